@@ -1,0 +1,23 @@
+"""Which errors does the project raise for what a person can mend, and how do they read?
+
+Every message says where (file, line, key or argument), what was expected, what was found, and what to do.
+The command line prints such an error as one line and exits with status 1; anything else keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class PipelineError(Exception):
+    """Base of all errors that a person can mend without reading our code."""
+
+
+class DataError(PipelineError, ValueError):
+    """The data given are not what the function or the file format asks for."""
+
+
+class ConfigurationError(PipelineError, ValueError):
+    """A key or a value of the configuration, the catalogue or the ledger of claims is wrong."""
+
+
+class DownloadError(PipelineError, OSError):
+    """A file could not be fetched, or what was fetched is not the file that was asked for."""
