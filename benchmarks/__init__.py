@@ -1,0 +1,1 @@
+"""How fast are we beside our peers? Run with ``python -m benchmarks``."""
