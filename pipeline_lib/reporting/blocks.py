@@ -117,15 +117,20 @@ def inline(text: str) -> str:
 
 
 def mathematics(text: str) -> str:
-    """Turn a formula in plain letters into HTML: ``_x``, ``_{xy}`` lower and ``^x``, ``^{xy}`` raise.
+    """Turn mathematics in plain letters into HTML.
+
+    ``_`` lowers and ``^`` raises the word, the number, or what is in braces or round brackets after it.
 
     Example
     -------
     >>> mathematics("min_w λ/2 ||w||^2 + φ_{SLAM}(s)")
     'min<sub>w</sub> λ/2 ||w||<sup>2</sup> + φ<sub>SLAM</sub>(s)'
+    >>> mathematics("v_max of v^NDCG@k, T^(2/3)")
+    'v<sub>max</sub> of v<sup>NDCG@k</sup>, T<sup>2/3</sup>'
     """
     safe = html.escape(text)
     for sign, tag in (("_", "sub"), ("^", "sup")):
         safe = re.sub(rf"\{sign}\{{([^{{}}]+)\}}", rf"<{tag}>\1</{tag}>", safe)
-        safe = re.sub(rf"\{sign}(\w)", rf"<{tag}>\1</{tag}>", safe)
+        safe = re.sub(rf"\{sign}\(([^()]+)\)", rf"<{tag}>\1</{tag}>", safe)
+        safe = re.sub(rf"\{sign}([\w@]+(?:\.\d+)?)", rf"<{tag}>\1</{tag}>", safe)
     return safe

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pipeline_lib.reporting.blocks import Block, Bullets, Note, Paragraph, Section, Subsection
+from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
 from pipeline_lib.reporting.claims import PAPERS, Judgement, Paper, counts
 from pipeline_lib.reporting.rules import STATUSES, setting_words, shown_value, spoken
 from pipeline_lib.reporting.tables import Cell, Column, Table, simple, text, whole
@@ -45,14 +45,22 @@ class ClaimList:
         return max(0, len(judgement.per_trial) - TRIALS_SHOWN)
 
 
+@dataclass(frozen=True)
+class Contradicted:
+    """Claims that deviate or are refuted, each in a line or two with a link to the whole."""
+
+    judgements: tuple[Judgement, ...]
+    block: ClassVar[str] = "contradicted"
+
+
 def headline(judgements: Sequence[Judgement]) -> list[Block]:
     """Claims by status and paper, then every claim that deviates or is refuted."""
-    blocks: list[Block] = [_count_table(judgements)]
     contradicted = [one for one in judgements if one.status in ("refuted", "deviates")]
     contradicted.sort(key=lambda one: STATUSES.index(one.status))
+    blocks: list[Block] = [_count_table(judgements)]
     if contradicted:
-        blocks.append(Paragraph("Claims that the numbers contradict, wholly or in part:"))
-        blocks.append(Bullets(tuple(_line(one) for one in contradicted)))
+        blocks.append(Paragraph("What the numbers contradict, wholly or in part:"))
+        blocks.append(Contradicted(tuple(contradicted)))
     elif any(one.status == "verified" for one in judgements):
         blocks.append(Paragraph("No claim that was judged deviates or is refuted."))
     else:
@@ -72,7 +80,7 @@ def section(judgements: Sequence[Judgement]) -> Section:
         mine = [one for one in judgements if one.claim.paper.name == name]
         mine.sort(key=lambda one: STATUSES.index(one.status))
         paper = papers[name]
-        about = Paragraph(f"{paper.authors}: {paper.title}.")
+        about = Paragraph(f"{paper.authors}, “{paper.title}”.")
         parts.append(Subsection(f"claims-{name}", f"Claims of `{name}`", (about, ClaimList(tuple(mine)))))
     return Section("claims", "Claims", (Paragraph(text_), *parts))
 
@@ -91,8 +99,3 @@ def _count_table(judgements: Sequence[Judgement]) -> Table:
     total = [whole(n) for n in [*numbers, sum(numbers)]]
     rows.append([Cell("All papers", "all", strong=True), *(Cell(c.text, c.raw, strong=True) for c in total)])
     return simple("claims-by-status", "Claims by status", "evidence/*.json", columns, rows)
-
-
-def _line(judgement: Judgement) -> str:
-    claim = judgement.claim
-    return f"{judgement.status}: [{claim.id}](#claim-{claim.id}) ({claim.where}). {claim.says} {judgement.explanation}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 WIDTH = 7.2
 """Width of every figure in inches: the width of the page's column."""
@@ -63,6 +63,7 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     """Draw ``figure``, write ``NAME.svg`` and ``NAME.png`` into ``folder``, and return the SVG for the page."""
     with _style():
         drawing = figure.draw()
+        drawing.suptitle(figure.title, x=0.005, ha="left", fontsize=9, fontweight="bold")
         stream = io.StringIO()
         drawing.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
         svg = _described(stream.getvalue(), figure)
@@ -237,6 +238,8 @@ def _for_page(svg: str, name: str) -> str:
     body = re.sub(r'\bid="([^"]+)"', lambda m: m[0] if m[1] in kept else f'id="{name}-{m[1]}"', body)
     body = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', body)
     body = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", body)
-    for colour, variable in ((INK, "--ink"), (FAINT, "--faint"), (RULE, "--rule"), (PAPER, "--paper")):
-        body = body.replace(colour, f"var({variable})")
+    variables = {INK: "ink", FAINT: "faint", RULE: "rule", PAPER: "paper"}
+    variables |= {colour: f"series-{i}" for i, colour in enumerate(COLOURS)}
+    for colour, variable in variables.items():
+        body = body.replace(colour, f"var(--{variable})")
     return re.sub(r' width="[^"]*pt"| height="[^"]*pt"', "", body, count=2)

@@ -125,7 +125,7 @@ class Bound:
                 f"{plain(slacks[least])} ({shown} against {limit}{at(trial)})."
             )
         return (
-            f"{spoken(self.statistic)} {sign} {spoken(self.limit)} fails in {failed} of {count(trials)}; decisive: "
+            f"{spoken(self.statistic)} {sign} {spoken(self.limit)} fails {in_some(failed, trials)}; decisive: "
             f"{shown} against {limit}{at(trial)}."
         )
 
@@ -152,8 +152,8 @@ class Equals:
 
     def words(self) -> str:
         text = (
-            f"verified when {spoken(self.statistic)} equals {spoken(self.expected)} to within "
-            f"{plain(self.tolerance)} in every trial"
+            f"verified when {spoken(self.statistic)} equals {spoken(self.expected)} "
+            f"{f'to within {plain(self.tolerance)}' if self.tolerance else 'exactly'} in every trial"
         )
         if self.deviates_within is not None:
             text += f"; deviates when to within {plain(self.deviates_within)}"
@@ -165,11 +165,14 @@ class Equals:
         far = max(range(len(trials)), key=lambda i: distances[i])
         trial = trials[far]
         failed = sum(status != "verified" for status in statuses)
-        where = in_all(trials) if not failed else f"not in {failed} of {count(trials)}"
+        within = f" to within {plain(self.tolerance)}" if self.tolerance else ""
+        relation = (
+            f"equals {spoken(self.expected)}{within}" if not failed else f"does not equal {spoken(self.expected)}"
+        )
+        where = in_all(trials) if not failed else f"{within} {in_some(failed, trials)}".strip()
         sentence = (
-            f"{spoken(self.statistic)} equals {spoken(self.expected)} to within {plain(self.tolerance)} {where}; "
-            f"largest difference {plain(distances[far])} ({shown_value(trial.values[self.statistic])} against "
-            f"{plain(amount(self.expected, trial))}{at(trial)})."
+            f"{spoken(self.statistic)} {relation} {where}; largest difference {plain(distances[far])} "
+            f"({shown_value(trial.values[self.statistic])} against {plain(amount(self.expected, trial))}{at(trial)})."
         )
         return Verdict(worst(statuses), sentence, statuses)
 
@@ -217,7 +220,7 @@ class Exponent:
         )
         relation = {"at_most": "≤", "at_least": "≥", "equals": "="}[self.relation]
         failed = sum(found != "verified" for found in statuses)
-        where = in_all(trials) if not failed else f"not shown in {failed} of {count(trials)}"
+        where = in_all(trials) if not failed else f"not shown {in_some(failed, trials)}"
         sentence = (
             f"{spoken(self.statistic)} {relation} {plain(self.limit)} {where}; decisive: "
             f"{shown_value(intervals[deciding])}{at(trials[deciding])}."
@@ -512,6 +515,11 @@ def count(trials: Sequence[Trial]) -> str:
 def in_all(trials: Sequence[Trial]) -> str:
     """Write "in all N trials"."""
     return "in the one trial" if len(trials) == 1 else f"in all {len(trials)} trials"
+
+
+def in_some(failed: int, trials: Sequence[Trial]) -> str:
+    """Write "in K of N trials"."""
+    return "in the one trial" if len(trials) == 1 else f"in {failed} of {count(trials)}"
 
 
 def amount(quantity: Quantity, trial: Trial) -> float:

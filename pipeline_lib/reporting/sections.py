@@ -123,7 +123,7 @@ class Study:
 
 
 def overview(study: Study) -> list[Block]:
-    """What was studied, what is missing, and the best learner on every data set."""
+    """What was studied, what is missing, and what was not certified."""
     learners = sum(not entry["control"] for entry in study.models.values())
     controls = len(study.models) - learners
     names = [study.title(dataset) for dataset in study.datasets()]
@@ -145,10 +145,12 @@ def overview(study: Study) -> list[Block]:
                 f"Asked for and not studied: {titles}. Why, and how to get them: [data sets](#not-studied).", "missing"
             )
         )
-    blocks += _certificates(study)
-    if names:
-        blocks.append(_best_table(study))
-    return blocks
+    return blocks + _certificates(study)
+
+
+def best_learners(study: Study) -> list[Block]:
+    """The best learner on every data set, with its interval and its lead."""
+    return [_best_table(study)] if study.datasets() else []
 
 
 def datasets(study: Study) -> Section:
@@ -260,12 +262,12 @@ def provenance(study: Study) -> Section:
 
 
 CONVENTIONS = (
-    "Gain G(r) = 2^r − 1 and discount D(i) = 1/log2(i + 1); NDCG@k divides by the best value a ranking of the same "
+    "Gain G(r) = 2ʳ − 1 and discount D(i) = 1/log₂(i + 1); NDCG@k divides by the best value a ranking of the same "
     "documents can reach.",
     "Average precision counts every label of 1 or more as relevant.",
     "A query without a relevant document has the value 0 in every measure, as in LETOR's own evaluation.",
     "Ties in scores are broken by the order of the documents in the data set (a stable sort), so results repeat.",
-    "Mean NDCG follows the LETOR 4.0 evaluation: discount 1 at ranks 1 and 2, then 1/log2(i); NDCG@k of a query with "
+    "Mean NDCG follows the LETOR 4.0 evaluation: discount 1 at ranks 1 and 2, then 1/log₂(i); NDCG@k of a query with "
     "fewer than k documents counts as 0; the mean runs over k = 1 to the number of documents.",
     "P@k divides by k, also where a query has fewer documents.",
 )
@@ -324,6 +326,7 @@ def _against(study: Study, dataset: str, measure: str, best: str, other: str | N
     if test is not None and test["p_holm"] is not None:
         p = probability(test["p_holm"]).text
         shown += f" (p {p})" if p.startswith("<") else f" (p = {p})"
+        shown = shown.replace("p = ", "p\u00a0=\u00a0").replace("p < ", "p\u00a0<\u00a0")
     return Cell(shown, raw=other)
 
 
@@ -588,20 +591,17 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
             scientific(row["l2"]),
             scientific(row["objective"]),
             scientific(row["relative_gap"]),
-            text(None if row["certified"] is None else _certified_words(row)),
+            text(None if row["certified"] is None else "yes" if row["certified"] else "no"),
             whole(row["iterations"]),
             number(row["validation_value"]),
             text(row["selection"]),
         ]
         for row in found
     ]
-    table = simple(f"training-{dataset}", f"Training on {study.title(dataset)}", TRAINING, columns, rows)
+    certificates = sorted({row["certificate"] for row in found if row["certificate"]})
+    notes = [f"Certified by: {_listed(certificates)}."] if certificates else []
+    table = simple(f"training-{dataset}", f"Training on {study.title(dataset)}", TRAINING, columns, rows, notes)
     return [Details("Training: regularisation, objective and certified gap", (table,))]
-
-
-def _certified_words(row: Row) -> str:
-    words = "yes" if row["certified"] else "no"
-    return f"{words} ({row['certificate']})" if row["certificate"] else words
 
 
 def _method(entry: Row, formulas: Mapping[str, Mapping[str, str]]) -> list[Block]:

@@ -49,15 +49,15 @@ def render(
 def build(results: ResultsFolder, judgements: Sequence[claims.Judgement]) -> list[Section]:
     """All sections in their order, the pages of the papers among them."""
     study = sections.Study(results)
-    overview = Section("overview", "Overview", (*sections.overview(study), *claims_section.headline(judgements)))
     found = [pages.build(paper, results) for paper in claims.PAPERS]
+    first = (*sections.overview(study), *claims_section.headline(judgements), *sections.best_learners(study))
     return [
-        overview,
-        claims_section.section(judgements),
+        Section("overview", "Overview", first),
+        sections.datasets(study),
         sections.results(study),
         *(page for page in found if page is not None),
         sections.published(study),
-        sections.datasets(study),
+        claims_section.section(judgements),
         sections.methods(study),
         sections.provenance(study),
     ]

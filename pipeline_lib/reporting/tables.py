@@ -133,7 +133,7 @@ def whole(value: int | None) -> Cell:
     >>> whole(15211).text
     '15,211'
     """
-    return Cell(MISSING) if value is None else Cell(f"{value:,d}", raw=value)
+    return Cell(MISSING) if value is None else Cell(f"{int(value):,d}", raw=int(value))
 
 
 def probability(value: float | None) -> Cell:
@@ -235,6 +235,7 @@ _LATEX = {
     "λ": "$\\lambda$",
     "·": "$\\cdot$",
     "`": "",
+    "\u00a0": "~",
 }
 
 
