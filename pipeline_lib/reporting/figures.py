@@ -73,25 +73,31 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     return _for_page(svg, figure.name)
 
 
-def dot_plot(panels: Mapping[str, Sequence[Dot]], *, interval: str = "95 % interval") -> Drawing:
+def dot_plot(
+    labels: Sequence[str], panels: Mapping[str, Sequence[Dot | None]], *, interval: str = "95 % interval"
+) -> Drawing:
     """Draw, for every measure (a panel), each model's mean with its interval above the values of its folds.
 
-    A control far outside the learners' range is named at the edge instead of stretching the axis.
+    ``labels`` names the rows; a model that was not measured leaves its row empty. A control far outside the learners'
+    range is named at the edge instead of stretching the axis.
     """
-    labels = [dot.label for dot in next(iter(panels.values()))]
-    figure = _drawing(0.34 * len(labels) + 1.25)
+    figure = _drawing(0.34 * len(labels) + 1.45)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    controls = False
     for axis, (measure, dots) in zip(axes, panels.items(), strict=True):
-        low, high = _range([dot for dot in dots if not dot.control] or dots, dots)
+        known = [dot for dot in dots if dot is not None]
+        controls |= any(dot.control for dot in known)
+        low, high = _range([dot for dot in known if not dot.control] or known, known)
         for row, dot in enumerate(dots):
-            _draw_dot(axis, row, dot, low, high)
+            if dot is not None:
+                _draw_dot(axis, row, dot, low, high)
         axis.set_xlim(low, high)
         axis.set_xlabel(measure)
         axis.set_yticks(range(len(labels)), labels)
         axis.set_ylim(len(labels) - 0.4, -0.6)
         axis.grid(axis="x")
         axis.tick_params(axis="y", length=0)
-    handles = _dot_legend(interval, any(dot.control for dots in panels.values() for dot in dots))
+    handles = _dot_legend(interval, controls)
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 

@@ -8,7 +8,6 @@ choice or a count, and each names the table its numbers come from. The claims ha
 from __future__ import annotations
 
 import json
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -68,6 +67,12 @@ class Study:
         self.training = results.rows(TRAINING)
         self.published = results.rows(PUBLISHED)
         self.validation = results.rows(VALIDATION)
+        self._folds: dict[tuple[str, str, str], list[float]] = {}
+        for row in self.measures:
+            self._folds.setdefault((row["dataset"], row["model"], row["measure"]), []).append(row["value"])
+        self._ranking: dict[tuple[str, str], list[str]] = {}
+        for row in sorted(self.summary, key=lambda row: (-row["mean"], row["model"])):
+            self._ranking.setdefault((row["dataset"], row["measure"]), []).append(row["model"])
         self._means = {(row["dataset"], row["model"], row["measure"]): row for row in self.summary}
         self._tests = {
             (row["dataset"], row["measure"], frozenset((row["model_a"], row["model_b"]))): row
@@ -108,9 +113,11 @@ class Study:
 
     def ranked(self, dataset: str, measure: str, *, control: bool) -> list[str]:
         """Learners (or controls) of a data set, best first."""
-        rows = [row for row in self.summary if row["dataset"] == dataset and row["measure"] == measure]
-        rows = [row for row in rows if self.is_control(row["model"]) == control]
-        return [row["model"] for row in sorted(rows, key=lambda row: (-row["mean"], row["model"]))]
+        return [model for model in self._ranking.get((dataset, measure), []) if self.is_control(model) == control]
+
+    def folds(self, dataset: str, model: str, measure: str) -> tuple[float, ...]:
+        """The values of the folds."""
+        return tuple(self._folds.get((dataset, model, measure), ()))
 
     def best_control(self, dataset: str, measure: str) -> str | None:
         """The best control that does not see the labels."""
@@ -498,8 +505,9 @@ def _better(study: Study, dataset: str, measure: str, model: str, other: str) ->
 
 def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
     order = [model for control in (False, True) for model in study.ranked(dataset, measures[0], control=control)]
+    labels = [study.model_title(model) for model in order]
     panels = {measure_title(measure): [_dot(study, dataset, model, measure) for model in order] for measure in measures}
-    first = panels[measure_title(measures[0])]
+    first = [dot for dot in panels[measure_title(measures[0])] if dot is not None]
     words = "; ".join(f"{dot.label} {dot.mean:.3f} [{dot.low:.3f}, {dot.high:.3f}]" for dot in first)
     return Figure(
         name=f"results-{dataset}",
@@ -508,19 +516,16 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
         "are the folds. A control outside the range is named at the edge",
         source=f"{SUMMARY}, {MEASURES}",
         description=f"{measure_title(measures[0])}: {words}.",
-        draw=lambda: dot_plot(panels),
+        draw=lambda: dot_plot(labels, panels),
     )
 
 
-def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot:
+def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot | None:
     row = study.mean(dataset, model, measure)
-    label = study.model_title(model)
-    folds = tuple(
-        r["value"] for r in study.measures if (r["dataset"], r["model"], r["measure"]) == (dataset, model, measure)
-    )
     if row is None:
-        return Dot(label, math.nan, math.nan, math.nan, folds, study.is_control(model))
-    return Dot(label, row["mean"], row["low"], row["high"], folds, study.is_control(model))
+        return None
+    folds = study.folds(dataset, model, measure)
+    return Dot(study.model_title(model), row["mean"], row["low"], row["high"], folds, study.is_control(model))
 
 
 def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:

@@ -281,5 +281,10 @@ def test_a_browser_opens_it_without_errors_or_requests(report: Path, tmp_path: P
 
 
 def _of_the_browser(url: str) -> bool:
-    """Whether a request is the browser's own start-up traffic and not the page's."""
-    return bool(re.match(r"https?://[\w.-]*(google|gstatic|googleapis|gvt1|chromium)\.[a-z.]+/", url))
+    """Whether a request is the browser's own (clock, updates, account) and not the page's."""
+    own = (
+        r"(clients\d*|accounts|android\.clients)\.google\.com",
+        r"(update|optimizationguide-pa|safebrowsing)\.googleapis\.com",
+        r"(edgedl|redirector)[\w.]*\.gvt1\.com",
+    )
+    return bool(re.match(rf"https?://({'|'.join(own)})/", url))
