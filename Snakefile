@@ -11,9 +11,6 @@ min_version("9.10")
 configfile: "config.yaml"
 
 
-container: None
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/models.smk"

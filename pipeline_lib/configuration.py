@@ -16,7 +16,7 @@ from typing import Any
 from pipeline_lib.errors import ConfigurationError
 
 # Keys of a model's entry that say what it is; every other key overrides a setting of its algorithm.
-_IDENTITY = ("name", "algorithm", "surrogate", "options", "datasets")
+_IDENTITY = ("name", "algorithm", "surrogate", "options", "datasets", "published")
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class ModelEntry:
     surrogate: str | None
     options: Mapping[str, Any]
     datasets: tuple[str, ...] | None
+    published: str | None
     overrides: Mapping[str, Any]
 
 
@@ -133,6 +134,7 @@ def _entry(model: Mapping[str, Any]) -> ModelEntry:
         surrogate=model.get("surrogate"),
         options=model.get("options", {}),
         datasets=tuple(model["datasets"]) if "datasets" in model else None,
+        published=model.get("published"),
         overrides={key: value for key, value in model.items() if key not in _IDENTITY},
     )
 
@@ -189,8 +191,10 @@ def _cross_field_problems(
     for index, model in enumerate(config["models"]):
         for text in _model_problems(model, config, n_folds, algorithms, surrogates):
             yield f"models[{index}] ({model['name']}): {text}"
-    if config["evaluation"]["headline"] not in config["evaluation"]["measures"]:
-        yield f"evaluation.headline: expected one of evaluation.measures, found {config['evaluation']['headline']!r}"
+    evaluation = config["evaluation"]
+    for key, name in [("headline", evaluation["headline"]), *(("compared", name) for name in evaluation["compared"])]:
+        if name not in evaluation["measures"]:
+            yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
     for where, name in _measure_names(config):
         if not _is_measure(name):
             yield f"{where}: unknown measure {name!r}: {nearest(name, _MEASURE_EXAMPLES)}"
