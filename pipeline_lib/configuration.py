@@ -176,7 +176,8 @@ def _number_hint(value: object) -> str:
             float(value)
         except ValueError:
             return ""
-        return f" (YAML reads {value} as text: write a point, such as 1.0e-4)"
+        pointed = value if "." in value else value.replace("e", ".0e")
+        return f" (YAML reads {value} as text: write a point, such as {pointed})"
     return ""
 
 
