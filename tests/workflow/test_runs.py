@@ -9,7 +9,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -38,7 +37,7 @@ def test_editing_listwise_replans_listnet_and_what_follows_only(finished_copy: P
     with (finished_copy.folder / "pipeline_lib/surrogates/listwise.py").open("a") as handle:
         handle.write("# edited\n")
     output = finished_copy.snakemake("-n")
-    assert {wildcard for wildcard in re.findall(r"model=(\w+)", output)} == {"listnet"}
+    assert set(re.findall(r"model=(\w+)", output)) == {"listnet"}
     assert finished_copy.planned() == {
         "train_model": 2,
         "evaluate_model": 1,
