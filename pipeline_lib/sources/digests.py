@@ -33,8 +33,8 @@ def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
             yield block
 
 
-def check_archive(path: Path, archive: Archive) -> bool:
-    """Compare size and digest of a file with what the catalogue accepts; False when it knows no digest.
+def check_archive(path: Path, archive: Archive) -> None:
+    """Compare size and digest of a file with what the catalogue accepts, as far as it knows them.
 
     SHA-256 is compared where it is known, MD5 only where it is not.
 
@@ -45,14 +45,17 @@ def check_archive(path: Path, archive: Archive) -> bool:
     """
     size = path.stat().st_size
     if archive.bytes is not None and size != archive.bytes:
-        raise DataError(f"{path}: expected {archive.bytes:,} bytes, found {size:,}: incomplete, or another file")
-    for algorithm, accepted in (("sha256", archive.sha256), ("md5", archive.md5)):
-        if accepted:
-            found = _digest(blocks(path), algorithm)
-            if found not in accepted:
-                raise DataError(f"{path}: expected {algorithm} {' or '.join(accepted)}, found {found}: another file")
-            return True
-    return False
+        raise DataError(
+            f"{archive.name}: expected {archive.bytes:,} bytes, found {size:,}: incomplete, or another file"
+        )
+    algorithm, accepted = ("sha256", archive.sha256) if archive.sha256 else ("md5", archive.md5)
+    if accepted:
+        found = _digest(blocks(path), algorithm)
+        if found not in accepted:
+            raise DataError(
+                f"{archive.name}: expected the {algorithm} digest {' or '.join(accepted)}, found {found}: damaged, or "
+                "another file"
+            )
 
 
 def check_part(path: Path, part: Part) -> Stored:
