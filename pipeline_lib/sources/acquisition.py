@@ -67,10 +67,21 @@ def obtain(
             f"{raw / data_set.name}: expected the files of {data_set.name}, which is made here; make it first"
         )
     advice = how_to_get(data_set, raw)
-    if network:
-        return _from_network(data_set, raw, known, failures, advice, settings)
-    tried = f" Tried: {'; '.join(failures)}." if failures else ""
-    raise DownloadError(f"{data_set.name} is not at hand.{tried} {advice}")
+    if not network:
+        tried = f" Tried: {'; '.join(failures)}." if failures else ""
+        raise DownloadError(f"{data_set.name} is not at hand.{tried} {advice}")
+    candidates = [
+        Candidate(f"{base}/{archive.name}", archive) for base in known.addresses for archive in data_set.archives
+    ]
+    candidates += [Candidate(entry.address, data_set.archive(entry.archive)) for entry in data_set.addresses]
+    return download(
+        candidates,
+        raw,
+        lambda path: _unpack(data_set, raw, path),
+        by_hand=advice,
+        tried=failures,
+        settings=settings,
+    )
 
 
 def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]) -> Manifest | None:
@@ -90,31 +101,6 @@ def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]
         except DataError as error:
             failures.append(str(error))
     return None
-
-
-def _from_network(
-    data_set: DataSet, raw: Path, known: Mirrors, failures: list[str], advice: str, settings: Settings | None
-) -> Manifest:
-    candidates = [
-        Candidate(f"{base}/{archive.name}", archive) for base in known.addresses for archive in data_set.archives
-    ]
-    candidates += [Candidate(entry.address, data_set.archive(entry.archive)) for entry in data_set.addresses]
-    while candidates:
-        try:
-            path = download(candidates, raw, "", settings)
-        except DownloadError as error:
-            failures.append(str(error).strip())
-            break
-        try:
-            return _unpack(data_set, raw, path)
-        except DataError as error:
-            # The digest of this archive was unknown, and its content is not the data set: try what comes after it.
-            failures.append(f"{error}; removed")
-            path.unlink()
-            arrived = [i for i, candidate in enumerate(candidates) if candidate.archive.name == path.name]
-            candidates = candidates[arrived[0] + 1 :]
-    tried = "; ".join(failures) if failures else "there is no address to try"
-    raise DownloadError(f"{data_set.name} could not be fetched. Tried: {tried}. {advice}")
 
 
 def _adopt(data_set: DataSet, raw: Path, folder: Path, texts: dict[str, Path]) -> Manifest:

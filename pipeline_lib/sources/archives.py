@@ -14,13 +14,14 @@ import io
 import lzma
 import os
 import re
+import shutil
 import stat
+import struct
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -43,7 +44,10 @@ _MAGIC = (
     (b"Rar!\x1a\x07", "rar"),
     (b"7z\xbc\xaf\x27\x1c", "7z"),
 )
-_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, NotImplementedError, OSError)
+_DAMAGE = (
+    *(zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, UnicodeDecodeError),
+    *(NotImplementedError, OSError),
+)
 
 
 @dataclass(frozen=True)
@@ -78,16 +82,15 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
     """
     folder.mkdir(parents=True, exist_ok=True)
     limit = min(LARGEST_LIMIT, max(SMALLEST_LIMIT, LARGEST_RATIO * archive.stat().st_size))
-    with (
-        tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking.", suffix=".partial") as staging,
-        ExitStack() as stack,
-    ):
+    staging = folder / ".unpacking.partial"
+    shutil.rmtree(staging, ignore_errors=True)  # of a run that was killed
+    staging.mkdir()
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, staging)
         try:
             members = _open(archive, limit, stack)
-            found = _take(archive, members, parts, Path(staging), limit)
+            found = _take(archive, members, parts, staging, limit)
         except _DAMAGE as error:
-            if isinstance(error, DataError):
-                raise
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # a full disk or a missing permission is not the archive's fault
             raise DataError(f"{archive}: the archive is damaged or incomplete ({error}); fetch it again") from error
@@ -96,7 +99,7 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
             wanted = " or ".join(parts[missing[0]].members)
             raise DataError(f"{archive}: no member ends with {wanted} (part {missing[0]}); is it another data set's?")
         for name in parts:
-            os.replace(Path(staging) / f"{name}.txt", folder / f"{name}.txt")
+            os.replace(staging / f"{name}.txt", folder / f"{name}.txt")
     return {
         name: Extracted(folder / f"{name}.txt", member, stored)
         for name, (_, member, stored) in ((name, found[name]) for name in parts)
@@ -163,7 +166,8 @@ def _open(archive: Path, limit: int, stack: ExitStack) -> Iterator[_Member]:
         return libarchive_members(archive, stack)
     if kind is None and head[257:262] != b"ustar":
         raise DataError(f"{archive}: expected a .zip, .tar, .rar or .7z archive, {_what_it_is(head)}")
-    opener: Callable[..., Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open, None: open}[kind]
+    openers: dict[str | None, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open, None: open}
+    opener = openers[kind]
     plain = _Bounded(stack.enter_context(opener(archive, "rb")), archive, limit)
     return _tar_members(stack.enter_context(tarfile.open(fileobj=plain, mode="r|")))
 
@@ -216,20 +220,31 @@ def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
     """Read .rar and .7z (and whatever else libarchive knows) through the system's library."""
     libarchive = _libarchive()
     file = stack.enter_context(archive.open("rb"))
-    try:
+'    with _libarchive_errors(archive, libarchive):
         for entry in stack.enter_context(libarchive.fd_reader(file.fileno())):
             name = entry.pathname
             if not isinstance(name, str):
-                raise DataError(f"{archive}: the name of a member cannot be read; repack the files as .zip")
-            is_link = bool(entry.linkpath) or entry.issym or entry.islnk
-            kind = "link" if is_link else _kind(entry.filetype, entry.isdir)
-            yield _Member(name, kind, False, entry.size or 0, entry.get_blocks)
+                raise DataError(f"{archive}: the name of a member cannot be read; pack the files again as .zip")
+            kind = "link" if entry.linkpath else _kind(entry.filetype, entry.isdir)
+            yield _Member(name, kind, False, entry.size or 0, _libarchive_content(archive, libarchive, entry))
+
+
+def _libarchive_content(archive: Path, libarchive: Any, entry: Any) -> Callable[[], Iterator[bytes]]:
+    def content() -> Iterator[bytes]:
+        with _libarchive_errors(archive, libarchive):
+            yield from entry.get_blocks(1 << 16)
+
+    return content
+
+
+@contextmanager
+def _libarchive_errors(archive: Path, libarchive: Any) -> Iterator[None]:
+    try:
+        yield
     except libarchive.exception.ArchiveError as error:
         if re.search("encrypt|passphrase|password", str(error.msg), re.IGNORECASE):
             raise DataError(f"{archive}: is encrypted; unpack it by hand") from error
-        raise DataError(
-            f"{archive}: the archive is damaged or not supported ({error.msg}); a .zip works too"
-        ) from error
+        raise DataError(f"{archive}: the archive is damaged or not supported ({error.msg}); a .zip works too") from error
 
 
 def _libarchive() -> Any:
