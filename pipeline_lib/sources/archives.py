@@ -220,7 +220,7 @@ def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
     """Read .rar and .7z (and whatever else libarchive knows) through the system's library."""
     libarchive = _libarchive()
     file = stack.enter_context(archive.open("rb"))
-'    with _libarchive_errors(archive, libarchive):
+    with _libarchive_errors(archive, libarchive):
         for entry in stack.enter_context(libarchive.fd_reader(file.fileno())):
             name = entry.pathname
             if not isinstance(name, str):
@@ -244,7 +244,9 @@ def _libarchive_errors(archive: Path, libarchive: Any) -> Iterator[None]:
     except libarchive.exception.ArchiveError as error:
         if re.search("encrypt|passphrase|password", str(error.msg), re.IGNORECASE):
             raise DataError(f"{archive}: is encrypted; unpack it by hand") from error
-        raise DataError(f"{archive}: the archive is damaged or not supported ({error.msg}); a .zip works too") from error
+        raise DataError(
+            f"{archive}: damaged, or a form libarchive cannot read ({error.msg}); a .zip works too"
+        ) from error
 
 
 def _libarchive() -> Any:
