@@ -215,14 +215,7 @@ class RankingData:
         DataError
             When the file is not such a Parquet file, or an index is outside it.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            file = pq.ParquetFile(path)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise DataError(f"{path}: expected a Parquet file, found something else ({error})") from error
-        with file:
+        with _open_parquet(path) as file:
             _check_columns(file.schema_arrow, path)
             offsets, qids = _query_boundaries(file)
             wanted = np.arange(len(qids)) if queries is None else np.atleast_1d(np.asarray(queries, dtype=np.int64))
@@ -371,14 +364,7 @@ def query_index(
     DataError
         When the file is not a Parquet file of a data set, or its parts do not add up to its rows and queries.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise DataError(f"{path}: expected a Parquet file, found something else ({error})") from error
-    with file:
+    with _open_parquet(path) as file:
         _check_columns(file.schema_arrow, path)
         offsets, qids = _query_boundaries(file)
         parts: list[dict[str, Any]] = json.loads((file.schema_arrow.metadata or {}).get(PARTS_KEY, b"[]"))
@@ -389,6 +375,16 @@ def query_index(
             f"{len(qids)}; convert the data set again"
         )
     return offsets, qids, parts
+
+
+def _open_parquet(path: str | os.PathLike[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DataError(f"{path}: expected a Parquet file, found something else ({error})") from error
 
 
 def _query_boundaries(file: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

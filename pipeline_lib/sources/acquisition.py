@@ -16,7 +16,7 @@ from pipeline_lib.errors import DataError, DownloadError
 from pipeline_lib.files import replacing
 from pipeline_lib.sources.archives import extract
 from pipeline_lib.sources.catalog import DataSet, Part
-from pipeline_lib.sources.digests import Stored, blocks, check_archive, check_part, write_part
+from pipeline_lib.sources.digests import Stored, blocks, check_archive, check_part, check_size, write_part
 from pipeline_lib.sources.download import Candidate, Settings, download
 from pipeline_lib.sources.manifest import Manifest, ManifestPart, read_manifest
 from pipeline_lib.sources.mirrors import Mirrors, find_archives, find_parts, how_to_get
@@ -27,7 +27,7 @@ LARGEST_TEXT = 1 << 37  # bytes of one unpacked file
 def obtain(
     data_set: DataSet,
     raw_folder: str | os.PathLike[str],
-    known: Mirrors,
+    mirrors: Mirrors,
     *,
     network: bool,
     settings: Settings | None = None,
@@ -39,7 +39,7 @@ def obtain(
     data_set : DataSet
     raw_folder : path
         Usually ``data/raw``.
-    known : Mirrors
+    mirrors : Mirrors
         Their folders are used always, their addresses only with ``network``.
     network : bool
         Whether anything may be fetched. Without it no connection is ever opened.
@@ -58,7 +58,7 @@ def obtain(
     if manifest is not None:
         return manifest
     failures: list[str] = []
-    for folder in (raw, *known.folders):
+    for folder in (raw, *mirrors.folders):
         manifest = _from_folder(data_set, raw, folder, failures)
         if manifest is not None:
             return manifest
@@ -71,7 +71,7 @@ def obtain(
         tried = f" Tried: {'; '.join(failures)}." if failures else ""
         raise DownloadError(f"{data_set.name} is not at hand.{tried} {advice}")
     candidates = [
-        Candidate(f"{base}/{archive.name}", archive) for base in known.addresses for archive in data_set.archives
+        Candidate(f"{base}/{archive.name}", archive) for base in mirrors.addresses for archive in data_set.archives
     ]
     candidates += [Candidate(entry.address, data_set.archive(entry.archive)) for entry in data_set.addresses]
     return download(
@@ -95,8 +95,8 @@ def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]
     for archive, path in find_archives(data_set, folder):
         try:
             # Where every part has a digest, the parts decide: the same files may have been packed again.
-            if not all(part.sha256 for part in data_set.parts.values()):
-                check_archive(path, archive)
+            parts_decide = all(part.sha256 for part in data_set.parts.values())
+            (check_size if parts_decide else check_archive)(path, archive)
             return _unpack(data_set, raw, path)
         except DataError as error:
             failures.append(str(error))

@@ -33,6 +33,21 @@ def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
             yield block
 
 
+def check_size(path: Path, archive: Archive) -> None:
+    """Compare the size of a file with the catalogue's, where it knows one.
+
+    Raises
+    ------
+    DataError
+        When they differ.
+    """
+    size = path.stat().st_size
+    if archive.bytes is not None and size != archive.bytes:
+        raise DataError(
+            f"{archive.name}: expected {archive.bytes:,} bytes, found {size:,}: incomplete, or another file"
+        )
+
+
 def check_archive(path: Path, archive: Archive) -> None:
     """Compare size and digest of a file with what the catalogue accepts, as far as it knows them.
 
@@ -43,11 +58,7 @@ def check_archive(path: Path, archive: Archive) -> None:
     DataError
         When size or digest differ.
     """
-    size = path.stat().st_size
-    if archive.bytes is not None and size != archive.bytes:
-        raise DataError(
-            f"{archive.name}: expected {archive.bytes:,} bytes, found {size:,}: incomplete, or another file"
-        )
+    check_size(path, archive)
     algorithm, accepted = ("sha256", archive.sha256) if archive.sha256 else ("md5", archive.md5)
     if accepted:
         found = _digest(blocks(path), algorithm)

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import Archive, DataSet, Part
+from pipeline_lib.sources.digests import check_size
 from pipeline_lib.sources.manifest import read_manifest
 
 VARIABLE = "LTR_MIRROR"
@@ -53,7 +55,7 @@ class Availability:
     how_to_get: str = ""
 
 
-def mirrors(configured: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> Mirrors:
+def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> Mirrors:
     """Collect the mirrors: those of LTR_MIRROR, then those of the configuration, each once.
 
     LTR_MIRROR may name several: folders separated as in PATH, addresses by white space. An address ``file:///folder``
@@ -61,7 +63,7 @@ def mirrors(configured: Iterable[str] = (), environment: Mapping[str, str] | Non
 
     Example
     -------
-    >>> mirrors(["https://example.org/ltr"], {"LTR_MIRROR": "/data/letor:/scratch/my data http://host:8000/ltr"})
+    >>> configured_mirrors(["https://example.org/ltr"], {"LTR_MIRROR": "/data/letor:/scratch/my data http://host:8000/ltr"})
     Mirrors(folders=(PosixPath('/data/letor'), PosixPath('/scratch/my data')), addresses=('http://host:8000/ltr', \
 'https://example.org/ltr'))
     """
@@ -78,7 +80,7 @@ def mirrors(configured: Iterable[str] = (), environment: Mapping[str, str] | Non
     return Mirrors(tuple(dict.fromkeys(folders)), tuple(dict.fromkeys(addresses)))
 
 
-def availability(data_set: DataSet, known: Mirrors, raw_folder: str | os.PathLike[str]) -> Availability:
+def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathLike[str]) -> Availability:
     """Say whether a data set is present, at hand or missing, by looking at files only; never uses a network.
 
     Example
@@ -93,19 +95,21 @@ def availability(data_set: DataSet, known: Mirrors, raw_folder: str | os.PathLik
     if manifest is not None:
         return Availability("present", manifest.path(raw), f"{data_set.name} is unpacked in {raw / data_set.name}.")
     remarks = []
-    for folder in (raw, *known.folders):
+    for folder in (raw, *mirrors.folders):
         if find_parts(data_set, folder) is not None:
             return Availability("at-hand", folder, f"The text files of {data_set.name} lie in {folder}.")
         for archive, path in find_archives(data_set, folder):
-            remark = _wrong_size(archive, path)
-            if not remark:
+            try:
+                check_size(path, archive)
+            except DataError as error:
+                remarks.append(f"In {path.parent}: {error}.")
+            else:
                 return Availability("at-hand", path, f"{path.name} lies in {folder}.")
-            remarks.append(remark)
     if data_set.source == "generated":
         return Availability("at-hand", None, f"{data_set.name} is made here, from the configuration.")
-    remarks += [f"The mirror folder {folder} does not exist." for folder in known.folders if not folder.is_dir()]
-    searched = "the mirror folders " + ", ".join(map(str, known.folders)) if known.folders else "a mirror folder"
-    reason = f"{data_set.name} is neither in {raw} nor in {searched}{'' if known.folders else ' (none is set)'}."
+    remarks += [f"The mirror folder {folder} does not exist." for folder in mirrors.folders if not folder.is_dir()]
+    searched = "the mirror folders " + ", ".join(map(str, mirrors.folders)) if mirrors.folders else "a mirror folder"
+    reason = f"{data_set.name} is neither in {raw} nor in {searched}{'' if mirrors.folders else ' (none is set)'}."
     return Availability("missing", None, " ".join([reason, *remarks]), how_to_get(data_set, raw))
 
 
@@ -151,13 +155,6 @@ def _find_part(data_set: DataSet, part: Part, folder: Path) -> Path | None:
     # Directly in the folder only under a path that names the data set: "test.txt" could be anyone's.
     candidates += [folder / member for member in part.members if member.startswith(f"{data_set.name}/")]
     return next((path for path in candidates if path.is_file()), None)
-
-
-def _wrong_size(archive: Archive, path: Path) -> str:
-    size = path.stat().st_size
-    if archive.bytes is None or size == archive.bytes:
-        return ""
-    return f"{path} has {size:,} bytes where {archive.bytes:,} were expected: it is incomplete, or another file."
 
 
 def _unpacked_example(data_set: DataSet) -> str:
