@@ -169,7 +169,7 @@ def _open(archive: Path, limit: int, stack: ExitStack) -> Iterator[_Member]:
     openers: dict[str | None, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open, None: open}
     opener = openers[kind]
     plain = _Bounded(stack.enter_context(opener(archive, "rb")), archive, limit)
-    return _tar_members(stack.enter_context(tarfile.open(fileobj=plain, mode="r|")))
+    return _tar_members(stack.enter_context(tarfile.open(fileobj=plain, mode="r|")), plain)
 
 
 def _what_it_is(head: bytes) -> str:
@@ -195,7 +195,7 @@ def _zip_content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[]
     return content
 
 
-def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
+def _tar_members(archive: tarfile.TarFile, plain: _Bounded) -> Iterator[_Member]:
     for info in archive:
         kind: Literal["file", "directory", "link", "device"] = "device"
         if info.isdir():
@@ -205,6 +205,9 @@ def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
         elif info.isreg() and not info.issparse():
             kind = "file"
         yield _Member(info.name, kind, False, info.size, _tar_content(archive, info))
+    # The checksum of a packed stream stands at its end, beyond what tarfile reads.
+    while plain.read(BLOCK_BYTES):
+        pass
 
 
 def _tar_content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], Iterator[bytes]]:
@@ -218,15 +221,21 @@ def _tar_content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[]
 
 def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
     """Read .rar and .7z (and whatever else libarchive knows) through the system's library."""
+    import ctypes
+
     libarchive = _libarchive()
     file = stack.enter_context(archive.open("rb"))
+    # The binding leaves this function out, and libarchive would hand out encrypted RAR content as it is.
+    is_encrypted = libarchive.ffi.libarchive.archive_entry_is_encrypted
+    is_encrypted.argtypes = [ctypes.c_void_p]
     with _libarchive_errors(archive, libarchive):
         for entry in stack.enter_context(libarchive.fd_reader(file.fileno())):
             name = entry.pathname
             if not isinstance(name, str):
                 raise DataError(f"{archive}: the name of a member cannot be read; pack the files again as .zip")
             kind = "link" if entry.linkpath else _kind(entry.filetype, entry.isdir)
-            yield _Member(name, kind, False, entry.size or 0, _libarchive_content(archive, libarchive, entry))
+            encrypted = bool(is_encrypted(entry._entry_p))
+            yield _Member(name, kind, encrypted, entry.size or 0, _libarchive_content(archive, libarchive, entry))
 
 
 def _libarchive_content(archive: Path, libarchive: Any, entry: Any) -> Callable[[], Iterator[bytes]]:

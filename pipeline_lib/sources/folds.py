@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -97,11 +96,14 @@ def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "val
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(Path(path), columns=["fold", "part", "query"])
+        with pq.ParquetFile(path) as file:
+            table = file.read(columns=["fold", "part", "query"])
     except (OSError, pa.ArrowInvalid) as error:
         raise DataError(f"{path}: expected a table of folds, found something else ({error})") from error
     if set(table.column_names) != {"fold", "part", "query"}:
-        raise DataError(f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names)}")
+        raise DataError(
+            f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names) or 'none of them'}"
+        )
     of_fold = table.filter(pc.equal(table["fold"], fold))
     if not len(of_fold):
         known = pc.unique(table["fold"]).to_pylist()
