@@ -102,7 +102,7 @@ def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "val
         raise DataError(f"{path}: expected a table of folds, found something else ({error})") from error
     if set(table.column_names) != {"fold", "part", "query"}:
         raise DataError(
-            f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names) or 'none of them'}"
+            f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names) or 'none'}"
         )
     of_fold = table.filter(pc.equal(table["fold"], fold))
     if not len(of_fold):
