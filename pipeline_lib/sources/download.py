@@ -104,6 +104,9 @@ def download(
         except _SourceError as error:
             failures.append(f"{candidate.address}: {error}")
             continue
+        except OSError as error:
+            why = error.strerror or error
+            raise DownloadError(f"{target}: cannot be written ({why}); make room or allow writing there") from error
         try:
             return use(target)
         except DataError as error:

@@ -152,6 +152,7 @@ def find_parts(data_set: DataSet, folder: Path) -> dict[str, Path] | None:
 def _find_part(data_set: DataSet, part: Part, folder: Path) -> Path | None:
     own = folder / data_set.name
     candidates = [own / f"{part.name}.txt", *(own / member for member in part.members)]
+    candidates += [own / data_set.name / member for member in part.members]  # a whole archive unpacked in there
     # Directly in the folder only under a path that names the data set: "test.txt" could be anyone's.
     candidates += [folder / member for member in part.members if member.startswith(f"{data_set.name}/")]
     return next((path for path in candidates if path.is_file()), None)

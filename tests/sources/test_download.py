@@ -442,3 +442,12 @@ def test_progress_is_shown_rarely(server, tmp_path, clock, monkeypatch, capsys):
     monkeypatch.setattr(module, "REPORT_EVERY", 0.0)
     fetch(server, tmp_path / "slow", clock)
     assert "x.zip: 0.3 of 0.3 MB" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_named(server, tmp_path, clock, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "_append", full)
+    with pytest.raises(DownloadError, match=r"x\.zip: cannot be written \(No space left on device\)"):
+        fetch(server, tmp_path, clock)
