@@ -215,14 +215,7 @@ class RankingData:
         DataError
             When the file is not such a Parquet file, or an index is outside it.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            file = pq.ParquetFile(path)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise DataError(f"{path}: expected a Parquet file, found something else ({error})") from error
-        with file:
+        with _open_parquet(path) as file:
             _check_columns(file.schema_arrow, path)
             offsets, qids = _query_boundaries(file)
             wanted = np.arange(len(qids)) if queries is None else np.atleast_1d(np.asarray(queries, dtype=np.int64))
@@ -356,6 +349,42 @@ def _check_columns(schema: pa.Schema, path: str | os.PathLike[str]) -> None:
     kind = schema.field("features").type
     if not (pa.types.is_fixed_size_list(kind) and kind.value_type == pa.float32()):
         raise DataError(f"{path}: expected features as a fixed-size list of float32, found {kind}")
+
+
+def query_index(
+    path: str | os.PathLike[str],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[dict[str, Any]]]:
+    """Read where the queries of a stored data set begin, without its features.
+
+    Returns the offsets, shape (Q + 1,), the queries' names, shape (Q,), and the parts the file says it is made of, in
+    the order of the rows: ``{"name": ..., "rows": ..., "queries": ...}``.
+
+    Raises
+    ------
+    DataError
+        When the file is not a Parquet file of a data set, or its parts do not add up to its rows and queries.
+    """
+    with _open_parquet(path) as file:
+        _check_columns(file.schema_arrow, path)
+        offsets, qids = _query_boundaries(file)
+        parts: list[dict[str, Any]] = json.loads((file.schema_arrow.metadata or {}).get(PARTS_KEY, b"[]"))
+    stated = sum(part["rows"] for part in parts), sum(part["queries"] for part in parts)
+    if parts and stated != (offsets[-1], len(qids)):
+        raise DataError(
+            f"{path}: its parts speak of {stated[0]} rows and {stated[1]} queries, but it holds {offsets[-1]} and "
+            f"{len(qids)}; convert the data set again"
+        )
+    return offsets, qids, parts
+
+
+def _open_parquet(path: str | os.PathLike[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DataError(f"{path}: expected a Parquet file, found something else ({error})") from error
 
 
 def _query_boundaries(file: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
