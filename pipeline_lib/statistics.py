@@ -75,7 +75,7 @@ def paired_randomisation_test(
         p = P( |sum_q e_q d_q| >= |sum_q d_q| )
 
     Differences of 0 do not matter. Up to 16 others all 2^n sign patterns are enumerated and p is exact; beyond that
-    it is estimated by p = (1 + hits) / (1 + resamples), which never falls below the truth on average and is never 0.
+    it is estimated by p = (1 + hits) / (1 + resamples), which keeps its level and is never 0.
     Memory is bounded whatever the number of queries and resamples (blocks of 8 MB).
 
     Parameters
