@@ -27,16 +27,6 @@ RELATIVE_TIE = 1e-12
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An estimate with its two-sided confidence interval [low, high] at confidence ``level``."""
-
-    estimate: float
-    low: float
-    high: float
-    level: float
-
-
-@dataclass(frozen=True)
 class FoldSummary:
     """Mean and standard deviation (divisor k - 1) over k folds, with the mean's t interval [low, high]."""
 
@@ -169,7 +159,7 @@ def bootstrap_interval(
     resamples: int = 10_000,
     rng: np.random.Generator,
     statistic: Callable[..., Any] = np.mean,
-) -> Interval:
+) -> tuple[float, float]:
     """Bootstrap interval (BCa) of a statistic over queries, by default their mean.
 
     Queries are drawn with replacement. The bias-corrected and accelerated interval is used rather than the plain
@@ -193,6 +183,10 @@ def bootstrap_interval(
     statistic : callable
         ``statistic(array, axis=-1)`` over the last axis, as ``numpy.mean`` and ``numpy.median``.
 
+    Returns
+    -------
+    (low, high), the two ends.
+
     Raises
     ------
     DataError
@@ -204,19 +198,19 @@ def bootstrap_interval(
 
     Example
     -------
-    >>> interval = bootstrap_interval([0.0, 0.5, 0.5, 1.0], rng=np.random.default_rng(0))
-    >>> interval.estimate, interval.low < 0.5 < interval.high
-    (0.5, True)
+    >>> low, high = bootstrap_interval([0.0, 0.5, 0.5, 1.0], rng=np.random.default_rng(0))
+    >>> 0 <= low < 0.5 < high <= 1
+    True
     """
     sample = _values(values, "values", at_least=2)
     _check_level(level)
     _check_resamples(resamples)
     estimate = float(statistic(sample, axis=-1))
     if np.ptp(sample) == 0.0:
-        return Interval(estimate, estimate, estimate, level)
+        return estimate, estimate
     resampled = _bootstrap(sample, resamples, rng, statistic)
     low, high = np.quantile(resampled, _bca_levels(sample, resampled, estimate, level, statistic))
-    return Interval(estimate, float(low), float(high), level)
+    return float(low), float(high)
 
 
 def bootstrap_difference(
@@ -226,7 +220,7 @@ def bootstrap_difference(
     level: float = 0.95,
     resamples: int = 10_000,
     rng: np.random.Generator,
-) -> Interval:
+) -> tuple[float, float]:
     """Bootstrap interval of the mean difference a - b of two systems on the same queries.
 
     It is :func:`bootstrap_interval` of the differences: whole queries are drawn, so that what makes a query easy for
@@ -240,7 +234,7 @@ def bootstrap_difference(
     Example
     -------
     >>> bootstrap_difference([1, 2, 3], [0, 1, 2], rng=np.random.default_rng(0))
-    Interval(estimate=1.0, low=1.0, high=1.0, level=0.95)
+    (1.0, 1.0)
     """
     return bootstrap_interval(_paired_differences(a, b), level=level, resamples=resamples, rng=rng)
 

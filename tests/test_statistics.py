@@ -117,7 +117,7 @@ def test_bootstrap_interval_covers_the_mean(n, level):
         statistics.bootstrap_interval(skewed_measure(generator, n), level=level, resamples=1000, rng=generator)
         for _ in range(500)
     ]
-    covered = np.mean([interval.low <= 0.7 / 3 <= interval.high for interval in intervals])
+    covered = np.mean([low <= 0.7 / 3 <= high for low, high in intervals])
     assert covered == pytest.approx(level, abs=4 * math.sqrt(level * (1 - level) / 500))
 
 
@@ -126,11 +126,10 @@ def test_bootstrap_interval_agrees_with_scipy():
 
     sample = skewed_measure(rng(4), 40)
     for statistic in (np.mean, np.median):
-        found = statistics.bootstrap_interval(sample, resamples=20_000, rng=rng(1), statistic=statistic)
+        low, high = statistics.bootstrap_interval(sample, resamples=20_000, rng=rng(1), statistic=statistic)
         theirs = bootstrap((sample,), statistic, n_resamples=20_000, method="BCa", rng=rng(2)).confidence_interval
-        assert found.estimate == statistic(sample)
-        assert found.low == pytest.approx(theirs.low, abs=0.01)
-        assert found.high == pytest.approx(theirs.high, abs=0.01)
+        assert low == pytest.approx(theirs.low, abs=0.01)
+        assert high == pytest.approx(theirs.high, abs=0.01)
 
 
 def test_jackknife_of_the_mean_in_closed_form_equals_the_general_one(monkeypatch):
@@ -150,13 +149,12 @@ def test_bootstrap_blocks_do_not_change_the_values(monkeypatch):
 def test_paired_difference_cancels_what_both_systems_share():
     hardness = rng(1).random(100)
     a, b = hardness + 0.01 + 0.01 * rng(2).random(100), hardness
-    paired = statistics.bootstrap_difference(a, b, rng=rng(0))
-    assert 0.01 < paired.low < paired.estimate < paired.high < 0.02
-    assert paired.estimate == pytest.approx(np.mean(a - b))
+    low, high = statistics.bootstrap_difference(a, b, rng=rng(0))
+    assert 0.01 < low < np.mean(a - b) < high < 0.02
 
 
 def test_constant_values_have_a_point_for_an_interval():
-    assert statistics.bootstrap_interval([0.5] * 4, rng=rng()) == statistics.Interval(0.5, 0.5, 0.5, 0.95)
+    assert statistics.bootstrap_interval([0.5] * 4, rng=rng()) == (0.5, 0.5)
 
 
 # --- folds --------------------------------------------------------------------------------------------------------

@@ -141,6 +141,16 @@ def test_documents_of_a_query_share_its_level_and_centre():
     assert intraclass((data.X64 @ across).reshape(4000, 50)) == pytest.approx(expected, abs=0.03)
 
 
+def test_lists_of_different_lengths_keep_to_their_own_query():
+    population = Population(PopulationSettings(features=5, query_spread=0.9))
+    queries, lengths = population.draw_queries(500, rng(1)), rng(2).integers(1, 60, 500)
+    data = population.draw_documents(queries, lengths, rng(3))
+    along = data.X64 @ population.utility
+    means = np.add.reduceat(along, data.offsets[:-1]) / lengths
+    # Given its query a document's merit is within 1 - rho of rho b, and its utility is half of that.
+    np.testing.assert_allclose(means, 0.5 * 0.9 * queries.level, atol=0.5 * 0.1)
+
+
 def test_without_spread_and_taste_queries_are_alike():
     population = Population(PopulationSettings(features=5, documents=50, query_spread=0, query_noise=0))
     data = population.draw(4000, rng(7))
@@ -251,7 +261,7 @@ def share_of_ones(scores, y, offsets):
     return np.add.reduceat((y > 0).astype(float), offsets[:-1]) / np.diff(offsets)
 
 
-def test_risk_is_the_mean_over_fresh_queries(monkeypatch):
+def test_risk_is_the_mean_over_fresh_queries():
     population = Population(PopulationSettings(features=3, documents=4))
     found = population.risk(share_of_ones, population.utility, rng(1), 5000)
     data = population.draw(5000, rng(1))
@@ -259,10 +269,23 @@ def test_risk_is_the_mean_over_fresh_queries(monkeypatch):
     assert found.value == pytest.approx([losses.mean()])
     assert found.standard_error == pytest.approx([losses.std(ddof=1) / np.sqrt(5000)])
     assert found.n_queries == 5000
+
+
+def test_blocks_of_queries_add_up_exactly(monkeypatch):
+    population = Population(PopulationSettings(features=3, documents=4))
     monkeypatch.setattr(module, "NUMBERS_PER_RISK_BLOCK", 12 * 700)
-    blocks = population.risk(share_of_ones, population.utility, rng(1), 5000)
-    assert blocks.value == pytest.approx([0.22], abs=5 * blocks.standard_error[0])
-    assert blocks.standard_error == pytest.approx(found.standard_error, rel=0.05)
+    seen = []
+
+    def drifting(scores, y, offsets):
+        # Blocks with very different means, so that what lies between them counts.
+        seen.append(len(seen) + share_of_ones(scores, y, offsets))
+        return seen[-1]
+
+    found = population.risk(drifting, population.utility, rng(1), 5000)
+    losses = np.concatenate(seen)
+    assert (len(seen), len(losses)) == (8, 5000)
+    assert found.value == pytest.approx([losses.mean()], rel=1e-12)
+    assert found.standard_error == pytest.approx([losses.std(ddof=1) / np.sqrt(5000)], rel=1e-12)
 
 
 def test_several_rankers_are_measured_on_the_same_queries():
