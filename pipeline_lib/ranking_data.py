@@ -27,6 +27,7 @@ MAX_LABEL = 255
 PARTS_KEY = b"pipeline_lib.parts"
 SOURCES_KEY = b"pipeline_lib.sources"
 ROWS_PER_GROUP = 65_536
+BYTES_PER_GROUP = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +272,11 @@ class Standardisation:
             raise DataError(f"standardisation: expected {len(self.mean)} features, found {data.n_features}")
         X = ((data.X - self.mean) / self.scale).astype(np.float32)
         return RankingData(X, data.y, data.offsets, data.qids)
+
+
+def rows_per_group(n_features: int) -> int:
+    """How many documents a row group of a stored data set holds: 65,536, but at most 64 MiB of features."""
+    return max(1, min(ROWS_PER_GROUP, BYTES_PER_GROUP // (4 * max(1, n_features))))
 
 
 def parquet_schema(n_features: int) -> pa.Schema:
