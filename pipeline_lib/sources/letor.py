@@ -185,7 +185,7 @@ def write(path: str | os.PathLike[str], data: RankingData) -> None:
         while row < data.n_documents:
             before = row
             row, used = kernels.spell(data.X, data.y, qids, row, out)
-            file.write(memoryview(out)[:used])
+            file.write(out[:used].data)
             if row == before:  # a value asks for an exponent
                 values = " ".join(f"{j}:{_spell(x)}" for j, x in enumerate(data.X[row], start=1))
                 file.write(f"{data.y[row]} qid:{qids[row]} {values}".rstrip().encode() + b"\n")
@@ -218,31 +218,32 @@ class _Reader:
         self.path = Path(path)
         self.rounded_labels, self.qid_in_comment = labels == "rounded", qid == "comment"
         self.digest = digest
+        self.n_features = n_features
         self.line = 0
         self.width = n_features or 1
         self.id_limit = n_features or MAX_FEATURES
-        self.id_texts = _id_texts(self.id_limit)
-        self.seen = np.zeros(self.id_limit + 1, np.int64)
         self.largest_id = 0
+        self._prepare_ids()
         self.first_lines: dict[int, int] = {}
         self.last_query: int | None = None
 
     def blocks(self) -> Iterator[Block]:
         """Parse the file; blocks have as many documents as a row group, unless the block after is wider."""
         X, label, qid, lines = self._new_block()
-        hard = np.empty((4096 + self.id_limit + 1, 4), np.int64)
+        hard = np.empty((4096 + self.id_limit, 4), np.int64)
         row = n_documents = 0
         for piece, begin, end in self._pieces():
             position = begin
             while position < end:
                 status, position, self.line, row, n_hard, fault = kernels.parse(
                     piece, position, end, self.line, self.rounded_labels, self.qid_in_comment,
-                    X, label, qid, lines, row, *self.id_texts, self.seen, hard, 0,
+                    X, label, qid, lines, row, *self.id_texts, self.id_limit, self.seen, hard, 0,
                 )  # fmt: skip
                 for r, column, start, stop in hard[:n_hard]:
                     text = piece[start:stop].tobytes().decode("ascii")
+                    text_line = int(lines[r]) if r < row else self.line + 1
                     try:
-                        self._settle(text, column, X[r], label[r : r + 1], int(lines[r]))
+                        self._settle(text, column, X[r], label[r : r + 1], text_line)
                     except DataError:
                         self._check_queries(qid[:r], lines[:r])  # whichever stands first in the file is told
                         raise
@@ -263,12 +264,19 @@ class _Reader:
             found = "only blank lines and comments" if self.line else "an empty file"
             raise DataError(f"{self.path}:{max(self.line, 1)}: expected at least one document, found {found}")
         self._note_largest_id()
+        if self.n_features is None and not self.largest_id:
+            raise DataError(f"{self.path}: expected at least one feature in the file, found none")
         if row:
             yield Block(qid[:row], label[:row], X[:row])
 
     def _new_block(self) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         n = rows_per_group(self.width)
-        return np.zeros((n, self.width), np.float32), np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)
+        return (
+            np.zeros((n, self.width), np.float32),
+            np.empty(n, np.uint8),
+            np.empty(n, np.int64),
+            np.empty(n, np.int64),
+        )
 
     def _pieces(self) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
         """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
@@ -335,7 +343,7 @@ class _Reader:
         value = float(text)
         if column == kernels.LABEL_COLUMN:
             whole = np.floor(value) + (value - np.floor(value) >= 0.5)
-            if not 0 <= value or whole > MAX_LABEL:
+            if value < 0 or whole > MAX_LABEL:
                 raise DataError(f"{self.path}:{line}: expected a label in 0..{MAX_LABEL}, found {_quote(text)}")
             label[0] = whole
             return
@@ -350,11 +358,15 @@ class _Reader:
     def _widen(self, piece: NDArray[np.uint8], position: int) -> None:
         """Make room for all ids of the line at ``position``, and a quarter more than before unless it is the first."""
         self._note_largest_id()
-        self.seen[:] = 0  # the line is to be read again
-        line = piece.tobytes()[position:].split(b"\n", 1)[0].split(b"#", 1)[0]
+        line = piece[position:].tobytes().split(b"\n", 1)[0].split(b"#", 1)[0]
         ids = [int(text) for text in re.findall(rb"(\d{1,18}):", line)]
         known = self.width + self.width // 4 if self.first_lines else 1
         self.width = min(self.id_limit, max(known, *(i for i in ids if i <= self.id_limit), self.width + 1))
+        self._prepare_ids()
+
+    def _prepare_ids(self) -> None:
+        self.id_texts = _id_texts(self.width)
+        self.seen = np.zeros(self.width + 1, np.int64)
 
     def _note_largest_id(self) -> None:
         self.largest_id = max(self.largest_id, int(np.flatnonzero(self.seen).max(initial=0)))

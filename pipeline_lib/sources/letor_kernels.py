@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 # Why a kernel stopped.
 DONE, FULL, WIDER, HARD_FULL = 0, 1, 2, 3  # buffer used up; block full; larger feature id; list of hard numbers full
-BAD_LABEL, LABEL_RANGE, NO_QID, BAD_QID, BAD_ID, ID_RANGE, NO_COLON, BAD_VALUE, DUPLICATE, NO_COMMENT, NUL = range(4, 15)
+BAD_LABEL, LABEL_RANGE, NO_QID, BAD_QID, BAD_ID, ID_RANGE, NO_COLON, BAD_VALUE, DUPLICATE, NO_COMMENT, NUL = range(
+    4, 15
+)
 
 # How a number was read: correctly rounded; left to Python; not a number.
 ROUNDED, HARD, MALFORMED = 0, 1, 2
@@ -54,10 +56,20 @@ def _load(_: Any, address: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+@intrinsic
+def _trailing_zeros(_: Any, word: Any) -> Any:
+    """How many zero bits stand below the lowest one; 64 for zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), generate
+
+
 @njit(cache=True)
 def _word(text: Any, position: Any) -> Any:
     """Eight bytes from ``position`` on as a word."""
-    return _load(text + np.uint64(position))
+    return _load(text + np.uint64(position))  # type: ignore[call-arg]
 
 
 @njit(cache=True)
@@ -69,10 +81,7 @@ def _byte(text: Any, position: Any) -> Any:
 @njit(cache=True)
 def _first(flags: Any) -> Any:
     """Which byte holds the lowest of the flags (bit 7 of bytes); 8 when there is none."""
-    if flags == 0:
-        return 8
-    lowest = flags & (~flags + np.uint64(1))
-    return np.int64((((lowest >> np.uint64(7)) - np.uint64(1)) & _LOW_BITS) * _LOW_BITS >> np.uint64(56))
+    return np.int64(_trailing_zeros(flags) >> np.uint64(3))  # type: ignore[call-arg]
 
 
 @njit(cache=True)
@@ -129,7 +138,7 @@ def _many_digits(text: Any, position: Any, whole: Any) -> Any:
             return position, whole, dropped
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _decimal(text: Any, position: Any) -> Any:
     """Read ``[+-] digits [. digits] [e [+-] digits]``: position behind, is it one, sign, whole, exponent, dropped.
 
@@ -140,7 +149,12 @@ def _decimal(text: Any, position: Any) -> Any:
     if negative or c == _PLUS:
         position += 1
     start = position
-    position, whole, dropped = _digits(text, position, np.uint64(0))
+    digit = np.uint64(_byte(text, position) ^ 48)
+    if digit < np.uint64(10) and _byte(text, position + 1) == _DOT:
+        whole, dropped = digit, 0
+        position += 1
+    else:
+        position, whole, dropped = _digits(text, position, np.uint64(0))
     n_digits, exponent = position - start, dropped
     if _byte(text, position) == _DOT:
         start = position + 1
@@ -152,17 +166,17 @@ def _decimal(text: Any, position: Any) -> Any:
     if well_formed and (_byte(text, position) | 0x20) == 101:  # e or E
         position += 1
         c = _byte(text, position)
-        if c == _MINUS or c == _PLUS:
+        if c in (_MINUS, _PLUS):
             position += 1
         start = position
         position, power, overflow = _digits(text, position, np.uint64(0))
         well_formed = position > start
         power = np.uint64(1_000_000) if overflow or power > np.uint64(1_000_000) else power
-        exponent += -np.int64(power) if c == _MINUS else np.int64(power)
+        exponent += int(np.int64(power)) * (-1 if c == _MINUS else 1)
     return position, well_formed, negative, whole, exponent, dropped
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _double(whole: Any, exponent: Any, dropped: Any) -> Any:
     """whole 10^exponent where one correctly rounded operation on exact doubles gives it: (value, ROUNDED or HARD)."""
     if whole == 0 and dropped == 0:
@@ -174,7 +188,7 @@ def _double(whole: Any, exponent: Any, dropped: Any) -> Any:
     return 0.0, HARD
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _single(whole: Any, exponent: Any, dropped: Any) -> Any:
     """float32(float64(whole 10^exponent)): (value, ROUNDED or HARD); HARD also for what overflows float32.
 
@@ -194,7 +208,7 @@ def _single(whole: Any, exponent: Any, dropped: Any) -> Any:
     return rounded, HARD if np.isinf(rounded) else ROUNDED
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _number(text: Any, position: Any) -> Any:
     """Read one number: the position behind it, its float32, and ROUNDED, HARD or MALFORMED."""
     position, well_formed, negative, whole, exponent, dropped = _decimal(text, position)
@@ -207,7 +221,7 @@ def _number(text: Any, position: Any) -> Any:
 @njit(cache=True)
 def _ends(c: Any) -> Any:
     """Does a token end before this byte?"""
-    return c == _BLANK or c == _NEWLINE or c == _TAB or c == _RETURN or c == _HASH
+    return c in (_BLANK, _NEWLINE, _TAB, _RETURN, _HASH)
 
 
 @njit(cache=True)
@@ -262,6 +276,7 @@ def parse(
     id_words: NDArray[np.uint64],
     id_masks: NDArray[np.uint64],
     id_lengths: NDArray[np.int64],
+    id_limit: int,
     seen: NDArray[np.int64],
     hard: NDArray[np.int64],
     n_hard: int,
@@ -269,15 +284,17 @@ def parse(
     """Parse the complete lines of ``buffer[position:end]`` into rows ``row``, ``row + 1``, ... of the block.
 
     ``X`` must hold zeros from ``row`` on; ``lines`` gets every row's line number, ``line`` being the last one read.
-    ``id_words[j]`` under ``id_masks[j]`` is the text ``j:`` of the id most likely to follow id j - 1 and
-    ``id_lengths[j]`` its length. ``seen[j]`` is the last line on which id j stood. Numbers that need Python are
-    listed in ``hard`` as (row, column, first byte, byte behind).
+    ``id_words[j]`` under ``id_masks[j]`` is the text ``j:``, likely to stand where id j - 1 has been read, and
+    ``id_lengths[j]`` its length; ids beyond the width of ``X`` up to ``id_limit`` ask for a wider block. ``seen[j]``
+    is the last line on which id j stood. Numbers that need Python are listed in ``hard`` as (row, column, first byte,
+    byte behind).
 
     Returns
     -------
     status, position, line, row, n_hard, fault
-        ``position`` is where the next line begins, unless status is a complaint about ``line + 1`` at byte ``fault``;
-        for WIDER ``fault`` is the id that does not fit, and the line has not been read.
+        ``position`` is where the next line begins. Where status is a complaint (from BAD_LABEL on) that line, number
+        ``line + 1``, is the faulty one and ``fault`` the byte complained of; WIDER asks for a block that is wide
+        enough for that line.
     """
     text = np.uint64(buffer.ctypes.data)
     n_rows, n_features = X.shape
@@ -290,7 +307,7 @@ def parse(
         hard_before = n_hard
         position = _past_blanks(text, position)
         c = _byte(text, position)
-        if c == _NEWLINE or c == _HASH:
+        if c in (_NEWLINE, _HASH):
             position, nul = _past_line(text, position)
             if nul:
                 return NUL, position, line, row, n_hard, position
@@ -335,7 +352,7 @@ def parse(
         while True:
             position = _past_blanks(text, position)
             c = _byte(text, position)
-            if c == _NEWLINE or c == _HASH:
+            if c in (_NEWLINE, _HASH):
                 break
             fault = position
             if feature < n_features and (_word(text, position) & id_masks[feature + 1]) == id_words[feature + 1]:
@@ -348,23 +365,20 @@ def parse(
                 if _byte(text, position) != _COLON:
                     return NO_COLON, start, line, row, n_hard, fault
                 if whole == 0 or dropped or whole > np.uint64(n_features):
-                    larger = whole <= np.uint64(len(id_words) - 1)
-                    if whole != 0 and not dropped and larger:
-                        for j in range(n_features):  # the row is to be read again, into a wider block
-                            X[row, j] = 0.0
-                        return WIDER, start, line, row, hard_before, np.int64(whole)
+                    if whole != 0 and not dropped and whole <= np.uint64(id_limit):
+                        return WIDER, start, line, row, hard_before, fault
                     return ID_RANGE, start, line, row, n_hard, fault
-                feature = np.int64(whole)
+                feature = int(np.int64(whole))
                 position += 1
             if seen[feature] == line + 1:
                 return DUPLICATE, start, line, row, n_hard, fault
             seen[feature] = line + 1
-            fault = position
+            number = position
             position, value, how = _number(text, position)
             if how == MALFORMED or not _ends(_byte(text, position)):
                 return BAD_VALUE, start, line, row, n_hard, fault
             if how == HARD:
-                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2], hard[n_hard, 3] = row, feature - 1, fault, position
+                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2], hard[n_hard, 3] = row, feature - 1, number, position
                 n_hard += 1
             X[row, feature - 1] = value
 
@@ -375,7 +389,6 @@ def parse(
                 _, qids[row], good = _whole_number(text, fault)
                 if not good:
                     return NO_COMMENT, start, line, row, n_hard, fault
-            fault = position
             position, nul = _past_line(text, position)
             if nul:
                 return NUL, start, line, row, n_hard, position
@@ -389,7 +402,7 @@ def parse(
     return DONE, position, line, row, n_hard, 0
 
 
-SMALLEST_FIXED, FIXED_LIMIT = 1e-4, 2.0**24
+SMALLEST_FIXED, FIXED_LIMIT = float(np.float32(1e-4)), 2.0**24
 """Values of this range (and zero) are spelled in fixed notation by :func:`spell`."""
 
 LONGEST_VALUE, LONGEST_HEAD = 40, 40
