@@ -212,7 +212,7 @@ class RankingData:
             When the file is not such a Parquet file, or an index is outside it.
         """
         with _open_parquet(path) as file:
-            offsets, qids = _query_boundaries(file)
+            offsets, qids = _query_boundaries(file, path)
             wanted = np.arange(len(qids)) if queries is None else _query_indices(queries, len(qids), str(path))
             return _read_queries(file, offsets, qids, wanted)
 
@@ -349,7 +349,8 @@ def _check_fields(X: NDArray[Any], y: NDArray[Any], offsets: NDArray[Any], qids:
         raise DataError("X, y, offsets and qids do not fit together; use RankingData.from_arrays")
     if offsets[0] != 0 or offsets[-1] != len(y) or np.any(np.diff(offsets) < 1):
         raise DataError(f"offsets: expected to rise strictly from 0 to {len(y)}")
-    if not np.isfinite(X).all():
+    # Minimum and maximum show any NaN or infinity without a mask as long as the data.
+    if X.size and not (np.isfinite(X.min()) and np.isfinite(X.max())):
         row, column = np.argwhere(~np.isfinite(X))[0]
         raise DataError(f"row {row}, feature {column}: expected a finite number (in float32), found {X[row, column]}")
 
@@ -431,12 +432,18 @@ def _parts(file: pq.ParquetFile) -> list[dict[str, Any]]:
     return parts
 
 
-def _query_boundaries(file: pq.ParquetFile) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _query_boundaries(
+    file: pq.ParquetFile, path: str | os.PathLike[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     names = file.read(columns=["qid"], use_threads=False).column("qid").to_numpy()
     change = np.r_[True, names[1:] != names[:-1]] if len(names) else np.zeros(0, bool)
     row = 0
+    parts = _parts(file)
+    n_rows = sum(part["rows"] for part in parts)
+    if parts and n_rows != len(names):
+        raise DataError(f"{path}: expected parts of {len(names)} rows in all, found {n_rows}; convert the data again")
     # A query name may return in another part of the data set: a part always begins a new query.
-    for part in _parts(file):
+    for part in parts:
         if part["rows"]:
             change[row] = True
         row += part["rows"]
@@ -460,8 +467,8 @@ def _read_queries(
         lo, hi = np.searchsorted(rows, [group_starts[group], group_starts[group + 1]])
         table = file.read_row_group(int(group), columns=["label", "features"], use_threads=False)
         local: NDArray[np.int64] | slice = rows[lo:hi] - group_starts[group]
-        if hi - lo == len(table):
-            local = slice(None)  # a whole group is copied once, not gathered row by row
+        if rows[hi - 1] - rows[lo] == hi - lo - 1:  # consecutive rows are copied at once, not gathered one by one
+            local = slice(rows[lo] - group_starts[group], rows[hi - 1] - group_starts[group] + 1)
         y[lo:hi] = table.column("label").to_numpy()[local]
         column = table.column("features")
         lists = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
