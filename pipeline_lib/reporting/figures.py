@@ -1,0 +1,245 @@
+"""How do numbers become figures that read alike on paper, on screen and without colour?
+
+Figures are drawn by matplotlib without a window. Letters are drawn as paths, so that a figure looks the same wherever
+it is opened; what it shows is also said in words (title and description inside the SVG). Series differ in marker as
+well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey. The same numbers give the
+same bytes: no dates, fixed identifiers.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pipeline_lib.files import replacing, write_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+WIDTH = 7.2
+"""Width of every figure in inches: the width of the page's column."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with a caption that names where its numbers come from.
+
+    ``name`` is the file name of its downloads, ``description`` says in words what is to be seen, ``draw`` makes the
+    drawing when it is asked for.
+    """
+
+    name: str
+    title: str
+    caption: str
+    source: str
+    description: str
+    draw: Callable[[], Drawing]
+    block: ClassVar[str] = "figure"
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One model in a dot plot: mean, interval, and the value of each fold."""
+
+    label: str
+    mean: float
+    low: float
+    high: float
+    folds: tuple[float, ...]
+    control: bool
+
+
+def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
+    """Draw ``figure``, write ``NAME.svg`` and ``NAME.png`` into ``folder``, and return the SVG for the page."""
+    with _style():
+        drawing = figure.draw()
+        drawing.suptitle(figure.title, x=0.005, ha="left", fontsize=9, fontweight="bold")
+        stream = io.StringIO()
+        drawing.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+        svg = _described(stream.getvalue(), figure)
+        write_text(Path(folder) / f"{figure.name}.svg", svg)
+        with replacing(Path(folder) / f"{figure.name}.png") as partial:
+            drawing.savefig(partial, format="png", dpi=160, metadata={"Software": None})
+    return _for_page(svg, figure.name)
+
+
+def dot_plot(panels: Mapping[str, Sequence[Dot]], *, interval: str = "95 % interval") -> Drawing:
+    """Draw, for every measure (a panel), each model's mean with its interval above the values of its folds.
+
+    A control far outside the learners' range is named at the edge instead of stretching the axis.
+    """
+    labels = [dot.label for dot in next(iter(panels.values()))]
+    figure = _drawing(0.34 * len(labels) + 1.25)
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axis, (measure, dots) in zip(axes, panels.items(), strict=True):
+        low, high = _range([dot for dot in dots if not dot.control] or dots, dots)
+        for row, dot in enumerate(dots):
+            _draw_dot(axis, row, dot, low, high)
+        axis.set_xlim(low, high)
+        axis.set_xlabel(measure)
+        axis.set_yticks(range(len(labels)), labels)
+        axis.set_ylim(len(labels) - 0.4, -0.6)
+        axis.grid(axis="x")
+        axis.tick_params(axis="y", length=0)
+    handles = _dot_legend(interval, any(dot.control for dots in panels.values() for dot in dots))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
+
+
+def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequence[int]) -> Drawing:
+    """Draw how labels are spread over documents and, when known, how many documents the queries have."""
+    known = len(counts) > 0
+    figure = _drawing(2.3)
+    axes = figure.subplots(1, 2 if known else 1, squeeze=False)[0]
+    total = sum(labels.values())
+    bars = axes[0].bar(list(labels), [100 * count / total for count in labels.values()], color=COLOURS[0], width=0.62)
+    axes[0].bar_label(bars, [f"{count:,}" for count in labels.values()], padding=2, fontsize=7.5, color=FAINT)
+    axes[0].set(xlabel="label", ylabel="share of documents (%)")
+    axes[0].margins(y=0.15)
+    if known:
+        axes[1].stairs(counts, edges, fill=True, color=COLOURS[0])
+        axes[1].set(xlabel="documents per query", ylabel="queries")
+        axes[1].set_xlim(edges[0], edges[-1])
+    for axis in axes:
+        axis.grid(axis="y")
+    return figure
+
+
+def line_plot(
+    series: Mapping[str, Sequence[tuple[float, float, float, float]]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    log: str = "",
+    vertical: Mapping[str, float] | None = None,
+) -> Drawing:
+    """Draw lines with bands; each point is ``(x, y, low, high)``.
+
+    ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or ``"xy"``), ``vertical`` marks places on x.
+    """
+    figure = _drawing(3.1)
+    axis = figure.subplots()
+    for i, (label, points) in enumerate(series.items()):
+        x, y, low, high = zip(*points, strict=True)
+        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+        axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=label)
+    for i, (label, place) in enumerate((vertical or {}).items()):
+        axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=label)
+    if "x" in log:
+        axis.set_xscale("log")
+    if "y" in log:
+        axis.set_yscale("log")
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.grid()
+    figure.legend(loc="outside lower center", ncols=min(4, max(1, len(series) + len(vertical or {}))))
+    return figure
+
+
+def _draw_dot(axis: Axes, row: int, dot: Dot, low: float, high: float) -> None:
+    colour = FAINT if dot.control else COLOURS[0]
+    if not low <= dot.mean <= high:
+        over = dot.mean > high
+        words = f"{dot.mean:.3f} →" if over else f"← {dot.mean:.3f}"
+        place = (high - 0.02 * (high - low)) if over else (low + 0.02 * (high - low))
+        axis.text(place, row, words, ha="right" if over else "left", va="center", fontsize=7.5, color=FAINT)
+        return
+    axis.plot([dot.low, dot.high], [row, row], color=colour, linewidth=1.6, solid_capstyle="butt")
+    face = PAPER if dot.control else colour
+    axis.plot(dot.mean, row, marker="s" if dot.control else "o", color=colour, markerfacecolor=face, markersize=6)
+    axis.plot(dot.folds, [row + 0.27] * len(dot.folds), "|", color=FAINT, markersize=4.5, markeredgewidth=0.9)
+
+
+def _dot_legend(interval: str, controls: bool) -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=COLOURS[0], marker="o", markersize=6, label=f"learner, mean and {interval}")]
+    if controls:
+        handles.append(Line2D([], [], color=FAINT, marker="s", markersize=6, markerfacecolor=PAPER, label="control"))
+    handles.append(Line2D([], [], color=FAINT, marker="|", markersize=5, linestyle="", label="one fold"))
+    return handles
+
+
+def _range(learners: Sequence[Dot], dots: Sequence[Dot]) -> tuple[float, float]:
+    """The learners' range, widened to take in what lies within twice its width."""
+    values = [value for dot in learners for value in (dot.low, dot.high, *dot.folds)]
+    low, high = min(values), max(values)
+    reach = 2 * max(high - low, 1e-3)
+    near = [v for dot in dots for v in (dot.low, dot.high, *dot.folds) if low - reach <= dot.mean <= high + reach]
+    low, high = min(near), max(near)
+    margin = 0.06 * max(high - low, 1e-3)
+    return low - margin, high + margin
+
+
+def _drawing(height: float) -> Drawing:
+    from matplotlib.figure import Figure as Canvas
+
+    return Canvas(figsize=(WIDTH, height), layout="constrained")
+
+
+def _style() -> Any:
+    import matplotlib as mpl
+
+    return mpl.rc_context(
+        {
+            "svg.hashsalt": "pipeline_lib",
+            "svg.fonttype": "path",
+            "font.family": "DejaVu Sans",
+            "font.size": 8.5,
+            "text.color": INK,
+            "axes.labelcolor": INK,
+            "axes.edgecolor": FAINT,
+            "axes.linewidth": 0.7,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.axisbelow": True,
+            "axes.facecolor": PAPER,
+            "figure.facecolor": PAPER,
+            "grid.color": RULE,
+            "grid.linewidth": 0.6,
+            "xtick.color": INK,
+            "ytick.color": INK,
+            "xtick.major.width": 0.7,
+            "ytick.major.width": 0.7,
+            "legend.frameon": False,
+            "legend.fontsize": 8,
+        }
+    )
+
+
+def _described(svg: str, figure: Figure) -> str:
+    """Put title and description into the SVG, for readers who do not see it."""
+    name = html.escape(figure.name, quote=True)
+    words = (
+        f'<title id="{name}-title">{html.escape(figure.title)}</title>'
+        f'<desc id="{name}-desc">{html.escape(figure.description)}</desc>'
+    )
+    opening = re.search(r"<svg\b[^>]*>", svg)
+    assert opening is not None
+    tag = opening[0].replace("<svg", f'<svg role="img" aria-labelledby="{name}-title {name}-desc"', 1)
+    return svg[: opening.start()] + tag + words + svg[opening.end() :]
+
+
+def _for_page(svg: str, name: str) -> str:
+    """Make the SVG fit for a page: no prologue, its own identifiers, colours that follow light and dark."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    kept = {f"{name}-title", f"{name}-desc"}
+    body = re.sub(r'\bid="([^"]+)"', lambda m: m[0] if m[1] in kept else f'id="{name}-{m[1]}"', body)
+    body = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', body)
+    body = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", body)
+    variables = {INK: "ink", FAINT: "faint", RULE: "rule", PAPER: "paper"}
+    variables |= {colour: f"series-{i}" for i, colour in enumerate(COLOURS)}
+    for colour, variable in variables.items():
+        body = body.replace(colour, f"var(--{variable})")
+    return re.sub(r' width="[^"]*pt"| height="[^"]*pt"', "", body, count=2)

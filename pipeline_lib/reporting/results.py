@@ -1,0 +1,157 @@
+"""What did a study leave in its results folder?
+
+One class reads everything a report needs from ``results/<study>/``, checks columns and numbers at the door, and gives
+plain rows, so that the rest of the reporting knows neither Parquet nor polars.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline_lib.errors import DataError
+
+Row = Mapping[str, Any]
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "tables/measures.parquet": ("dataset", "model", "fold", "measure", "value", "n_queries"),
+    "tables/summary.parquet": ("dataset", "model", "measure", "mean", "sd", "low", "high", "n_folds", "n_queries"),
+    "tables/comparisons.parquet": (
+        *("dataset", "measure", "model_a", "model_b"),
+        *("difference", "low", "high", "p_value", "p_holm"),
+    ),
+    "tables/training.parquet": (
+        *("dataset", "model", "fold", "algorithm", "surrogate", "l2", "objective", "gap", "relative_gap"),
+        *("certified", "certificate", "iterations", "validation_value", "selection"),
+    ),
+    "tables/published.parquet": ("dataset", "model", "fold", "measure", "published", "measured", "delta", "source"),
+    "tables/validation.parquet": ("dataset", "model", "fold", "l2", "measure", "value"),
+}
+"""The tables the main report reads, and the columns it needs; further columns are welcome."""
+
+MAY_BE_NULL = frozenset(
+    {"surrogate", "l2", "objective", "gap", "relative_gap", "certified", "certificate", "iterations"}
+    | {"validation_value", "selection", "sd", "p_holm", "p_value", "fold"}
+)
+"""Columns in which a missing value has a meaning: an algorithm without an objective, one fold without a deviation."""
+
+
+@dataclass(frozen=True)
+class ResultsFolder:
+    """``results/<study>/``, read lazily; whatever is optional and absent comes back empty."""
+
+    path: Path
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> ResultsFolder:
+        """Take the folder of one study.
+
+        Raises
+        ------
+        DataError
+            When there is no such folder.
+        """
+        folder = Path(path)
+        if not folder.is_dir():
+            raise DataError(f"{folder}: expected the results folder of a study, found none; run the study first")
+        return cls(folder)
+
+    @property
+    def study(self) -> str:
+        """The study's name: the folder's."""
+        return self.path.resolve().name
+
+    def rows(self, name: str, columns: Sequence[str] | None = None) -> list[Row]:
+        """Read a Parquet table as rows, or no rows when it is absent.
+
+        ``columns`` are the columns that must be there; for the tables in :data:`COLUMNS` they are known.
+
+        Raises
+        ------
+        DataError
+            When a column is missing or a number is NaN or infinite; the message names table, row and column.
+        """
+        path = self.path / name
+        if not path.exists():
+            return []
+        import polars as pl
+
+        try:
+            frame = pl.read_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise DataError(f"{path}: expected a Parquet table, found something else ({error})") from error
+        needed = COLUMNS.get(name, ()) if columns is None else columns
+        missing = [column for column in needed if column not in frame.columns]
+        if missing:
+            raise DataError(f"{path}: expected the columns {list(needed)}, found no {missing[0]!r}")
+        rows: list[Row] = list(frame.iter_rows(named=True))
+        for number, row in enumerate(rows):
+            _check_row(path, number, row, needed)
+        return rows
+
+    def availability(self) -> list[Row]:
+        """Read ``availability.json``: every data set the study asked for, and whether it was there."""
+        found = self._json("availability.json", [])
+        _check_keys(self.path / "availability.json", found, ("dataset", "title", "status", "reason", "how_to_get"))
+        return found
+
+    def models(self) -> list[Row]:
+        """Read ``models.json``: slug, title, algorithm, surrogate, settings and description of every model."""
+        found = self._json("models.json", [])
+        keys = ("model", "title", "algorithm", "surrogate", "control", "settings", "description")
+        _check_keys(self.path / "models.json", found, keys)
+        return found
+
+    def datasets(self) -> list[Row]:
+        """Read ``data/<dataset>.json`` for every data set, in the order of ``availability.json``, then by name."""
+        order = {entry["dataset"]: i for i, entry in enumerate(self.availability())}
+        paths = sorted((self.path / "data").glob("*.json"), key=lambda path: (order.get(path.stem, len(order)), path))
+        found = [self._json(f"data/{path.name}", {}) for path in paths]
+        keys = (
+            *("dataset", "title", "licence", "citation", "rows", "queries", "features", "labels"),
+            *("documents_per_query", "queries_without_relevant", "parts", "expected", "folds"),
+        )
+        for path, entry in zip(paths, found, strict=True):
+            _check_keys(path, [entry], keys)
+        return found
+
+    def provenance(self) -> Row:
+        """Read ``provenance.json``, or nothing when it is absent."""
+        return self._json("provenance.json", {})
+
+    def configuration(self) -> str:
+        """Read the text of ``configuration.yaml``, or nothing when it is absent."""
+        path = self.path / "configuration.yaml"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def _json(self, name: str, default: Any) -> Any:
+        path = self.path / name
+        if not path.exists():
+            return default
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise DataError(f"{path}: expected JSON, found something else ({error})") from error
+        if not isinstance(found, type(default)):
+            raise DataError(f"{path}: expected a {type(default).__name__}, found a {type(found).__name__}")
+        return found
+
+
+def _check_keys(path: Path, entries: Sequence[Any], keys: Sequence[str]) -> None:
+    for entry in entries:
+        missing = [key for key in keys if not isinstance(entry, Mapping) or key not in entry]
+        if missing:
+            raise DataError(f"{path}: expected the keys {list(keys)}, found no {missing[0]!r}")
+
+
+def _check_row(path: Path, number: int, row: Row, needed: Sequence[str]) -> None:
+    for column, value in row.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise DataError(f"{path}: row {number}, column {column}: expected a finite number, found {value}")
+        if value is None and column in needed and column not in MAY_BE_NULL:
+            raise DataError(f"{path}: row {number}, column {column}: expected a value, found none")

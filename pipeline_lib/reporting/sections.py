@@ -1,0 +1,640 @@
+"""What does the main page say of a study: overview, data sets, results, published numbers, methods, provenance?
+
+Every function takes the results folder and gives one section of building blocks; none of them computes more than a
+choice or a count, and each names the table its numbers come from. The claims have a module of their own,
+:mod:`pipeline_lib.reporting.claims_section`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline_lib.reporting.blocks import (
+    Block,
+    Bullets,
+    Definitions,
+    Details,
+    Formula,
+    Listing,
+    Note,
+    Paragraph,
+    Section,
+    Subsection,
+)
+from pipeline_lib.reporting.figures import Dot, Figure, data_plot, dot_plot, line_plot
+from pipeline_lib.reporting.results import ResultsFolder, Row
+from pipeline_lib.reporting.tables import (
+    Cell,
+    Column,
+    Group,
+    Table,
+    number,
+    probability,
+    scientific,
+    simple,
+    span,
+    text,
+    whole,
+)
+
+SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
+TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
+HEADLINES = ("ndcg@10", "map", "mean_ndcg", "err")
+"""Measures by which learners are compared first, in order of preference."""
+SHOWN = ("ndcg@1", "ndcg@5", "ndcg@10", "mean_ndcg", "map", "err", "p@10")
+"""Measures the results tables show; the downloads hold all."""
+SIGNIFICANT = 0.05
+IDEAL = "ideal"
+"""The control that sees the labels: an upper limit, not a competitor."""
+
+
+class Study:
+    """The tables of a study, indexed the way the sections ask for them."""
+
+    def __init__(self, results: ResultsFolder) -> None:
+        self.results = results
+        self.name = results.study
+        self.availability = results.availability()
+        self.data = results.datasets()
+        self.models = {entry["model"]: entry for entry in results.models()}
+        self.summary = results.rows(SUMMARY)
+        self.measures = results.rows(MEASURES)
+        self.comparisons = results.rows(COMPARISONS)
+        self.training = results.rows(TRAINING)
+        self.published = results.rows(PUBLISHED)
+        self.validation = results.rows(VALIDATION)
+        self._means = {(row["dataset"], row["model"], row["measure"]): row for row in self.summary}
+        self._tests = {
+            (row["dataset"], row["measure"], frozenset((row["model_a"], row["model_b"]))): row
+            for row in self.comparisons
+        }
+
+    def datasets(self) -> list[str]:
+        """Data sets with results, in the order of the study."""
+        order = [entry["dataset"] for entry in self.data]
+        found = dict.fromkeys(row["dataset"] for row in self.summary)
+        return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+    def title(self, dataset: str) -> str:
+        """A data set's title, else its name."""
+        titles = {entry["dataset"]: entry["title"] for entry in [*self.availability, *self.data]}
+        return str(titles.get(dataset, dataset))
+
+    def model_title(self, model: str) -> str:
+        """A model's title, else its slug."""
+        return str(self.models[model]["title"]) if model in self.models else model
+
+    def is_control(self, model: str) -> bool:
+        """Whether a model is a control rather than a learner."""
+        return bool(self.models.get(model, {}).get("control", False))
+
+    def measured(self, dataset: str) -> list[str]:
+        """Measures of a data set, in the order of the table."""
+        return list(dict.fromkeys(row["measure"] for row in self.summary if row["dataset"] == dataset))
+
+    def headlines(self, dataset: str) -> list[str]:
+        """The first one or two headline measures a data set has."""
+        measured = self.measured(dataset)
+        return ([name for name in HEADLINES if name in measured] or measured)[:2]
+
+    def mean(self, dataset: str, model: str, measure: str) -> Row | None:
+        """The row of the summary, if there is one."""
+        return self._means.get((dataset, model, measure))
+
+    def ranked(self, dataset: str, measure: str, *, control: bool) -> list[str]:
+        """Learners (or controls) of a data set, best first."""
+        rows = [row for row in self.summary if row["dataset"] == dataset and row["measure"] == measure]
+        rows = [row for row in rows if self.is_control(row["model"]) == control]
+        return [row["model"] for row in sorted(rows, key=lambda row: (-row["mean"], row["model"]))]
+
+    def best_control(self, dataset: str, measure: str) -> str | None:
+        """The best control that does not see the labels."""
+        controls = [model for model in self.ranked(dataset, measure, control=True) if model != IDEAL]
+        return controls[0] if controls else None
+
+    def test(self, dataset: str, measure: str, model_a: str, model_b: str) -> Row | None:
+        """The paired comparison of two models, whichever comes first in the table."""
+        return self._tests.get((dataset, measure, frozenset((model_a, model_b))))
+
+
+def overview(study: Study) -> list[Block]:
+    """What was studied, what is missing, and what was not certified."""
+    learners = sum(not entry["control"] for entry in study.models.values())
+    controls = len(study.models) - learners
+    names = [study.title(dataset) for dataset in study.datasets()]
+    blocks: list[Block] = []
+    if names:
+        blocks.append(
+            Paragraph(
+                f"The study `{study.name}` compares {_count(learners, 'learner')} and {_count(controls, 'control')} on "
+                f"{_count(len(names), 'data set')}: {_listed(names)}."
+            )
+        )
+    else:
+        blocks.append(Note(f"The study {study.name} holds no results: {SUMMARY} is absent or empty.", "missing"))
+    missing = [entry for entry in study.availability if entry["status"] != "present"]
+    if missing:
+        titles = _listed([entry["title"] for entry in missing])
+        blocks.append(
+            Note(
+                f"Asked for and not studied: {titles}. Why, and how to get them: [data sets](#not-studied).", "missing"
+            )
+        )
+    return blocks + _certificates(study)
+
+
+def best_learners(study: Study) -> list[Block]:
+    """The best learner on every data set, with its interval and its lead."""
+    return [_best_table(study)] if study.datasets() else []
+
+
+def datasets(study: Study) -> Section:
+    """The data sets studied, each with its facts, and those that are missing."""
+    blocks: list[Block] = []
+    if study.data:
+        blocks.append(_data_table(study))
+        blocks += [_data_subsection(entry) for entry in study.data]
+    else:
+        blocks.append(Note("The study holds no description of a data set: the folder data/ is absent or empty."))
+    missing = [entry for entry in study.availability if entry["status"] != "present"]
+    if missing:
+        words = {"missing": "missing", "at-hand": "at hand, not prepared"}
+        rows = [
+            [
+                text(entry["title"]),
+                text(words.get(entry["status"], entry["status"])),
+                text(entry["reason"]),
+                text(entry["how_to_get"]),
+            ]
+            for entry in missing
+        ]
+        columns = [Column("dataset", "Data set", "left"), Column("status", "Status", "left")]
+        columns += [Column("reason", "Why", "left"), Column("how_to_get", "How to get it", "left")]
+        table = simple("not-studied", "Data sets asked for and not studied", "availability.json", columns, rows)
+        blocks.append(Subsection("not-studied", "Not studied", (table,)))
+    elif study.availability:
+        blocks.append(Paragraph("Every data set the configuration asks for was present."))
+    return Section("data", "Data sets", tuple(blocks))
+
+
+def results(study: Study) -> Section:
+    """Measures of all models on every data set, with spread, significance and training."""
+    parts = [_result_subsection(study, dataset) for dataset in study.datasets()]
+    if not parts:
+        return Section("results", "Results", (Note(f"No results: {SUMMARY} is absent or empty.", "missing"),))
+    text_ = (
+        "Each value is the mean over folds of the mean over a fold's test queries, with the standard deviation over "
+        "folds. Intervals are bootstrap intervals over all test queries; tests are paired over queries, with Holm's "
+        "correction for the number of comparisons."
+    )
+    return Section("results", "Results", (Paragraph(text_), *parts))
+
+
+def published(study: Study) -> Section:
+    """Published numbers beside ours."""
+    if not study.published:
+        note = Note(f"No published numbers to compare with in this study: {PUBLISHED} is absent or empty.")
+        return Section("published", "Published numbers beside ours", (note,))
+    columns = [Column("dataset", "Data set", "left"), Column("model", "Method", "left"), Column("fold", "Fold")]
+    columns += [Column("measure", "Measure", "left"), Column("published", "Published"), Column("measured", "Ours")]
+    columns += [Column("delta", "Difference"), Column("source", "Source", "left")]
+    rows = [
+        [
+            text(study.title(row["dataset"])),
+            text(study.model_title(row["model"])),
+            text("all" if row["fold"] is None else row["fold"]),
+            text(measure_title(row["measure"])),
+            number(row["published"], 3),
+            number(row["measured"], 4),
+            number(row["delta"], 4, signed=True),
+            text(row["source"]),
+        ]
+        for row in study.published
+    ]
+    largest = max(study.published, key=lambda row: abs(row["delta"]))
+    sentence = (
+        f"{_count(len(rows), 'published number')}; the largest difference is "
+        f"{number(largest['delta'], 4, signed=True).text} ({study.model_title(largest['model'])}, "
+        f"{measure_title(largest['measure'])} on {study.title(largest['dataset'])})."
+    )
+    table = simple(
+        "published", "Published numbers and ours; difference is ours less published", PUBLISHED, columns, rows
+    )
+    return Section("published", "Published numbers beside ours", (Paragraph(sentence), table))
+
+
+def methods(study: Study) -> Section:
+    """Conventions, then every model's formula and settings."""
+    formulas = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
+    parts = [
+        Subsection(
+            f"method-{entry['model']}",
+            entry["title"] + (" (control)" if entry["control"] else ""),
+            tuple(_method(entry, formulas)),
+        )
+        for entry in study.models.values()
+    ]
+    blocks: list[Block] = [Subsection("conventions", "Conventions", (Bullets(CONVENTIONS),)), *parts]
+    if not parts:
+        blocks.append(Note("The study describes no models: models.json is absent or empty."))
+    return Section("methods", "Methods", tuple(blocks))
+
+
+def provenance(study: Study) -> Section:
+    """Where the numbers come from: versions, command, seeds and configuration."""
+    found = study.results.provenance()
+    configuration = study.results.configuration()
+    blocks: list[Block] = []
+    if found:
+        blocks.append(Definitions(tuple(_flattened(found))))
+    else:
+        blocks.append(Note("The study records no provenance: provenance.json is absent."))
+    if configuration:
+        blocks.append(Details("Configuration, as resolved (configuration.yaml)", (Listing(configuration),)))
+    else:
+        blocks.append(Note("The study keeps no configuration: configuration.yaml is absent."))
+    return Section("provenance", "Provenance", tuple(blocks))
+
+
+CONVENTIONS = (
+    "Gain G(r) = 2ʳ − 1 and discount D(i) = 1/log₂(i + 1); NDCG@k divides by the best value a ranking of the same "
+    "documents can reach.",
+    "Average precision counts every label of 1 or more as relevant.",
+    "A query without a relevant document has the value 0 in every measure, as in LETOR's own evaluation.",
+    "Ties in scores are broken by the order of the documents in the data set (a stable sort), so results repeat.",
+    "Mean NDCG follows the LETOR 4.0 evaluation: discount 1 at ranks 1 and 2, then 1/log₂(i); NDCG@k of a query with "
+    "fewer than k documents counts as 0; the mean runs over k = 1 to the number of documents.",
+    "P@k divides by k, also where a query has fewer documents.",
+)
+
+
+def measure_title(measure: str) -> str:
+    """A measure's name as it is printed.
+
+    Example
+    -------
+    >>> measure_title("ndcg@10"), measure_title("mean_ndcg"), measure_title("map")
+    ('NDCG@10', 'Mean NDCG', 'MAP')
+    """
+    return "Mean NDCG" if measure == "mean_ndcg" else measure.upper()
+
+
+def _best_table(study: Study) -> Table:
+    columns = [Column("dataset", "Data set", "left"), Column("measure", "Measure", "left")]
+    columns += [Column("model", "Best learner", "left"), Column("mean", "Mean"), Column("interval", "95 % interval")]
+    columns += [Column("runner_up", "Next learner", "left"), Column("control", "Best control", "left")]
+    rows = []
+    for dataset in study.datasets():
+        for measure in study.headlines(dataset)[:1]:
+            learners = study.ranked(dataset, measure, control=False)
+            if learners:
+                rows.append(_best_row(study, dataset, measure, learners))
+    notes = (
+        "In brackets: the paired test of the best learner against the other, p-value after Holm's correction.",
+        "The control “ideal” sees the labels and is left out here.",
+    )
+    return simple("best-learners", "The best learner on every data set", SUMMARY, columns, rows, notes)
+
+
+def _best_row(study: Study, dataset: str, measure: str, learners: Sequence[str]) -> list[Cell]:
+    best = study.mean(dataset, learners[0], measure)
+    assert best is not None
+    control = study.best_control(dataset, measure)
+    return [
+        text(study.title(dataset)),
+        text(measure_title(measure)),
+        Cell(study.model_title(learners[0]), raw=learners[0], strong=True),
+        number(best["mean"]),
+        span(best["low"], best["high"]),
+        _against(study, dataset, measure, learners[0], learners[1] if len(learners) > 1 else None),
+        _against(study, dataset, measure, learners[0], control),
+    ]
+
+
+def _against(study: Study, dataset: str, measure: str, best: str, other: str | None) -> Cell:
+    if other is None:
+        return text(None)
+    row = study.mean(dataset, other, measure)
+    assert row is not None
+    shown = f"{study.model_title(other)} {number(row['mean']).text}"
+    test = study.test(dataset, measure, best, other)
+    if test is not None and test["p_holm"] is not None:
+        p = probability(test["p_holm"]).text
+        shown += f" (p {p})" if p.startswith("<") else f" (p = {p})"
+        shown = shown.replace("p = ", "p\u00a0=\u00a0").replace("p < ", "p\u00a0<\u00a0")
+    return Cell(shown, raw=other)
+
+
+def _certificates(study: Study) -> list[Block]:
+    asked = [row for row in study.training if row["certified"] is not None]
+    failed = [row for row in asked if not row["certified"]]
+    if not asked:
+        return []
+    if not failed:
+        return [Paragraph(f"All {_count(len(asked), 'convex fit')} reached their certified gap (`{TRAINING}`).")]
+    names = _listed(sorted({f"{study.model_title(r['model'])} on {study.title(r['dataset'])}" for r in failed}))
+    sentence = f"{len(failed)} of {_count(len(asked), 'convex fit')} did not reach the certified gap: {names}"
+    return [Note(f"{sentence} (`{TRAINING}`).", "warning")]
+
+
+def _data_table(study: Study) -> Table:
+    columns = [Column("dataset", "Data set", "left"), Column("queries", "Queries"), Column("rows", "Documents")]
+    columns += [Column("features", "Features"), Column("documents_per_query", "Documents per query")]
+    columns += [Column("without", "Queries without a relevant document"), Column("folds", "Folds")]
+    columns += [Column("expected", "Catalogue", "left")]
+    rows = [
+        [
+            text(entry["title"]),
+            whole(entry["queries"]),
+            whole(entry["rows"]),
+            whole(entry["features"]),
+            _lengths(entry["documents_per_query"]),
+            whole(entry["queries_without_relevant"]),
+            whole(entry["folds"]),
+            text(_catalogue_words(entry)),
+        ]
+        for entry in study.data
+    ]
+    notes = ("Documents per query: smallest, median and largest number.",)
+    return simple("data-sets", "Data sets studied", "data/*.json", columns, rows, notes)
+
+
+def _lengths(found: Mapping[str, float]) -> Cell:
+    parts = [f"{found[key]:,g}" for key in ("min", "median", "max")]
+    return Cell(" / ".join(parts), raw=" ".join(repr(found[key]) for key in ("min", "median", "max")))
+
+
+def _catalogue_words(entry: Row) -> str:
+    expected = entry["expected"]
+    if not expected:
+        return "no figures to compare"
+    wrong = [key for key, value in expected.items() if key in entry and entry[key] != value]
+    return "as expected" if not wrong else f"differs in {_listed(sorted(wrong))}"
+
+
+def _data_subsection(entry: Row) -> Subsection:
+    name, title = entry["dataset"], entry["title"]
+    source = f"data/{name}.json"
+    facts = [("Licence", str(entry["licence"])), ("Citation", str(entry["citation"]))]
+    blocks: list[Block] = [Definitions(tuple(facts))]
+    remarks = [*entry.get("removed", []), *entry.get("notes", [])]
+    if remarks:
+        blocks.append(Bullets(tuple(str(remark) for remark in remarks)))
+    blocks.append(_data_figure(entry, source))
+    if entry["parts"]:
+        columns = [Column("part", "Part", "left"), Column("queries", "Queries"), Column("rows", "Documents")]
+        columns += [Column("verified", "Digest", "left"), Column("sha256", "SHA-256", "left")]
+        rows = [
+            [
+                text(part["name"]),
+                whole(part["queries"]),
+                whole(part["rows"]),
+                text("as in the catalogue" if part["verified"] else "not in the catalogue"),
+                Cell(f"{part['sha256'][:16]}…", raw=part["sha256"]) if part["sha256"] else text(None),
+            ]
+            for part in entry["parts"]
+        ]
+        table = simple(f"parts-{name}", f"Files of {title}", source, columns, rows, ("Digests in full: the CSV file.",))
+        blocks.append(Details("Files and digests", (table,)))
+    return Subsection(f"data-{name}", title, tuple(blocks))
+
+
+def _data_figure(entry: Row, source: str) -> Figure:
+    histogram = entry.get("document_counts_histogram") or {"edges": [], "counts": []}
+    labels = {str(label): int(count) for label, count in entry["labels"].items()}
+    shares = ", ".join(f"label {label}: {count:,}" for label, count in labels.items())
+    lengths = entry["documents_per_query"]
+    return Figure(
+        name=f"data-{entry['dataset']}",
+        title=f"Labels and list lengths of {entry['title']}",
+        caption=f"{entry['title']}: labels of the documents (left) and number of documents per query (right)",
+        source=source,
+        description=f"Documents by label: {shares}. Documents per query: from {lengths['min']:g} to "
+        f"{lengths['max']:g}, median {lengths['median']:g}.",
+        draw=lambda: data_plot(labels, histogram["edges"], histogram["counts"]),
+    )
+
+
+def _result_subsection(study: Study, dataset: str) -> Subsection:
+    headlines = study.headlines(dataset)
+    blocks: list[Block] = [_measure_table(study, dataset), _dot_figure(study, dataset, headlines)]
+    blocks += _comparison_blocks(study, dataset, headlines[0])
+    blocks += _validation_blocks(study, dataset)
+    blocks += _training_blocks(study, dataset)
+    return Subsection(f"results-{dataset}", study.title(dataset), tuple(blocks))
+
+
+def _measure_table(study: Study, dataset: str) -> Table:
+    measured = study.measured(dataset)
+    shown = [measure for measure in SHOWN if measure in measured] or measured[:6]
+    headline = study.headlines(dataset)[0]
+    columns = [Column("model", "Model", "left"), *(Column(name, measure_title(name)) for name in shown)]
+    groups = []
+    for title, control in (("Learners", False), ("Controls", True)):
+        models = study.ranked(dataset, headline, control=control)
+        rows = [_measure_row(study, dataset, model, shown) for model in models]
+        if rows:
+            groups.append(Group(title, tuple(rows)))
+    notes = ["Mean ± standard deviation over folds; bold: the best learner."]
+    if study.comparisons:
+        notes.append(
+            "† significantly below the best learner; ‡ a learner not significantly above the best control "
+            f"(p < {SIGNIFICANT} after Holm's correction)."
+        )
+    else:
+        notes.append(f"No significance marks: {COMPARISONS} is absent or empty.")
+    caption = f"Test results on {study.title(dataset)}"
+    return Table(f"results-{dataset}", caption, SUMMARY, tuple(columns), tuple(groups), tuple(notes))
+
+
+def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]) -> tuple[Cell, ...]:
+    cells = [Cell(study.model_title(model), raw=model)]
+    for measure in measures:
+        row = study.mean(dataset, model, measure)
+        if row is None:
+            cells.append(text(None))
+            continue
+        best = study.ranked(dataset, measure, control=False)[:1]
+        spread = "" if row["sd"] is None else number(row["sd"]).text
+        mark = _mark(study, dataset, measure, model, best[0] if best else None)
+        cells.append(
+            Cell(
+                number(row["mean"]).text,
+                raw=row["mean"],
+                spread=spread,
+                spread_raw=row["sd"],
+                mark=mark,
+                strong=[model] == best,
+            )
+        )
+    return tuple(cells)
+
+
+def _mark(study: Study, dataset: str, measure: str, model: str, best: str | None) -> str:
+    mark = ""
+    if best is not None and model not in (best, IDEAL) and _better(study, dataset, measure, best, model):
+        mark += "†"
+    control = study.best_control(dataset, measure)
+    if control is not None and not study.is_control(model):
+        test = study.test(dataset, measure, model, control)
+        if test is not None and not _better(study, dataset, measure, model, control):
+            mark += "‡"
+    return mark
+
+
+def _better(study: Study, dataset: str, measure: str, model: str, other: str) -> bool:
+    """Whether the paired test says that ``model`` is above ``other``."""
+    test = study.test(dataset, measure, model, other)
+    if test is None or test["p_holm"] is None:
+        return False
+    sign = 1 if test["model_a"] == model else -1
+    return bool(sign * test["difference"] > 0 and test["p_holm"] < SIGNIFICANT)
+
+
+def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
+    order = [model for control in (False, True) for model in study.ranked(dataset, measures[0], control=control)]
+    panels = {measure_title(measure): [_dot(study, dataset, model, measure) for model in order] for measure in measures}
+    first = panels[measure_title(measures[0])]
+    words = "; ".join(f"{dot.label} {dot.mean:.3f} [{dot.low:.3f}, {dot.high:.3f}]" for dot in first)
+    return Figure(
+        name=f"results-{dataset}",
+        title=f"{_listed(list(panels))} of every model on {study.title(dataset)}",
+        caption=f"{study.title(dataset)}: mean over test queries with its 95 % bootstrap interval; ticks below a dot "
+        "are the folds. A control outside the range is named at the edge",
+        source=f"{SUMMARY}, {MEASURES}",
+        description=f"{measure_title(measures[0])}: {words}.",
+        draw=lambda: dot_plot(panels),
+    )
+
+
+def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot:
+    row = study.mean(dataset, model, measure)
+    label = study.model_title(model)
+    folds = tuple(
+        r["value"] for r in study.measures if (r["dataset"], r["model"], r["measure"]) == (dataset, model, measure)
+    )
+    if row is None:
+        return Dot(label, math.nan, math.nan, math.nan, folds, study.is_control(model))
+    return Dot(label, row["mean"], row["low"], row["high"], folds, study.is_control(model))
+
+
+def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
+    found = [row for row in study.comparisons if (row["dataset"], row["measure"]) == (dataset, measure)]
+    if not found:
+        return [Note(f"No paired tests for {study.title(dataset)}: {COMPARISONS} holds none.")]
+    columns = [Column("model_a", "Model", "left"), Column("model_b", "Compared with", "left")]
+    columns += [Column("difference", "Difference"), Column("interval", "95 % interval")]
+    columns += [Column("p_value", "p"), Column("p_holm", "p, Holm")]
+    rows = [
+        [
+            Cell(study.model_title(row["model_a"]), raw=row["model_a"]),
+            Cell(study.model_title(row["model_b"]), raw=row["model_b"]),
+            number(row["difference"], signed=True),
+            span(row["low"], row["high"], signed=True),
+            probability(row["p_value"]),
+            probability(row["p_holm"]),
+        ]
+        for row in found
+    ]
+    caption = f"Paired tests on {study.title(dataset)}, {measure_title(measure)}"
+    table = simple(f"tests-{dataset}", caption, COMPARISONS, columns, rows)
+    return [Details(f"Paired tests, {measure_title(measure)}", (table,))]
+
+
+def _validation_blocks(study: Study, dataset: str) -> list[Block]:
+    found = [row for row in study.validation if row["dataset"] == dataset and row["l2"]]
+    if not found:
+        return []
+    series = {}
+    for model in dict.fromkeys(row["model"] for row in found):
+        paths: dict[float, list[float]] = {}
+        for row in found:
+            if row["model"] == model:
+                paths.setdefault(row["l2"], []).append(row["value"])
+        series[study.model_title(model)] = [
+            (l2, sum(values) / len(values), min(values), max(values)) for l2, values in sorted(paths.items())
+        ]
+    measure = measure_title(found[0]["measure"])
+    best = "; ".join(
+        f"{label}: best at λ = {max(points, key=lambda p: p[1])[0]:.3g}" for label, points in series.items()
+    )
+    return [
+        Figure(
+            name=f"validation-{dataset}",
+            title=f"Validation {measure} against the regularisation on {study.title(dataset)}",
+            caption=f"{study.title(dataset)}: {measure} on the validation queries against the regularisation λ; line: "
+            "mean over folds, band: smallest and largest fold",
+            source=VALIDATION,
+            description=f"Mean over folds. {best}.",
+            draw=lambda: line_plot(series, xlabel="regularisation λ", ylabel=f"validation {measure}", log="x"),
+        )
+    ]
+
+
+def _training_blocks(study: Study, dataset: str) -> list[Block]:
+    found = [row for row in study.training if row["dataset"] == dataset]
+    if not found:
+        return [Note(f"No record of training on {study.title(dataset)}: {TRAINING} holds none.")]
+    columns = [Column("model", "Model", "left"), Column("fold", "Fold"), Column("l2", "λ")]
+    columns += [Column("objective", "Objective"), Column("relative_gap", "Relative gap")]
+    columns += [Column("certified", "Certified", "left"), Column("iterations", "Iterations")]
+    columns += [Column("validation_value", "Validation"), Column("selection", "Selected by", "left")]
+    rows = [
+        [
+            Cell(study.model_title(row["model"]), raw=row["model"]),
+            text(row["fold"]),
+            scientific(row["l2"]),
+            scientific(row["objective"]),
+            scientific(row["relative_gap"]),
+            text(None if row["certified"] is None else "yes" if row["certified"] else "no"),
+            whole(row["iterations"]),
+            number(row["validation_value"]),
+            text(row["selection"]),
+        ]
+        for row in found
+    ]
+    certificates = sorted({row["certificate"] for row in found if row["certificate"]})
+    notes = [f"Certified by: {_listed(certificates)}."] if certificates else []
+    table = simple(f"training-{dataset}", f"Training on {study.title(dataset)}", TRAINING, columns, rows, notes)
+    return [Details("Training: regularisation, objective and certified gap", (table,))]
+
+
+def _method(entry: Row, formulas: Mapping[str, Mapping[str, str]]) -> list[Block]:
+    blocks: list[Block] = [Paragraph(entry["description"])] if entry["description"] else []
+    for kind, name in (("algorithms", entry["algorithm"]), ("surrogates", entry["surrogate"])):
+        if name in formulas[kind]:
+            blocks.append(Formula(formulas[kind][name]))
+        elif name:
+            blocks.append(Paragraph(f"No formula is recorded for `{name}`."))
+    settings = [(key, _setting(value)) for key, value in entry["settings"].items()]
+    if settings:
+        blocks.append(Definitions(tuple(settings)))
+    return blocks
+
+
+def _setting(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _flattened(found: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    entries: list[tuple[str, str]] = []
+    for key, value in found.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value:
+            entries += _flattened(value, f"{name} / ")
+        else:
+            entries.append((name, _setting(value)))
+    return entries
+
+
+def _count(number_: int, noun: str) -> str:
+    return f"{number_:,} {noun}{'' if number_ == 1 else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

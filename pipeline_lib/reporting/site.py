@@ -1,0 +1,108 @@
+"""How do the sections become one self-contained page, with its tables and figures beside it?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.files import write_text
+from pipeline_lib.reporting import claims, claims_section, figures, pages, sections
+from pipeline_lib.reporting.blocks import Section, inline, mathematics
+from pipeline_lib.reporting.figures import Figure
+from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.tables import Table, to_csv, to_latex
+
+Kind = TypeVar("Kind", Table, Figure)
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(
+    results_folder: str | os.PathLike[str],
+    reports_folder: str | os.PathLike[str],
+    ledger_folder: str | os.PathLike[str],
+) -> None:
+    """Judge the claims and write the report of one study.
+
+    Writes into ``reports_folder`` (``reports/<study>``): ``index.html`` (one file, nothing loaded from elsewhere),
+    ``claims.json``, ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``. The same results give the same
+    bytes.
+
+    Raises
+    ------
+    DataError
+        When a table or a piece of evidence is malformed.
+    ConfigurationError
+        When the ledger of claims is.
+    """
+    results = ResultsFolder.at(results_folder)
+    folder = Path(reports_folder)
+    context = claims.Context.of(results.study, results.availability())
+    judgements = claims.judge(claims.load(ledger_folder), results.path / "evidence", context)
+    claims.write(folder / "claims.json", judgements, results.study)
+    page = _page(results.study, build(results, judgements), folder)
+    write_text(folder / "index.html", page)
+
+
+def build(results: ResultsFolder, judgements: Sequence[claims.Judgement]) -> list[Section]:
+    """All sections in their order, the pages of the papers among them."""
+    study = sections.Study(results)
+    found = [pages.build(paper, results) for paper in claims.PAPERS]
+    first = (*sections.overview(study), *claims_section.headline(judgements), *sections.best_learners(study))
+    return [
+        Section("overview", "Overview", first),
+        sections.datasets(study),
+        sections.results(study),
+        *(page for page in found if page is not None),
+        sections.published(study),
+        claims_section.section(judgements),
+        sections.methods(study),
+        sections.provenance(study),
+    ]
+
+
+def _page(study: str, parts: Sequence[Section], folder: Path) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    tables, drawn = _named(parts, Table), _named(parts, Figure)
+    for table in tables.values():
+        write_text(folder / "tables" / f"{table.name}.csv", to_csv(table))
+        write_text(folder / "tables" / f"{table.name}.tex", to_latex(table))
+    pictures = {name: Markup(figures.save(figure, folder / "figures")) for name, figure in drawn.items()}
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["inline"] = lambda words: Markup(inline(words))
+    environment.filters["mathematics"] = lambda words: Markup(mathematics(words))
+    return environment.get_template("report.html.j2").render(
+        study=study,
+        sections=parts,
+        pictures=pictures,
+        table_numbers={name: i for i, name in enumerate(tables, 1)},
+        figure_numbers={name: i for i, name in enumerate(drawn, 1)},
+        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+    )
+
+
+def _named(parts: Sequence[Section], kind: type[Kind]) -> dict[str, Kind]:
+    """All tables (or figures) by name, in the order of the page."""
+    found: dict[str, Kind] = {}
+    for block in (block for part in parts for block in _walk(part.blocks)):
+        if isinstance(block, kind):
+            if block.name in found:
+                raise DataError(f"report: expected every {kind.__name__.lower()} name once, found {block.name} twice")
+            found[block.name] = block
+    return found
+
+
+def _walk(blocks: Sequence[Any]) -> Iterator[Any]:
+    for block in blocks:
+        yield block
+        yield from _walk(getattr(block, "blocks", ()))

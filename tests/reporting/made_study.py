@@ -1,0 +1,286 @@
+"""A made-up study: plausible tables for two data sets, four learners, three controls and five folds.
+
+Nothing here is a result. Tests read it; ``python tests/reporting/made_study.py FOLDER`` renders it for the eye.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, write_evidence
+
+ROOT = Path(__file__).parents[2]
+MODELS: list[dict[str, Any]] = [
+    {
+        "model": "erm-listnet",
+        "title": "ListNet",
+        "algorithm": "erm",
+        "surrogate": "listnet",
+        "control": False,
+        "settings": {"l2": [1e-4, 1e-3, 1e-2], "tol": 1e-6},
+        "description": "Regularised empirical risk minimisation of the listwise cross entropy.",
+    },
+    {
+        "model": "erm-ranksvm",
+        "title": "RankSVM",
+        "algorithm": "erm",
+        "surrogate": "ranksvm",
+        "control": False,
+        "settings": {"l2": [1e-4, 1e-3, 1e-2], "normalisation": "sum"},
+        "description": "The pairwise hinge loss, summed over the pairs of a query.",
+    },
+    {
+        "model": "erm-slam-ndcg",
+        "title": "SLAM-NDCG",
+        "algorithm": "erm",
+        "surrogate": "slam-ndcg",
+        "control": False,
+        "settings": {"l2": [1e-4, 1e-3, 1e-2]},
+        "description": "",
+    },
+    {
+        "model": "adarank-map",
+        "title": "AdaRank-MAP",
+        "algorithm": "adarank",
+        "surrogate": None,
+        "control": False,
+        "settings": {"rounds": 300},
+        "description": "",
+    },
+    {
+        "model": "random",
+        "title": "random",
+        "algorithm": "random",
+        "surrogate": None,
+        "control": True,
+        "settings": {},
+        "description": "",
+    },
+    {
+        "model": "best-single-feature",
+        "title": "best single feature",
+        "algorithm": "best-single-feature",
+        "surrogate": None,
+        "control": True,
+        "settings": {},
+        "description": "",
+    },
+    {
+        "model": "ideal",
+        "title": "ideal",
+        "algorithm": "ideal",
+        "surrogate": None,
+        "control": True,
+        "settings": {},
+        "description": "",
+    },
+]
+LEVEL = {
+    "erm-listnet": 0.705,
+    "erm-ranksvm": 0.702,
+    "erm-slam-ndcg": 0.698,
+    "adarank-map": 0.671,
+    "random": 0.455,
+    "best-single-feature": 0.641,
+    "ideal": 1.0,
+}
+SHIFT = {"ndcg@1": -0.11, "ndcg@5": -0.03, "ndcg@10": 0.0, "mean_ndcg": -0.22, "map": -0.23, "p@10": -0.45}
+DATASETS = {"letor-sim": ("letor-sim", 500, 0.05), "MQ2008": ("MQ2008 (LETOR 4.0)", 784, -0.02)}
+
+
+def make(folder: Path) -> Path:
+    """Write ``folder/made`` as a study leaves it, and return it."""
+    import polars as pl
+
+    study = folder / "made"
+    (study / "tables").mkdir(parents=True)
+    (study / "data").mkdir()
+    rng = np.random.default_rng(7)
+    measures, summary, comparisons, training, validation = [], [], [], [], []
+    for dataset, (_, queries, offset) in DATASETS.items():
+        for measure, shift in SHIFT.items():
+            means = {}
+            for model, level in LEVEL.items():
+                middle = 1.0 if model == "ideal" else level + shift + offset
+                folds = [float(middle + (model != "ideal") * rng.normal(0, 0.02)) for _ in range(5)]
+                for fold, value in enumerate(folds, 1):
+                    measures.append(
+                        _row(dataset, model, fold=fold, measure=measure, value=value, n_queries=queries // 5)
+                    )
+                mean, half = float(np.mean(folds)), 0.0 if model == "ideal" else 0.017
+                means[model] = mean
+                summary.append(
+                    _row(dataset, model, measure=measure, mean=mean, sd=float(np.std(folds, ddof=1)))
+                    | {"low": mean - half, "high": mean + half, "n_folds": 5, "n_queries": queries}
+                )
+            for a, b in combinations(LEVEL, 2):
+                difference = means[a] - means[b]
+                p = float(np.exp(-abs(difference) / 0.006))
+                comparisons.append(
+                    {"dataset": dataset, "measure": measure, "model_a": a, "model_b": b, "difference": difference}
+                    | {"low": difference - 0.012, "high": difference + 0.012, "p_value": p, "p_holm": min(1.0, 8 * p)}
+                )
+        training += _training(dataset)
+        validation += [
+            _row(dataset, model, fold=fold, measure="ndcg@10", l2=l2, value=0.69 - 0.01 * abs(np.log10(l2) + 3 - i) + e)
+            for i, model in enumerate(list(LEVEL)[:3])
+            for l2 in (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+            for fold, e in enumerate(rng.normal(0, 0.004, 5), 1)
+        ]
+    tables = {"measures": measures, "summary": summary, "comparisons": comparisons, "training": training}
+    for name, rows in (tables | {"validation": validation, "published": _published()}).items():
+        pl.DataFrame(rows, infer_schema_length=None).write_parquet(study / "tables" / f"{name}.parquet")
+    _describe(study)
+    _evidence(study)
+    return study
+
+
+def _row(dataset: str, model: str, **values: Any) -> dict[str, Any]:
+    return {"dataset": dataset, "model": model, **values}
+
+
+def _training(dataset: str) -> list[dict[str, Any]]:
+    rows = []
+    for entry in MODELS[:4]:
+        convex = entry["algorithm"] == "erm"
+        for fold in range(1, 6):
+            certified = not (entry["model"] == "erm-slam-ndcg" and fold == 3 and dataset == "MQ2008")
+            rows.append(
+                _row(dataset, entry["model"], fold=fold, algorithm=entry["algorithm"], surrogate=entry["surrogate"])
+                | {"l2": 1e-3 if convex else None, "objective": 2.4173 if convex else None}
+                | {"gap": 8.1e-7 if convex else None, "relative_gap": 3.4e-7 if convex else None}
+                | {"certified": certified if convex else None, "certificate": "duality gap" if convex else None}
+                | {"iterations": 57 + fold, "validation_value": 0.69 + 0.003 * fold, "selection": "ndcg@10"}
+            )
+    return rows
+
+
+def _published() -> list[dict[str, Any]]:
+    found = [("erm-ranksvm", "map", 0.450, 0.4469), ("erm-ranksvm", "mean_ndcg", 0.458, 0.4577)]
+    found += [("erm-listnet", "map", 0.450, 0.4553), ("erm-listnet", "mean_ndcg", 0.469, 0.4641)]
+    return [
+        _row("MQ2008", model, fold=1, measure=measure, published=there, measured=here, delta=here - there)
+        | {"source": "cone, Table 1"}
+        for model, measure, there, here in found
+    ]
+
+
+def _describe(study: Path) -> None:
+    availability = [
+        {"dataset": name, "title": title, "status": "present", "reason": "", "how_to_get": ""}
+        for name, (title, _, _) in DATASETS.items()
+    ]
+    availability.append(
+        {
+            "dataset": "MQ2007",
+            "title": "MQ2007 (LETOR 4.0)",
+            "status": "missing",
+            "reason": "neither in data/raw nor in a mirror",
+            "how_to_get": "download MQ2007.rar from the LETOR 4.0 page by hand and place it in data/raw",
+        }
+    )
+    _dump(study / "availability.json", availability)
+    _dump(study / "models.json", MODELS)
+    labels = {"letor-sim": {"0": 9301, "1": 2011, "2": 988}, "MQ2008": {"0": 12279, "1": 2001, "2": 931}}
+    for name, (title, queries, _) in DATASETS.items():
+        rows = sum(labels[name].values())
+        edges = list(range(0, 130, 10))
+        counts = [int(queries * share) for share in np.diff(1 - np.exp(-np.array(edges) / 18))]
+        _dump(
+            study / "data" / f"{name}.json",
+            {
+                "dataset": name,
+                "title": title,
+                "licence": "made here, public domain" if name == "letor-sim" else "Microsoft's terms for LETOR",
+                "citation": "Qin and Liu (2013), Introducing LETOR 4.0 Datasets" if name == "MQ2008" else "this study",
+                "rows": rows,
+                "queries": queries,
+                "features": 46,
+                "labels": labels[name],
+                "documents_per_query": {"min": 5, "median": 8, "max": 121},
+                "queries_without_relevant": 220 if name == "MQ2008" else 31,
+                "parts": [
+                    {
+                        "name": f"S{i}",
+                        "rows": rows // 5,
+                        "queries": queries // 5,
+                        "sha256": hashlib.sha256(f"{name}{i}".encode()).hexdigest(),
+                        "verified": True,
+                    }
+                    for i in range(1, 6)
+                ],
+                "expected": {"rows": rows, "queries": queries} if name == "MQ2008" else None,
+                "folds": 5,
+                "notes": ["Queries without a relevant document are kept; they count 0 in every measure."],
+                "document_counts_histogram": {"edges": edges, "counts": counts},
+            },
+        )
+    _dump(
+        study / "provenance.json",
+        {
+            "command": "snakemake --cores 4",
+            "commit": "0123456789abcdef",
+            "seed": 20261,
+            "versions": {"python": "3.11.7", "numpy": "2.4.6", "pipeline_lib": "0.1.0"},
+        },
+    )
+    (study / "configuration.yaml").write_text("study: made\nseed: 20261\ndatasets: [letor-sim, MQ2008, MQ2007]\n")
+
+
+def _evidence(study: Path) -> None:
+    table = "tables/slam-checks.parquet"
+    (study / table).touch()
+    slack = [Trial({"m": m}, {"smallest_slack": 0.012 / m}, table) for m in (3, 5, 10, 50)]
+    eta = [
+        Trial({"dataset": name, "eta": eta}, {"rounds_that_differ": differ, "rounds_that_differ_misordered": 0}, table)
+        for name in DATASETS
+        for eta, differ in ((0.1, 2), (0.001, 4))
+    ]
+    excess = [
+        Trial(
+            {"surrogate": name, "n": n},
+            {"excess_risk": Interval(0.4 / n, 0.3 / n, 0.5 / n), "bound": 9 / n**0.5},
+            table,
+        )
+        for name in ("listnet", "slam-ndcg")
+        for n in (50, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 51200)
+    ]
+    cells = [
+        Trial({"method": m, "measure": k}, {"measured": ours, "published": theirs}, PUBLISHED)
+        for m, k, theirs, ours in (
+            ("RankSVM-struct", "MAP", 0.450, 0.4469),
+            ("RankSVM-struct", "NDCG", 0.458, 0.4577),
+            ("ConeRank-SG", "MAP", 0.454, 0.4312),
+        )
+    ]
+    found = {
+        "slam-thm2": Evidence("slam-thm2", tuple(slack)),
+        "slam-eta-free": Evidence("slam-eta-free", tuple(eta), "400 rounds each."),
+        "slam-thm8": Evidence("slam-thm8", tuple(excess)),
+        "slam-thm10": Evidence("slam-thm10", (Trial({"m": 3, "d": 2}, {"dimension": 4, "features": 2}, table),)),
+        "cone-table1-mq2008": Evidence("cone-table1-mq2008", tuple(cells)),
+        "slam-kernel": Evidence("slam-kernel", not_run="The kernel perceptron is not part of this study."),
+    }
+    for name, evidence in found.items():
+        write_evidence(study / "evidence" / f"{name}.json", evidence)
+
+
+PUBLISHED = "tables/published.parquet"
+
+
+def _dump(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=1))
+
+
+if __name__ == "__main__":
+    from pipeline_lib.reporting import site
+
+    target = Path(sys.argv[1])
+    site.render(make(target / "results"), target / "reports" / "made", ROOT / "workflow" / "claims")

@@ -1,0 +1,244 @@
+"""Does the ledger hold all 75 claims, and can each of them reach every status its rule allows?"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.reporting import claims as ledger
+from pipeline_lib.reporting.claims import Claim, Context
+from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, write_evidence
+from pipeline_lib.reporting.rules import Bound, Cells, Check, Equals, Exponent, Finding, Order, Quantity, Status, worst
+
+ROOT = Path(__file__).parents[2]
+LEDGER = ROOT / "workflow" / "claims"
+CLAIMS = ledger.load(LEDGER)
+TABLE = "tables/made.parquet"
+
+
+def synthetic(check: Check, wanted: Status) -> list[dict[str, Any]]:
+    """Trials that make ``check`` return ``wanted``."""
+    match check:
+        case Bound():
+            values = _with_names(check.limit, 1.0)
+            limit = _number(check.limit, 1.0)
+            side = 1 if check.direction == "at-most" else -1
+            far = limit + side * (10 + 2 * max(check.tolerance, check.deviates_within or 0))
+            value: float | Interval = {"verified": limit, "refuted": far}.get(wanted, 0.0)
+            if wanted == "deviates":
+                value = Interval(far, min(limit, far), max(limit, far))
+            return [{**values, check.statistic: value}]
+        case Equals():
+            expected = _number(check.expected, 1.0)
+            band = check.tolerance if check.deviates_within is None else check.deviates_within
+            shift = {"verified": 0.0, "deviates": 0.9 * band, "refuted": 1.1 * band + 1}[wanted]
+            return [{**_with_names(check.expected, 1.0), check.statistic: expected + shift}]
+        case Exponent():
+            side = -1 if check.relation == "at_least" else 1
+            shift = {"verified": 0, "deviates": 0.9 * check.deviates_within, "refuted": 1.1 * check.deviates_within}[
+                wanted
+            ]
+            slope = check.limit + side * shift
+            return [{check.statistic: Interval(slope, slope, slope)}]
+        case Order():
+            names: dict[str, float] = {}
+            level = _levels(check)
+            for name in check.names:
+                names[name] = {"verified": level[name], "deviates": 0.0, "refuted": -level[name]}[wanted]
+            return [names]
+        case Cells():
+            off = {"verified": (0, 0), "deviates": (0, 2), "refuted": (2, 2)}[wanted]
+            return [
+                {**_with_names(check.expected, 0.5), check.statistic: 0.5 + factor * check.tolerance} for factor in off
+            ]
+        case Finding():
+            width = 0.1 if wanted == "verified" else (check.widest or 0) + 1
+            one = {name: Interval(0.0, -width / 2, width / 2) for name in check.statistics}
+            return [one] * (check.trials if wanted == "verified" or check.widest is not None else 1)
+    raise AssertionError(check)
+
+
+def _number(quantity: Quantity, default: float) -> float:
+    return default if isinstance(quantity, str) else quantity
+
+
+def _with_names(quantity: Quantity, default: float) -> dict[str, float]:
+    return {quantity: default} if isinstance(quantity, str) else {}
+
+
+def _levels(order: Order) -> dict[str, float]:
+    """Positive numbers in the published order: a name stands above everything it must exceed."""
+    level = dict.fromkeys(order.names, 1.0)
+    for _ in order.names:
+        for a, b in order.greater:
+            assert isinstance(a, str)
+            level[a] = max(level[a], (level[b] if isinstance(b, str) else b) + 1)
+    return level
+
+
+def evidence_for(claim: Claim, wanted: dict[int, Status]) -> Evidence:
+    merged: list[dict[str, Any]] = []
+    for i, check in enumerate(claim.checks):
+        merged += synthetic(check, wanted[i])
+    if claim.id == "topk-fig1":  # Both checks read one trial.
+        merged = [{**merged[1], **merged[0]}]
+        if wanted[1] != "verified":
+            merged = [merged[0]]
+        merged[0]["smooth_dcg"] = merged[0]["random"] + {"verified": 0, "deviates": 0.1, "refuted": 0.5}[wanted[1]]
+    return Evidence(claim.id, tuple(Trial({"n": n}, values, TABLE) for n, values in enumerate(merged)))
+
+
+def judged(claim: Claim, evidence: Evidence, folder: Path) -> ledger.Judgement:
+    results = folder / "results"
+    (results / "tables").mkdir(parents=True, exist_ok=True)
+    (results / TABLE).touch()
+    write_evidence(results / "evidence" / f"{claim.id}.json", evidence)
+    [found] = ledger.judge([claim], results / "evidence", Context("made"))
+    return found
+
+
+def test_the_ledger_holds_the_75_claims() -> None:
+    assert Counter(claim.paper.name for claim in CLAIMS) == {
+        "slam": 19,
+        "topk": 15,
+        "cone": 12,
+        "lists": 18,
+        "twolayer": 11,
+    }
+    assert len({claim.id for claim in CLAIMS}) == 75
+    assert all(claim.id.split("-")[0] == claim.paper.name.replace("layer", "") for claim in CLAIMS)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_every_claim_reaches_every_status_its_rule_allows(claim: Claim, tmp_path: Path) -> None:
+    good: dict[int, Status] = dict.fromkeys(range(len(claim.checks)), "verified")
+    assert judged(claim, evidence_for(claim, good), tmp_path).status == "verified"
+    for i, check in enumerate(claim.checks):
+        for wanted in check.statuses:
+            if claim.id == "slam-grad-l1" and i == 1:
+                continue  # Its limit is the first check's value: see below.
+            found = judged(claim, evidence_for(claim, {**good, i: wanted}), tmp_path)
+            assert found.status == wanted, (check, found.explanation)
+            assert found.explanation.endswith(".")
+            assert found.status == worst(found.per_trial) or isinstance(check, Cells | Finding)
+            assert found.tables == (TABLE,)
+
+
+def test_a_norm_may_pass_its_own_limit_and_fail_the_constant(tmp_path: Path) -> None:
+    [claim] = [claim for claim in CLAIMS if claim.id == "slam-grad-l1"]
+    evidence = Evidence(claim.id, (Trial({}, {"largest_norm": 2.0, "twice_the_weight_sum": 2.5}, TABLE),))
+    assert judged(claim, evidence, tmp_path).status == "refuted"
+
+
+def test_claims_expected_to_be_refuted_come_out_refuted_by_the_known_numbers(tmp_path: Path) -> None:
+    known = {
+        "slam-eta-free": {"rounds_that_differ": 4, "rounds_that_differ_misordered": 0},
+        "slam-thm10": {"dimension": 4, "features": 2},
+        "topk-p-compact": {"bias_as_printed": 0.12, "bias_corrected": 1e-16},
+        "topk-smoothdcg-sign": {"ascent": 0.688, "random": 0.467, "descent": 0.307},
+    }
+    for claim in CLAIMS:
+        if claim.id in known:
+            evidence = Evidence(claim.id, (Trial({}, known[claim.id], TABLE),))
+            assert judged(claim, evidence, tmp_path / claim.id).status == "refuted"
+
+
+def test_without_evidence_nothing_is_verified(tmp_path: Path) -> None:
+    context = Context("default", {"MQ2007": "not in a mirror; to get it: place MQ2007.rar in data/raw"})
+    found = ledger.judge(CLAIMS, tmp_path / "evidence", context)
+    assert {judgement.status for judgement in found} == {"not-run"}
+    reasons = {judgement.claim.id: judgement.explanation for judgement in found}
+    assert reasons["cone-table1-mq2007"] == (
+        "Data set MQ2007 is missing: not in a mirror; to get it: place MQ2007.rar in data/raw."
+    )
+    assert reasons["slam-thm2"] == "The experiment that bears on it is not part of the study default."
+
+
+def test_a_reason_from_the_experiment_is_reported(tmp_path: Path) -> None:
+    [claim] = [claim for claim in CLAIMS if claim.id == "slam-thm8"]
+    evidence = Evidence(claim.id, not_run="No solver reached a certified gap of 1e-6.")
+    found = judged(claim, evidence, tmp_path)
+    assert (found.status, found.explanation) == ("not-run", "No solver reached a certified gap of 1e-6.")
+
+
+def test_evidence_that_cannot_be_trusted_is_an_error(tmp_path: Path) -> None:
+    [claim] = [claim for claim in CLAIMS if claim.id == "slam-thm2"]
+    folder = tmp_path / "evidence"
+    good = Evidence(claim.id, (Trial({}, {"smallest_slack": 0.1}, TABLE),))
+    write_evidence(folder / "slam-thm2.json", good)
+    with pytest.raises(DataError, match=f"expected the table {TABLE}"):
+        ledger.judge([claim], folder, Context("made"))
+    write_evidence(folder / "slam-thm22.json", Evidence("slam-thm22", good.trials))
+    with pytest.raises(DataError, match="did you mean 'slam-thm2'"):
+        ledger.judge([claim], folder, Context("made"))
+    (folder / "slam-thm22.json").unlink()
+    wrong = Evidence(claim.id, (Trial({}, {"slack": 0.1}, TABLE),))
+    (tmp_path / "tables").mkdir()
+    (tmp_path / TABLE).touch()
+    write_evidence(folder / "slam-thm2.json", wrong)
+    with pytest.raises(DataError, match=r"slam-thm2\.json: trial: expected values among"):
+        ledger.judge([claim], folder, Context("made"))
+
+
+def test_claims_json_is_deterministic_and_counts(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    (results / "tables").mkdir(parents=True)
+    (results / TABLE).touch()
+    for claim in CLAIMS[:3]:
+        good: dict[int, Status] = dict.fromkeys(range(len(claim.checks)), "verified")
+        write_evidence(results / "evidence" / f"{claim.id}.json", evidence_for(claim, good))
+    for name in ("a.json", "b.json"):
+        found = ledger.judge(CLAIMS, results / "evidence", Context("made"))
+        ledger.write(tmp_path / name, found, "made")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert document["counts"]["all"] == {"refuted": 0, "deviates": 0, "verified": 3, "not-run": 72}
+    assert document["counts"]["slam"]["verified"] == 3
+    assert len(document["claims"]) == 75
+    assert document["claims"][0]["trials"][0]["table"] == TABLE
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Any:
+    """Copy the ledger, let the test spoil one file, and load it."""
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "claims").mkdir()
+    schema = (ROOT / "workflow" / "schemas" / "claims.schema.yaml").read_text()
+    (tmp_path / "schemas" / "claims.schema.yaml").write_text(schema)
+    for path in LEDGER.glob("*.yaml"):
+        (tmp_path / "claims" / path.name).write_text(path.read_text())
+
+    def load(paper: str, spoil: Any) -> None:
+        path = tmp_path / "claims" / f"{paper}.yaml"
+        document = yaml.safe_load(path.read_text())
+        spoil(document)
+        path.write_text(yaml.safe_dump(document))
+        ledger.load(tmp_path / "claims")
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda d: d["claims"][2].update(wehre="x"), r"slam\.yaml: claim slam-thm2: unknown key 'wehre'.*'where'"),
+        (lambda d: d["claims"][2].pop("says"), r"claim slam-thm2: 'says' is a required property"),
+        (lambda d: d["claims"][2].update(kind="guess"), r"claim slam-thm2: kind: 'guess' is not one of"),
+        (lambda d: d["claims"][2]["rule"][0].update(tolerence=1), r"rule\.1: unknown key 'tolerence'.*'tolerance'"),
+        (lambda d: d["claims"][2]["rule"][0].update(check="at-must"), r"rule\.1\.check: 'at-must' is not one of"),
+        (lambda d: d["claims"][2]["rule"][0].update(tolerance="1e-9"), r"rule\.1\.tolerance: '1e-9' is not of type"),
+        (lambda d: d["claims"][2].update(rule=[]), r"claim slam-thm2: rule: "),
+        (lambda d: d["claims"][3].update(id="slam-thm2"), r"claim slam-thm2: expected every id once"),
+        (lambda d: d.update(paper="topk"), r"slam\.yaml: expected paper: slam, found topk"),
+        (lambda d: d["claims"].append("text"), r"claim number 20: 'text' is not of type 'object'"),
+    ],
+)
+def test_a_wrong_ledger_names_file_claim_and_key(broken: Any, spoil: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        broken("slam", spoil)

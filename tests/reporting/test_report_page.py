@@ -1,0 +1,285 @@
+"""Is the report one self-contained, honest, deterministic page?"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import made_study
+import polars as pl
+import pytest
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.reporting import site
+from pipeline_lib.reporting.blocks import Paragraph, Section
+from pipeline_lib.reporting.results import ResultsFolder
+
+LEDGER = made_study.ROOT / "workflow" / "claims"
+VOID = {"meta", "link", "br", "input", "img", "hr", "path", "use"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_study.make(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module")
+def report(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reports") / "made"
+    site.render(study, folder, LEDGER)
+    return folder
+
+
+@pytest.fixture
+def copy(study: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(study, tmp_path / "results" / "made"))
+
+
+class Page(HTMLParser):
+    """Collect identifiers, links and balance of tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.headers_without_scope = 0
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if found.get("id"):
+            self.ids.append(str(found["id"]))
+        if tag == "a" and found.get("href"):
+            self.links.append(str(found["href"]))
+        elif tag in ("script", "img", "link", "iframe", "object", "embed", "source", "image"):
+            self.loaded += [str(value) for key, value in attrs if key in ("src", "href", "data", "xlink:href")]
+        if tag == "th" and "scope" not in found:
+            self.headers_without_scope += 1
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def rendered(results: Path, tmp_path: Path) -> str:
+    site.render(results, tmp_path / "report", LEDGER)
+    return (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_page_is_well_formed_and_loads_nothing(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.open == []
+    assert page.loaded == ["data:,"]
+    assert "<script" not in text
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
+    assert len(page.ids) == len(set(page.ids))
+    assert page.headers_without_scope == 0
+
+
+def test_every_link_leads_somewhere(report: Path) -> None:
+    page = Page((report / "index.html").read_text(encoding="utf-8"))
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in page.ids, link
+        else:
+            assert (report / link).is_file(), link
+
+
+def test_every_figure_speaks_and_every_caption_names_its_source(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    drawings = re.findall(r"<svg\b.*?</svg>", text, flags=re.DOTALL)
+    assert len(drawings) == 6
+    for drawing in drawings:
+        assert 'role="img"' in drawing
+        assert "<title" in drawing
+        assert "<desc" in drawing
+    captions = re.findall(r"<figcaption>.*?</figcaption>", text, flags=re.DOTALL)
+    assert len(captions) > 10
+    assert all("From <code>" in caption for caption in captions)
+
+
+def test_no_cell_is_empty_and_nothing_is_nan(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    cells = re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", text, flags=re.DOTALL)
+    assert cells
+    assert all(cell.strip() for cell in cells)
+    words = re.sub(r"<style>.*?</style>|<svg\b.*?</svg>|<[^>]+>", " ", text, flags=re.DOTALL)
+    assert not re.search(r"\b(nan|NaN|None|null|inf)\b", words)
+
+
+def test_contradictions_and_missing_data_come_first(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    first = text[text.index('id="overview"') : text.index('<section id="data"')]
+    assert "MQ2007" in first
+    assert "1 of 30 convex fits did not reach the certified gap: SLAM-NDCG on MQ2008" in first
+    assert first.index("slam-thm10") < first.index("cone-table1-mq2008")
+    assert "place it in data/raw" in text
+    articles = re.findall(r'<article class="claim (\S+) slam"', text)
+    assert articles == sorted(articles, key=["refuted", "deviates", "verified", "not-run"].index)
+    assert len(re.findall(r'<article class="claim', text)) == 75
+
+
+def test_numbers_of_the_tables_are_the_numbers_of_the_study(study: Path, report: Path) -> None:
+    summary = pl.read_parquet(study / "tables" / "summary.parquet")
+    with (report / "tables" / "results-MQ2008.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["model"] for row in rows][-1] == "random"
+    for row in rows:
+        for measure in ("ndcg@10", "map"):
+            [one] = summary.filter(
+                (pl.col("dataset") == "MQ2008") & (pl.col("model") == row["model"]) & (pl.col("measure") == measure)
+            ).iter_rows(named=True)
+            assert (float(row[measure]), float(row[f"{measure}_sd"])) == (one["mean"], one["sd"])
+
+
+def test_marks_follow_the_paired_tests(study: Path, tmp_path: Path, copy: Path) -> None:
+    path = copy / "tables" / "comparisons.parquet"
+    frame = pl.read_parquet(path)
+    frame.with_columns(p_holm=pl.lit(1.0)).write_parquet(path)
+    none = rendered(copy, tmp_path)
+    assert "<sup>†" not in none
+    frame.with_columns(p_holm=pl.lit(0.0)).write_parquet(path)
+    every = rendered(copy, tmp_path)
+    assert "‡</sup>" not in every
+    with (tmp_path / "report" / "tables" / "results-MQ2008.csv").open() as file:
+        models = len(list(csv.DictReader(file)))
+    table = every[every.index('id="table-results-MQ2008"') :]
+    # All but the best learner and the control that sees the labels.
+    assert table[: table.index("</table>")].count("<sup>†</sup>") == 6 * (models - 2)
+
+
+def test_latex_is_escaped_and_complete(report: Path) -> None:
+    for path in sorted((report / "tables").glob("*.tex")):
+        text = path.read_text(encoding="utf-8")
+        assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
+        body = text[text.index("\\toprule") : text.index("\\bottomrule")]
+        columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)[1])  # type: ignore[index]
+        for line in body.splitlines():
+            if line.endswith("\\\\") and "multicolumn" not in line:
+                assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
+                assert not re.search(r"(?<!\\)[%#_]", line)
+
+
+def test_the_same_results_give_the_same_bytes(study: Path, report: Path, tmp_path: Path) -> None:
+    site.render(study, tmp_path / "again", LEDGER)
+    first = {path.relative_to(report): path.read_bytes() for path in report.rglob("*") if path.is_file()}
+    again = tmp_path / "again"
+    second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*") if path.is_file()}
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("absent", "sentence"),
+    [
+        ("tables/comparisons.parquet", "No significance marks: tables/comparisons.parquet is absent or empty."),
+        ("tables/training.parquet", "No record of training on letor-sim"),
+        ("tables/published.parquet", "No published numbers to compare with in this study"),
+        ("tables/measures.parquet", "Test results on letor-sim"),
+        ("tables/validation.parquet", "Test results on letor-sim"),
+        ("tables/summary.parquet", "The study made holds no results: tables/summary.parquet is absent or empty."),
+        ("models.json", "The study describes no models"),
+        ("provenance.json", "The study records no provenance"),
+        ("configuration.yaml", "The study keeps no configuration"),
+        ("availability.json", "The study <code>made</code> compares"),
+        ("data", "The study holds no description of a data set"),
+    ],
+)
+def test_what_is_absent_is_said(copy: Path, tmp_path: Path, absent: str, sentence: str) -> None:
+    path = copy / absent
+    if absent == "tables/published.parquet":
+        shutil.rmtree(copy / "evidence")  # One claim's numbers come from there.
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    text = rendered(copy, tmp_path)
+    assert sentence in text
+    assert Page(text).open == []
+
+
+def test_an_empty_study_still_gives_a_page(tmp_path: Path) -> None:
+    (tmp_path / "results" / "empty").mkdir(parents=True)
+    text = rendered(tmp_path / "results" / "empty", tmp_path)
+    assert "No claim was judged in this study." in text
+    document = json.loads((tmp_path / "report" / "claims.json").read_text())
+    assert document["counts"]["all"]["not-run"] == 75
+
+
+def test_malformed_tables_are_errors(copy: Path, tmp_path: Path) -> None:
+    path = copy / "tables" / "summary.parquet"
+    frame = pl.read_parquet(path)
+    frame.with_columns(mean=pl.lit(float("nan"))).write_parquet(path)
+    with pytest.raises(DataError, match=r"summary\.parquet: row 0, column mean: expected a finite number, found nan"):
+        rendered(copy, tmp_path)
+    frame.with_columns(mean=pl.lit(None, pl.Float64)).write_parquet(path)
+    with pytest.raises(DataError, match="column mean: expected a value, found none"):
+        rendered(copy, tmp_path)
+    frame.drop("low").write_parquet(path)
+    with pytest.raises(DataError, match="found no 'low'"):
+        rendered(copy, tmp_path)
+    path.write_text("text")
+    with pytest.raises(DataError, match="expected a Parquet table"):
+        rendered(copy, tmp_path)
+    with pytest.raises(DataError, match="run the study first"):
+        ResultsFolder.at(tmp_path / "nowhere")
+
+
+def test_hostile_words_stay_words(copy: Path, tmp_path: Path) -> None:
+    models = json.loads((copy / "models.json").read_text())
+    models[0]["title"] = "<script>alert(1)</script> & $x_1$ 100%"
+    (copy / "models.json").write_text(json.dumps(models))
+    text = rendered(copy, tmp_path)
+    assert "<script" not in text
+    assert Page(text).open == []
+    tex = (tmp_path / "report" / "tables" / "results-MQ2008.tex").read_text()
+    assert "\\textless{}script\\textgreater{}alert(1)\\textless{}/script\\textgreater{} \\& \\$x\\_1\\$ 100\\%" in tex
+
+
+def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    import types
+
+    module = types.ModuleType("pipeline_lib.reporting.pages.cone")
+    module.build = lambda results: Section("cone", "Cones", (Paragraph(f"Of {results.study}."),))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pipeline_lib.reporting.pages.cone", module)
+    text = rendered(study, tmp_path)
+    assert "<h2>Cones</h2>" in text
+    assert "<p>Of made.</p>" in text
+    assert text.index("<h2>Results</h2>") < text.index("<h2>Cones</h2>") < text.index("<h2>Claims</h2>")
+
+
+def test_a_browser_opens_it_without_errors_or_requests(report: Path, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium is installed: the page was checked as text only")
+    trace = tmp_path / "net.json"
+    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    command += ["--disable-component-update", "--disable-sync", "--no-first-run", "--enable-logging=stderr", "--v=0"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={trace}", "--window-size=420,2000"]
+    command += [f"--screenshot={tmp_path / 'page.png'}", f"file://{report / 'index.html'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (tmp_path / "page.png").stat().st_size > 10_000, done.stderr
+    assert "CONSOLE" not in done.stderr
+    recorded = trace.read_text(encoding="utf-8", errors="replace")
+    asked = set(re.findall(r'"url":"(https?://[^"]+)"', recorded))
+    assert {url for url in asked if not _of_the_browser(url)} == set()
+
+
+def _of_the_browser(url: str) -> bool:
+    """Whether a request is the browser's own start-up traffic and not the page's."""
+    return bool(re.match(r"https?://[\w.-]*(google|gstatic|googleapis|gvt1|chromium)\.[a-z.]+/", url))
