@@ -32,12 +32,12 @@ rule all:
 
 rule clean_results:
     """Remove everything the study made; data sets stay."""
-    params:
-        folders=[f"results/{STUDY.name}", f"reports/{STUDY.name}"],
     log:
         "data/logs/clean_results.log",
     conda:
         ENVIRONMENT
     threads: 1
+    params:
+        folders=[f"results/{STUDY.name}", f"reports/{STUDY.name}"],
     shell:
         "rm -rf {params.folders} > {log} 2>&1"

@@ -23,25 +23,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
     parser.add_argument("--folds", required=True, type=Path, help="folds.parquet of the data set")
     parser.add_argument("--measures", required=True, nargs="+", help="names of measures, such as ndcg@10")
-    parser.add_argument("--max-label", required=True, type=int, help="largest label of the data set (for err)")
+    parser.add_argument("--summary", required=True, type=Path, help="summary.json of the data set")
     parser.add_argument("--output", required=True, type=Path, help="where the table goes, as Parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Score the test part of every fold with the fold's model and write the per-query values."""
-    tables = [_evaluate(json.loads(path.read_text(encoding="utf-8")), arguments) for path in arguments.models]
+    labels = json.loads(arguments.summary.read_text(encoding="utf-8"))["labels"]
+    y_max = max(int(label) for label in labels)
+    tables = [_evaluate(json.loads(path.read_text(encoding="utf-8")), y_max, arguments) for path in arguments.models]
     with replacing(arguments.output) as partial:
         pl.concat(tables).write_parquet(partial, compression="zstd")
 
 
-def _evaluate(content: dict[str, Any], arguments: argparse.Namespace) -> pl.DataFrame:
+def _evaluate(content: dict[str, Any], y_max: int, arguments: argparse.Namespace) -> pl.DataFrame:
     fold = int(content["fold"])
     indices = folds.queries(arguments.folds, fold, "test")
     if not len(indices):
         raise DataError(f"{arguments.folds}: expected test queries in fold {fold}, found none")
     test = RankingData.read_parquet(arguments.documents, indices)
     scores = models.from_dict(content["trained"]).score(test)
-    values = metrics.per_query(arguments.measures, scores, test.y, test.offsets, y_max=arguments.max_label)
+    values = metrics.per_query(arguments.measures, scores, test.y, test.offsets, y_max=y_max)
     keys = {
         "dataset": [content["dataset"]] * test.n_queries,
         "model": [content["model"]] * test.n_queries,

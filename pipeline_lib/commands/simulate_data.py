@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--queries", required=True, type=int, help="number of queries of all parts together")
     parser.add_argument(
-        "--population", type=json.loads, default={}, help="settings of the population that differ from the defaults, as JSON"
+        "--population", type=json.loads, default={}, help="settings that differ from the population's defaults, as JSON"
     )
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
     parser.add_argument("--manifest", required=True, type=Path, help="the manifest; the parts go beside it")

@@ -50,6 +50,14 @@ TRAINING = {
     "iterations": pl.Int64,
     "validation_value": pl.Float64,
 }
+VALIDATION = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "l2": pl.Float64,
+    "measure": pl.String,
+    "value": pl.Float64,
+}
 PUBLISHED = {
     "dataset": pl.String,
     "model": pl.String,
@@ -77,13 +85,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write measures, summary, training and published as Parquet."""
+    """Write measures, summary, training, validation and published as Parquet."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
     tables = {
         "measures": measures,
         "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
         "training": training_table(arguments.models),
+        "validation": validation_table(arguments.models),
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
@@ -131,9 +140,23 @@ def training_table(paths: Sequence[Path]) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for path in paths:
         content = json.loads(path.read_text(encoding="utf-8"))
-        known = {**content["settings"], **content["record"], **content}
+        record = content["record"]
+        steps = [step for step in record.get("path", ()) if step["l2"] == record["l2"]]
+        known = {**content["settings"], **content, **(steps[0] if steps else record)}
+        known["validation_value"] = known.get("validation")
         rows.append({name: known.get(name) for name in TRAINING})
     return pl.DataFrame(rows, schema=TRAINING)
+
+
+def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """The selection measure on the validation part along every path of l2."""
+    rows = []
+    for path in paths:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        keys = (content["dataset"], content["model"], content["fold"])
+        path_steps = content["record"].get("path", ())
+        rows += [(*keys, step["l2"], content["settings"]["selection"], step["validation"]) for step in path_steps]
+    return pl.DataFrame(rows, schema=VALIDATION, orient="row")
 
 
 def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:

@@ -7,7 +7,10 @@ frozen records.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
+import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -114,6 +117,17 @@ class DataSet:
     def n_folds(self) -> int:
         """Number of folds, which are counted from 1."""
         return len(self.folds)
+
+    @property
+    def n_cells(self) -> int:
+        """Feature values in all, rows times features; 0 where the configuration decides."""
+        return self.counts.rows * self.n_features if self.counts and self.n_features else 0
+
+    @cached_property
+    def digest(self) -> str:
+        """A short digest of the whole entry: equal if and only if the catalogue says the same of the data set."""
+        spelled = json.dumps(dataclasses.asdict(self), sort_keys=True, default=sorted)
+        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
 
     @cached_property
     def blocks(self) -> tuple[str, ...]:

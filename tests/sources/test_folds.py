@@ -154,10 +154,17 @@ def test_what_is_no_table_of_folds_is_an_error(tmp_path, data_path):
         queries(tmp_path / "nothing", 1, "test")
 
 
-def test_parts_that_do_not_add_up_are_refused(tmp_path):
-    parts = [{"name": "S1", "rows": 2, "queries": 1}]
+@pytest.mark.parametrize(
+    ("rows", "n_queries", "message"),
+    [
+        (2, 2, "expected parts of 3 rows in all, found 2; convert the data again"),
+        (3, 1, "expected parts of 2 queries in all, found 1; convert the data again"),
+    ],
+)
+def test_parts_that_do_not_add_up_are_refused(tmp_path, rows, n_queries, message):
+    parts = [{"name": "S1", "rows": rows, "queries": n_queries}]
     schema = parquet_schema(1).with_metadata(parquet_metadata(parts, {}))
     table = parquet_table(np.array([1, 1, 2]), np.zeros(3, np.int64), np.zeros((3, 1), np.float32), schema)
     pq.write_table(table, tmp_path / "data.parquet")
-    with pytest.raises(DataError, match="its parts speak of 2 rows and 1 queries, but it holds 3 and 2"):
+    with pytest.raises(DataError, match=message):
         query_index(tmp_path / "data.parquet")

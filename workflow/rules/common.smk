@@ -37,7 +37,8 @@ STUDY = checked(
     algorithms=learners.NAMES,
     surrogates=surrogates.NAMES,
 )
-MIRRORS = checked(mirrors.configured, config["mirrors"])
+MIRROR_NAMES = config["mirrors"]
+MIRRORS = checked(mirrors.configured_mirrors, config["mirrors"])
 AVAILABILITY = {name: mirrors.availability(CATALOG[name], MIRRORS, RAW) for name in STUDY.datasets}
 DATASETS = [name for name in STUDY.datasets if AVAILABILITY[name].status != "missing"]
 MISSING = [name for name in STUDY.datasets if AVAILABILITY[name].status == "missing"]
@@ -67,23 +68,41 @@ def code_of_training(wildcards):
 
 def cells(wildcards):
     """Feature values in the data set of a job, as far as the catalogue knows them."""
-    dataset = CATALOG.get(getattr(wildcards, "dataset", None))
-    return dataset.n_cells if dataset else 0
+    return CATALOG[wildcards.dataset].n_cells if "dataset" in wildcards.keys() else 0
 
 
-def mem_mb(rule):
-    """Memory of a job of the rule; a retry gets twice as much."""
-    return lambda wildcards, attempt: planning.memory_mb(rule, cells(wildcards), attempt)
+def mem_mb(name):
+    """Memory of a job of that rule; a retry gets twice as much."""
+    return lambda wildcards, attempt: planning.memory_mb(name, cells(wildcards), attempt)
 
 
-def runtime(rule):
-    """Minutes a cluster should allow a job of the rule; a retry gets twice as much."""
-    return lambda wildcards, attempt: planning.runtime_minutes(rule, cells(wildcards), attempt)
+def runtime(name):
+    """Minutes a cluster should allow a job of that rule; a retry gets twice as much."""
+    return lambda wildcards, attempt: planning.runtime_minutes(name, cells(wildcards), attempt)
 
 
 def compact(value):
     """Plain values as one line of JSON in a fixed order, for a command line and for Snakemake's rerun check."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def entry(wildcards):
+    """A data set's catalogue entry in brief: what is read differently reruns, other entries do not matter."""
+    return CATALOG[wildcards.dataset].digest
+
+
+def availability_record():
+    """Which data sets of the study are there, without saying where: places differ between machines."""
+    return [
+        {
+            "dataset": name,
+            "title": CATALOG[name].title,
+            "status": "missing" if found.status == "missing" else "at hand",
+            "reason": found.reason if found.status == "missing" else "",
+            "how_to_get": found.how_to_get,
+        }
+        for name, found in AVAILABILITY.items()
+    ]
 
 
 def per_dataset(pattern):
@@ -103,7 +122,12 @@ def per_model(pattern):
 def per_fold(pattern):
     """A function that gives the pattern for every fold of a job's data set and model."""
     return lambda wildcards: [
-        pattern.format(study=wildcards.study, dataset=wildcards.dataset, model=wildcards.model, fold=fold)
+        pattern.format(
+            study=wildcards.study,
+            dataset=wildcards.dataset,
+            model=wildcards.model,
+            fold=fold,
+        )
         for fold in STUDY.folds(wildcards.dataset)
     ]
 
@@ -128,7 +152,10 @@ def print_plan():
     """Say what will run, what is missing and how to get it, and how long it may take."""
     jobs = [planned_job(job) for job in workflow.dag.needrun_jobs() if job.rule.name != "all"]
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
-    print(planning.describe(STUDY.name, jobs, workflow.cores or 1, DATASETS, missing), file=sys.stderr)
+    print(
+        planning.describe(STUDY.name, jobs, workflow.cores or 1, DATASETS, missing),
+        file=sys.stderr,
+    )
 
 
 onstart:

@@ -8,10 +8,6 @@ rule simulate_data:
         code=code("simulate_data"),
     output:
         manifest="data/raw/letor-sim/manifest.json",
-    params:
-        queries=config["letor_sim"]["queries"],
-        population=compact(config["letor_sim"]["population"]),
-        seed=config["seed"],
     log:
         "data/logs/simulate_data.log",
     benchmark:
@@ -22,6 +18,10 @@ rule simulate_data:
     resources:
         mem_mb=mem_mb("simulate_data"),
         runtime=runtime("simulate_data"),
+    params:
+        queries=config["letor_sim"]["queries"],
+        population=compact(config["letor_sim"]["population"]),
+        seed=config["seed"],
     shell:
         "python -m pipeline_lib simulate-data --queries {params.queries} --population {params.population:q} "
         "--seed {params.seed} --manifest {output.manifest} > {log} 2>&1"
@@ -43,8 +43,10 @@ rule obtain_data:
     resources:
         mem_mb=mem_mb("obtain_data"),
         runtime=runtime("obtain_data"),
+    params:
+        entry=entry,
     shell:
-        "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} --mirrors {MIRRORS:q} "
+        "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} --mirrors {MIRROR_NAMES:q} "
         "--manifest {output.manifest} > {log} 2>&1"
 
 
@@ -66,6 +68,8 @@ rule convert_data:
     resources:
         mem_mb=mem_mb("convert_data"),
         runtime=runtime("convert_data"),
+    params:
+        entry=entry,
     shell:
         "python -m pipeline_lib convert-data --dataset {wildcards.dataset} --manifest {input.manifest} "
         "--documents {output.documents} --summary {output.summary} > {log} 2>&1"
@@ -88,6 +92,8 @@ rule split_folds:
     resources:
         mem_mb=mem_mb("split_folds"),
         runtime=runtime("split_folds"),
+    params:
+        entry=entry,
     shell:
         "python -m pipeline_lib split-folds --dataset {wildcards.dataset} --documents {input.documents} "
         "--folds {output.folds} > {log} 2>&1"

@@ -17,10 +17,6 @@ rule train_model:
         folds="data/parquet/{dataset}/folds.parquet",
     output:
         model="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
-    params:
-        algorithm=algorithm,
-        settings=training_settings,
-        seed=config["seed"],
     log:
         "results/{study}/logs/train_model/{dataset}/{model}/fold-{fold}.log",
     benchmark:
@@ -31,6 +27,10 @@ rule train_model:
     resources:
         mem_mb=mem_mb("train_model"),
         runtime=runtime("train_model"),
+    params:
+        algorithm=algorithm,
+        settings=training_settings,
+        seed=config["seed"],
     shell:
         "python -m pipeline_lib train-model --dataset {wildcards.dataset} --model {wildcards.model} "
         "--algorithm {params.algorithm} --settings {params.settings:q} --fold {wildcards.fold} "
@@ -44,11 +44,10 @@ rule evaluate_model:
         code=code("evaluate_model"),
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
+        summary="data/parquet/{dataset}/summary.json",
         models=per_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json"),
     output:
         queries="results/{study}/evaluation/{dataset}/{model}.parquet",
-    params:
-        measures=config["evaluation"]["measures"],
     log:
         "results/{study}/logs/evaluate_model/{dataset}/{model}.log",
     benchmark:
@@ -59,6 +58,8 @@ rule evaluate_model:
     resources:
         mem_mb=mem_mb("evaluate_model"),
         runtime=runtime("evaluate_model"),
+    params:
+        measures=config["evaluation"]["measures"],
     shell:
         "python -m pipeline_lib evaluate-model --models {input.models} --documents {input.documents} "
-        "--folds {input.folds} --measures {params.measures} --output {output.queries} > {log} 2>&1"
+        "--folds {input.folds} --summary {input.summary} --measures {params.measures} --output {output.queries} > {log} 2>&1"

@@ -10,8 +10,8 @@ rule describe_data:
     """Say what a data set holds, beside what its catalogue entry expects."""
     input:
         code=code("describe_data"),
+        manifest="data/raw/{dataset}/manifest.json",
         summary="data/parquet/{dataset}/summary.json",
-        folds="data/parquet/{dataset}/folds.parquet",
         documents="data/parquet/{dataset}/documents.parquet",
     output:
         "results/{study}/data/{dataset}.json",
@@ -25,9 +25,11 @@ rule describe_data:
     resources:
         mem_mb=mem_mb("describe_data"),
         runtime=runtime("describe_data"),
+    params:
+        entry=entry,
     shell:
-        "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --summary {input.summary} "
-        "--documents {input.documents} --output {output} > {log} 2>&1"
+        "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --manifest {input.manifest} "
+        "--summary {input.summary} --documents {input.documents} --output {output} > {log} 2>&1"
 
 
 rule summarise_results:
@@ -47,12 +49,7 @@ rule summarise_results:
         summary="results/{study}/tables/summary.parquet",
         training="results/{study}/tables/training.parquet",
         published="results/{study}/tables/published.parquet",
-    params:
-        reproduces=compact({entry.name: entry.published for entry in STUDY.models if entry.published}),
-        level=config["statistics"]["level"],
-        resamples=config["statistics"]["resamples"],
-        seed=config["seed"],
-        folder=lambda wildcards, output: str(Path(output.measures).parent),
+        validation="results/{study}/tables/validation.parquet",
     log:
         "results/{study}/logs/summarise_results.log",
     benchmark:
@@ -63,6 +60,12 @@ rule summarise_results:
     resources:
         mem_mb=mem_mb("summarise_results"),
         runtime=runtime("summarise_results"),
+    params:
+        reproduces=compact({entry.name: entry.published for entry in STUDY.models if entry.published}),
+        level=config["statistics"]["level"],
+        resamples=config["statistics"]["resamples"],
+        seed=config["seed"],
+        folder=lambda wildcards, output: str(Path(output.measures).parent),
     shell:
         "python -m pipeline_lib summarise-results --evaluations {input.evaluations} --models {input.models} "
         "--published {input.published} --reproduces {params.reproduces:q} --level {params.level} "
@@ -76,11 +79,6 @@ rule compare_models:
         evaluations=EVALUATIONS,
     output:
         "results/{study}/tables/comparisons.parquet",
-    params:
-        measures=config["evaluation"]["compared"],
-        level=config["statistics"]["level"],
-        resamples=config["statistics"]["resamples"],
-        seed=config["seed"],
     log:
         "results/{study}/logs/compare_models.log",
     benchmark:
@@ -91,6 +89,11 @@ rule compare_models:
     resources:
         mem_mb=mem_mb("compare_models"),
         runtime=runtime("compare_models"),
+    params:
+        measures=config["evaluation"]["compared"],
+        level=config["statistics"]["level"],
+        resamples=config["statistics"]["resamples"],
+        seed=config["seed"],
     shell:
         "python -m pipeline_lib compare-models --evaluations {input.evaluations} --measures {params.measures} "
         "--level {params.level} --resamples {params.resamples} --seed {params.seed} --output {output} > {log} 2>&1"
@@ -104,9 +107,6 @@ rule record_study:
         configuration="results/{study}/configuration.yaml",
         availability="results/{study}/availability.json",
         models="results/{study}/models.json",
-    params:
-        configuration=compact(config),
-        availability=compact(availability_record()),
     log:
         "results/{study}/logs/record_study.log",
     benchmark:
@@ -117,6 +117,9 @@ rule record_study:
     resources:
         mem_mb=mem_mb("record_study"),
         runtime=runtime("record_study"),
+    params:
+        configuration=compact(config),
+        availability=compact(availability_record()),
     shell:
         "python -m pipeline_lib record-study --configuration {params.configuration:q} "
         "--availability {params.availability:q} --output-configuration {output.configuration} "
@@ -137,8 +140,6 @@ rule judge_claims:
             category="Claims",
             labels={"table": "all claims"},
         ),
-    params:
-        papers=config["papers"],
     log:
         "results/{study}/logs/judge_claims.log",
     benchmark:
@@ -150,8 +151,9 @@ rule judge_claims:
         mem_mb=mem_mb("judge_claims"),
         runtime=runtime("judge_claims"),
     shell:
-        "python -m pipeline_lib judge-claims --ledger workflow/claims --evidence {input.evidence} "
-        "--availability {input.availability} --papers {params.papers} --output {output} > {log} 2>&1"
+        "python -m pipeline_lib judge-claims --study {wildcards.study} --ledger workflow/claims "
+        "--evidence results/{wildcards.study}/evidence --availability {input.availability} --output {output} "
+        "> {log} 2>&1"
 
 
 rule render_report:
@@ -168,6 +170,7 @@ rule render_report:
         configuration="results/{study}/configuration.yaml",
         availability="results/{study}/availability.json",
         models="results/{study}/models.json",
+        validation="results/{study}/tables/validation.parquet",
         claims="reports/{study}/claims.json",
     output:
         page="reports/{study}/index.html",
@@ -184,5 +187,5 @@ rule render_report:
         mem_mb=mem_mb("render_report"),
         runtime=runtime("render_report"),
     shell:
-        "python -m pipeline_lib render-report --results results/{wildcards.study} --report reports/{wildcards.study} "
+        "python -m pipeline_lib render-report --results results/{wildcards.study} --ledger workflow/claims --report reports/{wildcards.study} "
         "> {log} 2>&1"
