@@ -40,7 +40,7 @@ class Project:
 
     def command(self, *arguments: str, cores: int = 2) -> list[str]:
         """The command line of a run of the small study."""
-        return [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", "small.yaml", *arguments]
+        return [sys.executable, "-m", "snakemake", *arguments, "--cores", str(cores), "--configfile", "small.yaml"]
 
     def snakemake(self, *arguments: str, cores: int = 2, check: bool = True, **environment: str) -> str:
         """Run Snakemake on the small study; return all it printed."""
