@@ -111,7 +111,7 @@ def measure() -> list[Timing]:
             notes = {
                 "ours": "errors with line numbers, contiguity and finiteness checked",
                 "polars CSV": "after replacing ':'; nothing checked",
-                "xgboost DMatrix": "into its own sparse form",
+                "xgboost DMatrix": "into its own sparse form; reads ahead in a second thread",
             }
             found = readers(path, d)
             if with_sklearn and _installed("sklearn"):
