@@ -28,7 +28,7 @@ MAX_LABEL = 255
 PARTS_KEY = b"pipeline_lib.parts"
 SOURCES_KEY = b"pipeline_lib.sources"
 ROWS_PER_GROUP = 65_536
-BYTES_PER_GROUP = 1 << 26
+BYTES_PER_GROUP = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +260,7 @@ class Standardisation:
 
 
 def rows_per_group(n_features: int) -> int:
-    """How many documents a row group of a stored data set holds: 65,536, but at most 64 MiB of features."""
+    """How many documents a row group of a stored data set holds: 65,536, but at most 16 MiB of features."""
     return max(1, min(ROWS_PER_GROUP, BYTES_PER_GROUP // (4 * max(1, n_features))))
 
 

@@ -149,6 +149,7 @@ def _decimal(text: Any, position: Any) -> Any:
     if negative or c == _PLUS:
         position += 1
     start = position
+    # Most values have one digit before the point: guessing so, the processor need not wait for a count of digits.
     digit = np.uint64(_byte(text, position) ^ 48)
     if digit < np.uint64(10) and _byte(text, position + 1) == _DOT:
         whole, dropped = digit, 0
