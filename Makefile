@@ -1,0 +1,62 @@
+# make            set everything up and reproduce the default study with all cores
+# make test       set everything up and run the tests
+# make test-slow  the studies of minutes among the tests
+# make lint       formatting, lint, types, and Snakemake's own lint
+# make bench      install the peers and write docs/benchmarks.md
+# make lock       resolve the newest versions anew and write requirements.lock
+# make clean      remove results, reports and converted data; downloads and .venv stay
+PYTHON ?= python3
+CORES ?= all
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: all setup test test-slow lint format bench lock clean
+.DEFAULT_GOAL := all
+
+all: $(READY)
+	snakemake --cores $(CORES)
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, found `$(PYTHON) --version`; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $(READY)
+
+test: $(READY)
+	python -m pytest -n auto -m "not slow"
+
+test-slow: $(READY)
+	python -m pytest -n auto -m slow
+
+lint: $(READY)
+	ruff format --check .
+	ruff check .
+	mypy
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+
+format: $(READY)
+	ruff format .
+	ruff check --fix .
+	snakefmt Snakefile workflow
+
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet -c requirements.lock --editable '.[bench]'
+	python -m benchmarks
+
+lock:
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet '.[test,cluster]'
+	{ echo "# Exact versions of everything that make installs; written by make lock."; \
+	  build/lock/bin/python -m pip freeze --exclude pipeline_lib; } > requirements.lock
+
+clean:
+	rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim

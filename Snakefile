@@ -1,0 +1,43 @@
+# Learning to rank, five papers: from LETOR text to a report that answers every claim.
+#   snakemake --cores N                                      the default study, offline
+#   snakemake --cores N --configfile workflow/studies/X.yaml another study
+#   snakemake --cores 1 download                             fetch the study's data sets
+#   snakemake --cores N slam                                 one paper
+from snakemake.utils import min_version
+
+min_version("9.10")
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/models.smk"
+include: "workflow/rules/report.smk"
+include: "workflow/rules/papers.smk"
+
+
+localrules:
+    all,
+    download,
+    clean_results,
+
+
+rule all:
+    default_target: True
+    input:
+        rules.render_report.output.page,
+
+
+rule clean_results:
+    """Remove everything the study made; data sets stay."""
+    log:
+        "data/logs/clean_results.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    params:
+        folders=[f"results/{STUDY.name}", f"reports/{STUDY.name}"],
+    shell:
+        "rm -rf {params.folders} > {log} 2>&1"

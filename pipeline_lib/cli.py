@@ -1,0 +1,66 @@
+"""How is a command line turned into a call of one command's module?
+
+Every module of ``pipeline_lib.commands`` is one command; its first docstring line is the help, ``add_arguments``
+declares its arguments and ``run`` does the work. Only the module asked for is imported, so that a job starts fast and
+its import closure is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline_lib.errors import PipelineError
+
+COMMANDS_FOLDER = Path(__file__).parent / "commands"
+
+
+def command_names() -> list[str]:
+    """The commands there are, sorted: the modules of ``pipeline_lib.commands`` with ``-`` for ``_``."""
+    return sorted(path.stem.replace("_", "-") for path in COMMANDS_FOLDER.glob("[a-z]*.py"))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the process's exit status.
+
+    Errors that a person can mend are printed as one line and give status 1; a wrong command line gives 2.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(_overview())
+        return 0 if given else 2
+    name, names = given[0], command_names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
+        print(f"error: unknown command {name!r}{hint}", file=sys.stderr)
+        return 2
+    module = importlib.import_module(f"pipeline_lib.commands.{name.replace('-', '_')}")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m pipeline_lib {name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    parsed = parser.parse_args(given[1:])
+    try:
+        module.run(parsed)
+    except PipelineError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _overview() -> str:
+    lines = ["usage: python -m pipeline_lib COMMAND [--help] ...", "", "commands:"]
+    for name in command_names():
+        source = (COMMANDS_FOLDER / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
+        summary = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+        lines.append(f"  {name:<20} {summary}")
+    return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""Test every pair of models of a data set on the same queries, with Holm's correction."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import combinations
+from pathlib import Path
+
+import polars as pl
+
+from pipeline_lib import statistics
+from pipeline_lib.files import replacing
+from pipeline_lib.seeds import generator
+
+COMPARISONS = {
+    "dataset": pl.String,
+    "measure": pl.String,
+    "model_a": pl.String,
+    "model_b": pl.String,
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p_value": pl.Float64,
+    "p_holm": pl.Float64,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="per-query tables")
+    parser.add_argument("--measures", nargs="*", default=[], help="measures to compare on")
+    parser.add_argument("--level", required=True, type=float, help="level of the intervals, such as 0.95")
+    parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws and random sign flips")
+    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
+    parser.add_argument("--output", required=True, type=Path, help="where the table goes, as Parquet")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write one row a data set, measure and pair of models."""
+    per_dataset: dict[str, list[pl.DataFrame]] = {}
+    for path in arguments.evaluations:
+        table = pl.read_parquet(path)
+        per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
+    rows = []
+    for tables in per_dataset.values():
+        for measure in arguments.measures:
+            rows += compare(tables, measure, arguments.level, arguments.resamples, arguments.seed)
+    with replacing(arguments.output) as partial:
+        pl.DataFrame(rows, schema=COMPARISONS, orient="row").write_parquet(partial, compression="zstd")
+
+
+def compare(
+    tables: list[pl.DataFrame], measure: str, level: float, resamples: int, seed: int
+) -> list[tuple[object, ...]]:
+    """Compare all pairs of models of one data set on one measure; Holm's family is these pairs."""
+    rows: list[tuple[object, ...]] = []
+    p_values = []
+    for first, second in combinations(tables, 2):
+        dataset, model_a, model_b = first["dataset"][0], first["model"][0], second["model"][0]
+        a, b = first[measure].to_numpy(), second[measure].to_numpy()
+        axes = (seed, "compare", dataset, measure, model_a, model_b)
+        low, high = statistics.bootstrap_interval(
+            a - b, level=level, resamples=resamples, rng=generator(*axes, "bootstrap")
+        )
+        p_values.append(
+            statistics.paired_randomisation_test(a, b, resamples=resamples, rng=generator(*axes, "randomisation"))
+        )
+        rows.append((dataset, measure, model_a, model_b, float((a - b).mean()), low, high))
+    corrected = statistics.holm(p_values) if p_values else []
+    return [(*row, float(p), float(q)) for row, p, q in zip(rows, p_values, corrected, strict=True)]

@@ -1,0 +1,77 @@
+"""Say what a data set holds, beside what its catalogue entry expects."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib.files import write_text
+from pipeline_lib.ranking_data import query_index
+from pipeline_lib.sources import catalog
+from pipeline_lib.sources.manifest import read_manifest
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
+    parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json")
+    parser.add_argument("--summary", required=True, type=Path, help="summary.json of the conversion")
+    parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
+    parser.add_argument("--output", required=True, type=Path, help="where the description goes, as JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Join the catalogue's entry, the manifest and the counts."""
+    data_set = catalog.get(arguments.dataset)
+    summary = json.loads(arguments.summary.read_text(encoding="utf-8"))
+    offsets, _, _ = query_index(arguments.documents)
+    manifest = read_manifest(data_set, arguments.manifest.parent.parent)
+    verified = {part.name: part.verified for part in manifest.parts} if manifest else {}
+    counts, edges = np.histogram(np.diff(offsets), bins="auto")
+    description = {
+        "dataset": data_set.name,
+        "title": data_set.title,
+        "licence": data_set.terms,
+        "citation": data_set.citation,
+        "rows": summary["rows"],
+        "queries": summary["queries"],
+        "features": summary["features"],
+        "labels": summary["labels"],
+        "documents_per_query": {name: summary[f"documents_per_query_{name}"] for name in ("min", "median", "max")},
+        "queries_without_relevant": summary["queries_without_relevant"],
+        "parts": [{**part, "verified": verified.get(part["name"], False)} for part in summary["parts"]],
+        "expected": _expected(data_set),
+        "folds": data_set.n_folds,
+        "notes": _notes(data_set, summary),
+        "document_counts_histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
+    }
+    write_text(arguments.output, json.dumps(description, sort_keys=True, indent=1, ensure_ascii=False) + "\n")
+
+
+def _expected(data_set: catalog.DataSet) -> dict[str, Any] | None:
+    counts = data_set.counts
+    if counts is None:
+        return None
+    labels = {str(label): count for label, count in enumerate(counts.labels)} if counts.labels else None
+    return {
+        "rows": counts.rows,
+        "queries": counts.queries,
+        "labels": labels,
+        "features": data_set.n_features,
+        "approximate": sorted(counts.approximate),
+    }
+
+
+def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
+    notes = []
+    if summary["queries_without_relevant"]:
+        notes.append(
+            f"{summary['queries_without_relevant']} queries have no relevant document; measures count 0 for them."
+        )
+    if data_set.labels == "rounded":
+        notes.append("Its labels are real numbers; they were rounded to the nearest whole label.")
+    return notes

@@ -1,0 +1,56 @@
+"""Write down what a study asked for: its configuration, its models, and which data sets were there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pipeline_lib.files import write_text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--configuration", required=True, type=json.loads, help="the merged configuration as JSON")
+    parser.add_argument("--availability", required=True, type=json.loads, help="data sets, at hand or missing, as JSON")
+    parser.add_argument("--output-configuration", required=True, type=Path, help="where the configuration goes")
+    parser.add_argument("--output-availability", required=True, type=Path, help="where the availability goes")
+    parser.add_argument("--output-models", required=True, type=Path, help="where the list of models goes")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write configuration.yaml, availability.json and models.json."""
+    config = arguments.configuration
+    write_text(arguments.output_configuration, yaml.safe_dump(config, sort_keys=True, allow_unicode=True))
+    write_text(arguments.output_availability, _json(arguments.availability))
+    write_text(arguments.output_models, _json([describe(model, config) for model in config["models"]]))
+
+
+def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
+    """One model of the study for the report: what it is and the settings in force.
+
+    Example
+    -------
+    >>> describe({"name": "x", "algorithm": "random"}, {})["control"]
+    True
+    """
+    identity = ("name", "algorithm", "surrogate", "options", "datasets", "published")
+    defaults = config.get(model["algorithm"].replace("-", "_"), {})
+    overrides = {key: value for key, value in model.items() if key not in identity}
+    return {
+        "model": model["name"],
+        "title": model["name"],
+        "algorithm": model["algorithm"],
+        "surrogate": model.get("surrogate"),
+        "options": model.get("options", {}),
+        "control": model["algorithm"] in ("random", "ideal", "best-feature"),
+        "settings": {**defaults, **overrides},
+        "published": model.get("published"),
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,25 @@
+"""Write the report of a study: one page, every table as CSV and LaTeX, every figure as SVG and PNG."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from pipeline_lib import provenance
+from pipeline_lib.files import write_text
+from pipeline_lib.reporting import site
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--results", required=True, type=Path, help="results folder of the study")
+    parser.add_argument("--ledger", required=True, type=Path, help="folder of the claims, a YAML file a paper")
+    parser.add_argument("--report", required=True, type=Path, help="where the report goes")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Note with what the report is made, then render it."""
+    facts = json.dumps(provenance.collect(), sort_keys=True, indent=1) + "\n"
+    write_text(arguments.results / "provenance.json", facts)
+    site.render(arguments.results, arguments.report, arguments.ledger)

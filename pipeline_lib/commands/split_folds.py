@@ -1,0 +1,20 @@
+"""Name the queries of every fold's training, validation and test part."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pipeline_lib.sources import catalog, folds
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
+    parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
+    parser.add_argument("--folds", required=True, type=Path, help="where the table of folds goes, as Parquet")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Lay out the folds as the catalogue says and write them."""
+    folds.write_folds(catalog.get(arguments.dataset), arguments.documents, arguments.folds)

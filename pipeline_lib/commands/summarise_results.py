@@ -1,0 +1,178 @@
+"""Turn per-query values and training records into the tables of the report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pipeline_lib import statistics
+from pipeline_lib.files import replacing
+from pipeline_lib.seeds import generator
+
+KEYS = ("dataset", "model", "fold", "query", "qid")
+MEASURES = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "n_queries": pl.UInt32,
+}
+SUMMARY = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "measure": pl.String,
+    "mean": pl.Float64,
+    "sd": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n_folds": pl.UInt32,
+    "n_queries": pl.UInt32,
+}
+TRAINING = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "algorithm": pl.String,
+    "surrogate": pl.String,
+    "selection": pl.String,
+    "l2": pl.Float64,
+    "objective": pl.Float64,
+    "gap": pl.Float64,
+    "relative_gap": pl.Float64,
+    "certified": pl.Boolean,
+    "certificate": pl.String,
+    "iterations": pl.Int64,
+    "validation_value": pl.Float64,
+}
+VALIDATION = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "l2": pl.Float64,
+    "measure": pl.String,
+    "value": pl.Float64,
+}
+PUBLISHED = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "measure": pl.String,
+    "published": pl.Float64,
+    "measured": pl.Float64,
+    "delta": pl.Float64,
+    "source": pl.String,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="per-query tables")
+    parser.add_argument("--models", nargs="*", type=Path, default=[], help="trained models, as JSON")
+    parser.add_argument("--published", nargs="*", type=Path, default=[], help="transcribed tables, as CSV")
+    parser.add_argument(
+        "--reproduces", type=json.loads, default={}, help="which published row a model reproduces, as a JSON object"
+    )
+    parser.add_argument("--level", required=True, type=float, help="level of the intervals, such as 0.95")
+    parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws")
+    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
+    parser.add_argument("--output", required=True, type=Path, help="folder of the tables")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write measures, summary, training, validation and published as Parquet."""
+    per_query = read_evaluations(arguments.evaluations)
+    measures = measure_table(per_query)
+    tables = {
+        "measures": measures,
+        "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
+        "training": training_table(arguments.models),
+        "validation": validation_table(arguments.models),
+        "published": published_table(measures, arguments.published, arguments.reproduces),
+    }
+    for name, table in tables.items():
+        with replacing(arguments.output / f"{name}.parquet") as partial:
+            table.write_parquet(partial, compression="zstd")
+
+
+def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
+    """Per-query values in long form: a row a data set, model, fold, query and measure."""
+    schema = {key: pl.String if key in ("dataset", "model") else pl.Int64 for key in KEYS}
+    long = [
+        pl.read_parquet(path)
+        .unpivot(index=list(KEYS), variable_name="measure", value_name="value")
+        .with_columns([pl.col(key).cast(kind) for key, kind in schema.items()])
+        for path in paths
+    ]
+    empty = pl.DataFrame(schema={**schema, "measure": pl.String, "value": pl.Float64})
+    return pl.concat([empty, *long])
+
+
+def measure_table(per_query: pl.DataFrame) -> pl.DataFrame:
+    """Mean of every measure over the test queries of every fold."""
+    grouped = per_query.group_by(["dataset", "model", "fold", "measure"], maintain_order=True)
+    table = grouped.agg(pl.col("value").mean(), pl.len().alias("n_queries"))
+    return table.select([pl.col(name).cast(kind) for name, kind in MEASURES.items()])
+
+
+def summary_table(
+    per_query: pl.DataFrame, measures: pl.DataFrame, level: float, resamples: int, seed: int
+) -> pl.DataFrame:
+    """Mean and standard deviation over folds, with a bootstrap interval over all test queries."""
+    rows = []
+    for (dataset, model, measure), group in per_query.group_by(["dataset", "model", "measure"], maintain_order=True):
+        chosen = (pl.col("dataset") == dataset) & (pl.col("model") == model) & (pl.col("measure") == measure)
+        folds = measures.filter(chosen)["value"].to_numpy()
+        rng = generator(seed, "bootstrap", str(dataset), str(measure))
+        low, high = statistics.bootstrap_interval(group["value"].to_numpy(), level=level, resamples=resamples, rng=rng)
+        sd = float(folds.std(ddof=1)) if len(folds) > 1 else None
+        rows.append((dataset, model, measure, float(folds.mean()), sd, low, high, len(folds), len(group)))
+    return pl.DataFrame(rows, schema=SUMMARY, orient="row")
+
+
+def training_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """What the training of every model on every fold chose and reached."""
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        record = content["record"]
+        steps = [step for step in record.get("path", ()) if step["l2"] == record["l2"]]
+        known = {**content["settings"], **content, **(steps[0] if steps else record)}
+        known["validation_value"] = known.get("validation")
+        rows.append({name: known.get(name) for name in TRAINING})
+    return pl.DataFrame(rows, schema=TRAINING)
+
+
+def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """The selection measure on the validation part along every path of l2."""
+    rows = []
+    for path in paths:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        keys = (content["dataset"], content["model"], content["fold"])
+        path_steps = content["record"].get("path", ())
+        rows += [(*keys, step["l2"], content["settings"]["selection"], step["validation"]) for step in path_steps]
+    return pl.DataFrame(rows, schema=VALIDATION, orient="row")
+
+
+def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:
+    """Published numbers beside ours, for the models that say which published row they reproduce."""
+    rows = []
+    for path in paths:
+        for cell in pl.read_csv(path, comment_prefix="#").iter_rows(named=True):
+            for model in (name for name, row in reproduces.items() if row == cell["row"]):
+                ours = measures.filter(
+                    (pl.col("dataset") == cell["dataset"])
+                    & (pl.col("model") == model)
+                    & (pl.col("fold") == cell["fold"])
+                    & (pl.col("measure") == cell["measure"])
+                )
+                if len(ours):
+                    value, measured = float(cell["value"]), float(ours["value"][0])
+                    key = (cell["dataset"], model, cell["fold"], cell["measure"])
+                    rows.append((*key, value, measured, measured - value, cell["source"]))
+    return pl.DataFrame(rows, schema=PUBLISHED, orient="row")

@@ -1,0 +1,49 @@
+"""Train one model on one fold of a data set, choosing its settings on the validation part."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from pipeline_lib import learners
+from pipeline_lib.files import write_text
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import seed
+from pipeline_lib.sources import folds
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--dataset", required=True, help="name of the data set")
+    parser.add_argument("--model", required=True, help="name of the model in this study")
+    parser.add_argument("--algorithm", required=True, help="name of the learner")
+    parser.add_argument("--settings", required=True, type=json.loads, help="the learner's settings as JSON")
+    parser.add_argument("--fold", required=True, type=int, help="fold, from 1")
+    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
+    parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
+    parser.add_argument("--folds", required=True, type=Path, help="folds.parquet of the data set")
+    parser.add_argument("--output", required=True, type=Path, help="where the model goes, as JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read the fold, train, and write the model with the record of its training."""
+    train, validation = (
+        RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, arguments.fold, part))
+        for part in ("train", "validation")
+    )
+    job_seed = seed(arguments.seed, "train", arguments.dataset, arguments.model, arguments.fold)
+    trained = learners.create(arguments.algorithm)(train, validation, arguments.settings, job_seed)
+    if trained.record.get("certified") is False:
+        print(f"warning: not certified: {trained.record}", file=sys.stderr)
+    content = {
+        "dataset": arguments.dataset,
+        "model": arguments.model,
+        "fold": arguments.fold,
+        "algorithm": arguments.algorithm,
+        "settings": arguments.settings,
+        "trained": trained.model.to_dict(),
+        "record": trained.record,
+    }
+    write_text(arguments.output, json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n")

@@ -1,0 +1,58 @@
+"""How is a ranker trained? Learners are looked up by name and imported when asked for.
+
+Every learner is one function ``train(train, validation, settings, seed) -> Trained``: two
+:class:`~pipeline_lib.ranking_data.RankingData`, a mapping of its settings, and a seed or axes of one. What it gives
+has a ``model`` that scores documents and a ``record`` of how it came about, ready for JSON.
+
+Example
+-------
+>>> from pipeline_lib import RankingData, learners
+>>> data = RankingData.from_arrays([[0.0], [1.0]], [1, 0], [1, 1])
+>>> learners.create("ideal")(data, data, {}, 0).model.score(data)
+array([1., 0.])
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline_lib.registry import Registry
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Train
+
+_REGISTRY = Registry(Path(__file__).with_name("registry.toml"), "learner")
+
+NAMES: tuple[str, ...] = _REGISTRY.names
+
+
+def create(name: str) -> Train:
+    """Give the training function of the learner ``name``.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such learner; the message gives the nearest one that there is.
+
+    Example
+    -------
+    >>> create("ermm")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'? \
+(known: best-feature, erm, ideal, random)
+    """
+    train: Train = _REGISTRY.load(name)
+    return train
+
+
+def module_of(name: str) -> str:
+    """The module that holds the learner ``name``, without importing it.
+
+    Example
+    -------
+    >>> module_of("best-feature")
+    'pipeline_lib.learners.controls'
+    """
+    return _REGISTRY.module_of(name)

@@ -1,0 +1,73 @@
+"""Which rankers tell how good a measured value is? Random, ideal, and the best single feature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners.models import IdealModel, LinearModel, RandomModel, Seed, Trained
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.registry import unknown
+
+
+def train_random(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """A ranker that knows nothing; no settings."""
+    _no_settings("random", settings)
+    axes = tuple(seed) if isinstance(seed, tuple | list) else (int(seed),)
+    return Trained(RandomModel(axes), {"seed": list(axes)})
+
+
+def train_ideal(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """A ranker that knows the labels; no settings."""
+    _no_settings("ideal", settings)
+    return Trained(IdealModel(), {})
+
+
+def train_best_feature(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """The one feature, with a sign, that ranks the training queries best.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``selection``: a measure of ``metrics.per_query``, averaged over the training queries. Ties go to the feature
+        of lowest index, and to the plus sign.
+
+    Returns
+    -------
+    Trained
+        The record holds ``feature`` (index from 0), ``sign`` and ``value``.
+
+    Raises
+    ------
+    ConfigurationError, DataError
+        When the settings are not these, or there is no training query or no feature.
+    """
+    from pipeline_lib import metrics
+
+    for name in settings:
+        if name != "selection":
+            raise unknown("setting of best-feature", name, ["selection"])
+    if "selection" not in settings:
+        raise ConfigurationError("best-feature: expected the setting selection; it is missing")
+    if not train.n_queries or not train.n_features:
+        raise DataError("best-feature: expected at least one training query and one feature, found none")
+    measure = settings["selection"]
+    best = (-np.inf, 0, 1)
+    for feature in range(train.n_features):
+        column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)
+        for sign in (1, -1):
+            value = float(np.mean(metrics.per_query([measure], sign * column, train.y, train.offsets)[measure]))
+            if value > best[0]:
+                best = (value, feature, sign)
+    value, feature, sign = best
+    w = np.zeros(train.n_features)
+    w[feature] = sign
+    return Trained(LinearModel.of(w), {"feature": feature, "sign": sign, "value": value})
+
+
+def _no_settings(name: str, settings: Mapping[str, Any]) -> None:
+    for setting in settings:
+        raise unknown(f"setting of {name}", setting, [])

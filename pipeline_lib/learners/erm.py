@@ -1,0 +1,284 @@
+"""How is a linear ranker found that minimises a convex surrogate on the training queries, and how surely?
+
+    minimise F(w) = l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q),  optionally over ||w||_2 <= radius.
+
+Which solver, and which certificate of the gap F(w) - min F:
+
+| surrogate | solver | certificate |
+|---|---|---|
+| smooth, l2 > 0 or a radius | ``newton``: L-BFGS, then Newton | duality: ||grad F||^2 / (2 l2) and its form in a ball |
+| smooth, neither | ``newton`` where F is curved | self-concordance (exact for ``squared``) |
+| with kinks and smooth minorants (``ranksvm``) | ``smoothing`` | duality, also of the linear programme l2 = 0 |
+| any other convex one | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
+
+All certificates hold up to the rounding of float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import bundle, newton, smoothing
+from pipeline_lib.learners.models import LinearModel, Seed, Trained
+from pipeline_lib.learners.problem import Problem, Solution
+from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.registry import unknown
+from pipeline_lib.surrogates.base import Floats, SmoothableSurrogate, SmoothSurrogate, Surrogate
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What :func:`fit` found.
+
+    Attributes
+    ----------
+    w : float64, shape (d,)
+    objective : float
+        F(w).
+    gap : float
+        An upper bound on F(w) - min F (over the ball, if there is one); inf if none was found.
+    relative_gap : float
+        gap / objective; an objective below 1e-12 of that of w = 0 counts as this much, because it is 0 to rounding.
+    iterations : int
+        Steps of the solver.
+    certified : bool
+        Is relative_gap <= tol?
+    certificate : str
+        By what: "duality", "self-concordance" or "cutting planes".
+    reason : str
+        Why not, when not certified; else empty.
+    """
+
+    w: Floats
+    objective: float
+    gap: float
+    relative_gap: float
+    iterations: int
+    certified: bool
+    certificate: str
+    reason: str
+
+
+def fit(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    *,
+    l2: float,
+    radius: float | None = None,
+    tol: float = 1e-6,
+    start: ArrayLike | None = None,
+) -> Fit:
+    """Minimise l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q), to a certified relative gap.
+
+    Parameters
+    ----------
+    data : RankingData
+        At least one query.
+    surrogate : str or Surrogate
+        A name of ``surrogates.NAMES`` (then with default options) or an object; convex.
+    l2 : float >= 0
+        The published C of RankSVM-struct is 1 / l2 with the ``sum`` normalisation.
+    radius : float > 0, optional
+        Keep ||w||_2 <= radius.
+    tol : float > 0
+        The relative gap asked for.
+    start : shape (d,), optional
+        Where to begin; any point gives the same minimum. Moved into the ball if outside.
+
+    Returns
+    -------
+    Fit
+        With ``certified`` False and a ``reason`` when the gap was not reached; never silently.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range, the surrogate is not convex, or neither l2 nor a radius bounds a surrogate
+        that is solved by cutting planes.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 0], [1, 1, 1])
+    >>> result = fit(data, "ranksvm", l2=0.5)
+    >>> result.certified, round(result.objective, 6)
+    (True, 2.0)
+    """
+    problem = _problem(data, surrogate, l2, radius, tol)
+    return _solve(problem, _start(problem, start), tol)
+
+
+def path(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    l2_values: Sequence[float],
+    *,
+    radius: float | None = None,
+    tol: float = 1e-6,
+) -> list[Fit]:
+    """Fit every l2, from the largest to the smallest, each from where the one before ended.
+
+    Returns
+    -------
+    list of Fit
+        In the order of ``l2_values``. What was found before only saves steps: every fit has its own certificate.
+
+    Raises
+    ------
+    DataError
+        As :func:`fit`, or when ``l2_values`` is empty.
+    """
+    if not len(l2_values):
+        raise DataError("l2: expected at least one value, found none")
+    problems = [_problem(data, surrogate, l2, radius, tol) for l2 in l2_values]
+    found: dict[int, Fit] = {}
+    start = np.zeros(data.n_features)
+    for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
+        found[k] = _solve(problems[k], start, tol)
+        start = found[k].w
+    return [found[k] for k in range(len(problems))]
+
+
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Fit a path of l2 on ``train`` and keep the one with the best mean measure on ``validation``.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``surrogate`` (name), ``l2`` (list of values), ``selection`` (a measure of ``metrics.per_query``); optionally
+        ``options`` (of the surrogate, {}), ``radius`` (None), ``tol`` (1e-6) and ``features`` ("standardised", with
+        the training documents' mean and deviation, or "raw"; default "standardised"). Ties go to the larger l2.
+    seed
+        Not used: nothing here is random.
+
+    Returns
+    -------
+    Trained
+        The record holds the settings, the chosen ``l2``, ``certified`` of the chosen fit, and ``path``: for every l2
+        its objective, gap, relative gap, iterations, certificate, reason, ||w|| and validation value.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is missing, unknown or has no such value.
+    """
+    from pipeline_lib import metrics
+
+    chosen = _settings(settings)
+    if not validation.n_queries:
+        raise DataError("erm: expected at least one validation query to choose l2 by, found none")
+    raw = chosen["features"] == "raw"
+    d = train.n_features
+    standard = Standardisation(np.zeros(d), np.ones(d)) if raw else Standardisation.of(train)
+    surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
+    inside = train if raw else standard.apply(train)
+    fits = path(inside, surrogate, chosen["l2"], radius=chosen["radius"], tol=chosen["tol"])
+    models = [LinearModel.of(fit.w, standard.mean, standard.scale) for fit in fits]
+    values = []
+    for model in models:
+        scores = model.score(validation)
+        measured = metrics.per_query([chosen["selection"]], scores, validation.y, validation.offsets)
+        values.append(float(np.mean(measured[chosen["selection"]])))
+    best = max(range(len(fits)), key=lambda k: (values[k], chosen["l2"][k]))
+    steps = [_spelled(l2, fit, value) for l2, fit, value in zip(chosen["l2"], fits, values, strict=True)]
+    record = {"settings": chosen, "l2": chosen["l2"][best], "certified": fits[best].certified, "path": steps}
+    return Trained(models[best], record)
+
+
+def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, tol: float) -> Problem:
+    if not data.n_queries:
+        raise DataError("erm: expected at least one query, found none")
+    if not (math.isfinite(l2) and l2 >= 0.0):
+        raise DataError(f"l2: expected a finite number >= 0, found {l2}")
+    if radius is not None and not (math.isfinite(radius) and radius > 0.0):
+        raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
+    if not (math.isfinite(tol) and tol > 0.0):
+        raise DataError(f"tol: expected a finite number > 0, found {tol}")
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    if not loss.convex:
+        raise DataError(f"{loss.name} is not convex: its risk cannot be minimised to a certified gap")
+    smooth = isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
+    if not smooth and l2 == 0.0 and radius is None:
+        raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
+    return Problem(data.X64, data.y, data.offsets, loss, float(l2), math.inf if radius is None else float(radius))
+
+
+def _start(problem: Problem, start: ArrayLike | None) -> Floats:
+    d = problem.X.shape[1]
+    if start is None:
+        return np.zeros(d)
+    w = np.array(start, dtype=np.float64)
+    if w.shape != (d,) or not np.isfinite(w).all():
+        raise DataError(f"start: expected {d} finite numbers, found shape {w.shape}")
+    return w
+
+
+def _solve(problem: Problem, start: Floats, tol: float) -> Fit:
+    norm = float(np.linalg.norm(start))
+    inside = start * (problem.radius / norm) if norm > problem.radius else start
+    if isinstance(problem.surrogate, SmoothSurrogate):
+        solution = newton.minimise(problem, inside, tol)
+    elif isinstance(problem.surrogate, SmoothableSurrogate):
+        solution = smoothing.minimise(problem, inside, tol)
+    else:
+        solution = bundle.minimise(problem, inside, tol)
+    return _fit(problem, solution, tol)
+
+
+def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:
+    objective = problem.objective(solution.w, problem.loss(problem.X @ solution.w)[0])
+    relative = problem.relative(solution.gap, objective)
+    certified = relative <= tol
+    return Fit(
+        w=solution.w,
+        objective=objective,
+        gap=solution.gap,
+        relative_gap=relative,
+        iterations=solution.iterations,
+        certified=certified,
+        certificate=solution.certificate,
+        reason="" if certified else solution.reason,
+    )
+
+
+_DEFAULTS: dict[str, Any] = {"options": {}, "radius": None, "tol": 1e-6, "features": "standardised"}
+_REQUIRED = ("surrogate", "l2", "selection")
+
+
+def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    known = [*_REQUIRED, *_DEFAULTS]
+    for name in settings:
+        if name not in known:
+            raise unknown("setting of erm", name, known)
+    missing = [name for name in _REQUIRED if name not in settings]
+    if missing:
+        raise ConfigurationError(f"erm: expected the settings {', '.join(_REQUIRED)}; {missing[0]} is missing")
+    chosen = {**_DEFAULTS, **settings}
+    if chosen["features"] not in ("standardised", "raw"):
+        raise ConfigurationError(f"features: expected 'standardised' or 'raw', found {chosen['features']!r}")
+    if not isinstance(chosen["l2"], list | tuple) or not chosen["l2"]:
+        raise ConfigurationError(f"l2: expected a list of numbers, found {chosen['l2']!r}")
+    return {**chosen, "l2": [float(l2) for l2 in chosen["l2"]], "options": dict(chosen["options"])}
+
+
+def _spelled(l2: float, fit: Fit, value: float) -> dict[str, Any]:
+    # JSON knows no infinity: an unknown gap is null.
+    return {
+        "l2": l2,
+        "objective": fit.objective,
+        "gap": fit.gap if math.isfinite(fit.gap) else None,
+        "relative_gap": fit.relative_gap if math.isfinite(fit.relative_gap) else None,
+        "iterations": fit.iterations,
+        "certified": fit.certified,
+        "certificate": fit.certificate,
+        "reason": fit.reason,
+        "norm": float(np.linalg.norm(fit.w)),
+        "validation": value,
+    }

@@ -1,0 +1,186 @@
+"""What does a trained ranker look like, in memory and as JSON?
+
+Every model has ``score(data) -> float64 (N,)``, ``to_dict()`` and a ``kind``; :func:`from_dict` reads any of them back
+exactly (JSON spells every float64 such that it is read back unchanged).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import seeds
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.registry import unknown
+
+Floats = NDArray[np.float64]
+Seed = int | tuple[seeds.Axis, ...]
+
+
+class Model(Protocol):
+    """A ranker: larger scores come first."""
+
+    kind: ClassVar[str]
+
+    def score(self, data: RankingData) -> Floats:
+        """A score for every document, shape (N,)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of the model in plain JSON types, with its ``kind``."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model and the record of its training (plain JSON types)."""
+
+    model: Model
+    record: dict[str, Any]
+
+
+class Train(Protocol):
+    """What every learner's entry in the registry is."""
+
+    def __call__(self, train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+        """Train on ``train``, choose what is to be chosen on ``validation``."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Scores <w, (x - mean) / scale>; the standardisation of its training is part of the model.
+
+    Attributes
+    ----------
+    w, mean, scale : float64, shape (d,)
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[1.0, 2.0], [3.0, 6.0]], [0, 1], [1, 1])
+    >>> LinearModel.of([1.0, -1.0], mean=[2.0, 4.0], scale=[1.0, 2.0]).score(data)
+    array([0., 0.])
+    """
+
+    kind: ClassVar[str] = "linear"
+    w: Floats
+    mean: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, w: ArrayLike, mean: ArrayLike | None = None, scale: ArrayLike | None = None) -> LinearModel:
+        """A model from array-likes; without mean and scale, of the features as they are.
+
+        Raises
+        ------
+        DataError
+            When shapes differ, a number is not finite or a scale is not positive.
+        """
+        weights = np.asarray(w, dtype=np.float64)
+        shift = np.zeros_like(weights) if mean is None else np.asarray(mean, dtype=np.float64)
+        unit = np.ones_like(weights) if scale is None else np.asarray(scale, dtype=np.float64)
+        if not (weights.ndim == 1 and weights.shape == shift.shape == unit.shape):
+            raise DataError(
+                f"linear model: expected w, mean and scale of one shape (d,), found {weights.shape}, {shift.shape} "
+                f"and {unit.shape}"
+            )
+        if not (np.isfinite([weights, shift, unit]).all() and (unit > 0.0).all()):
+            raise DataError("linear model: expected finite w, mean and scale with every scale > 0")
+        return cls(weights, shift, unit)
+
+    def score(self, data: RankingData) -> Floats:
+        """<w, (x - mean) / scale> of every document.
+
+        Every document's sum is taken in the same order, so that equal documents have equal scores wherever they stand
+        (a matrix product does not promise that, and would break ties by rounding).
+
+        Raises
+        ------
+        DataError
+            When ``data`` has another number of features.
+        """
+        if data.n_features != len(self.w):
+            raise DataError(f"linear model: expected {len(self.w)} features, found {data.n_features}")
+        weights = self.w / self.scale
+        scores: Floats = np.einsum("ij,j->i", data.X64, weights) - np.einsum("j,j->", self.mean, weights)
+        return scores
+
+    def to_dict(self) -> dict[str, Any]:
+        """See :class:`Model`."""
+        return {"kind": self.kind, "w": self.w.tolist(), "mean": self.mean.tolist(), "scale": self.scale.tolist()}
+
+
+@dataclass(frozen=True)
+class RandomModel:
+    """Scores uniform on [0, 1), the same for the same seed and the same queries, whenever they are asked for.
+
+    The generator is seeded by the model's seed and a digest of the queries' names and list lengths.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays(np.zeros((3, 1)), [0, 1, 0], [4, 4, 5])
+    >>> model = RandomModel((1, "random"))
+    >>> bool((model.score(data) == model.score(data)).all())
+    True
+    """
+
+    kind: ClassVar[str] = "random"
+    seed: tuple[seeds.Axis, ...]
+
+    def score(self, data: RankingData) -> Floats:
+        """Uniform numbers."""
+        digest = hashlib.sha256(data.qids.astype("<i8").tobytes() + data.offsets.astype("<i8").tobytes()).hexdigest()
+        return seeds.generator(*self.seed, "random-ranker", digest).random(data.n_documents)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See :class:`Model`."""
+        return {"kind": self.kind, "seed": list(self.seed)}
+
+
+@dataclass(frozen=True)
+class IdealModel:
+    """Scores every document with its own label: the best ranking there is.
+
+    Example
+    -------
+    >>> IdealModel().score(RankingData.from_arrays([[0.0], [0.0]], [0, 2], [1, 1]))
+    array([0., 2.])
+    """
+
+    kind: ClassVar[str] = "ideal"
+
+    def score(self, data: RankingData) -> Floats:
+        """The labels."""
+        return data.y.astype(np.float64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """See :class:`Model`."""
+        return {"kind": self.kind}
+
+
+def from_dict(spelled: Mapping[str, Any]) -> Model:
+    """Read back what ``to_dict`` wrote.
+
+    Raises
+    ------
+    ConfigurationError
+        When the kind is unknown or the fields are not that kind's.
+
+    Example
+    -------
+    >>> from_dict(RandomModel((7, "fold", 1)).to_dict())
+    RandomModel(seed=(7, 'fold', 1))
+    """
+    kind = spelled.get("kind")
+    fields = {name: value for name, value in spelled.items() if name != "kind"}
+    expected = {"linear": {"w", "mean", "scale"}, "random": {"seed"}, "ideal": set()}
+    if not isinstance(kind, str) or kind not in expected:
+        raise unknown("kind of model", kind, sorted(expected))
+    if set(fields) != expected[kind]:
+        raise ConfigurationError(f"{kind} model: expected the fields {sorted(expected[kind])}, found {sorted(fields)}")
+    if kind == "linear":
+        return LinearModel.of(**fields)
+    return RandomModel(tuple(fields["seed"])) if kind == "random" else IdealModel()

@@ -1,0 +1,228 @@
+"""How is a smooth regularised risk minimised to a certified gap?
+
+L-BFGS brings most of the decrease cheaply; Newton's method with the exact second derivative finishes what it leaves,
+keeps to a ball, and carries the certificate where nothing is regularised.
+
+The certificate for l2 = 0 without a ball. Let |D^3 F(w)[v, v, v]| <= R(v) D^2 F(w)[v, v] for all w, v (a generalised
+self-concordance; Bach 2010), where R(v) is third_order times the largest |score| that v gives, scores being centred
+within queries if the surrogate is shift-invariant. For fixed v, g(t) = F(w + t v) has g'' ' >= -R g'', so
+g''(t) >= g''(0) e^(-R t), and integrating twice from 0 to 1,
+
+    F(w + v) >= F(w) + <grad, v> + D^2 F[v, v] (e^-R + R - 1) / R^2.
+
+Write r = D^2 F[v, v]^(1/2), nu for the Newton decrement (<grad, v> >= -nu r) and c for a number with R(v) <= c r. The
+factor falls with R, so F(w + v) - F(w) >= -nu r + (e^(-c r) + c r - 1) / c^2. With t = c nu < 1 the right side is
+smallest at c r = -ln(1 - t), whence
+
+    F(w) - min F <= (t + (1 - t) ln(1 - t)) / c^2     (nu^2 / 2 as c -> 0, exact for a quadratic).
+
+c is the largest norm of a (centred) document in the metric of the inverse second derivative, times third_order.
+Directions without curvature are directions in which F is constant, provided that the gradient vanishes there, too:
+that is checked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
+from pipeline_lib.surrogates.base import Floats, SmoothSurrogate
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+# L-BFGS hands over after 20 + d / 2 iterations: a second derivative costs about as much as d / 2 of them.
+LBFGS_ITERATIONS = 20
+NEWTON_ITERATIONS = 100
+# Newton gives up after so many steps in a row that did not shrink the gap.
+PATIENCE = 5
+# Eigenvalues of the (scaled) second derivative below this fraction of the largest are rounding noise.
+FLAT = 1e-13
+# A slope along a flat direction counts as 0 below this fraction of its summands.
+ROUNDING = 1e-10
+DUALITY, SELF_CONCORDANCE = "duality", "self-concordance"
+NOT_ATTAINED = "no certificate was reached: the infimum may not be attained; give l2 > 0 or a radius"
+
+
+def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
+    """Minimise F for a :class:`SmoothSurrogate` until gap <= tol * objective, from ``start``."""
+    if problem.l2 == 0.0 and math.isinf(problem.radius):
+        return _without_regularisation(problem, start, tol)
+    if math.isfinite(problem.radius):
+        return _newton(problem, start, tol, 0)
+    w, iterations, gap, objective = _lbfgs(problem, start, tol)
+    if problem.relative(gap, objective) <= tol:
+        return Solution(w, gap, DUALITY, iterations)
+    return _newton(problem, w, tol, iterations)
+
+
+def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floats:
+    """Where the quadratic model of F at w is smallest within the ball, minus w."""
+    if math.isinf(problem.radius):
+        newton: Floats = -np.linalg.solve(hessian, gradient)
+        return newton
+    values, vectors = np.linalg.eigh(hessian)
+    target = vectors.T @ (hessian @ w - gradient)
+    curved = values > FLAT * max(values[-1], np.finfo(float).tiny)
+    free = np.divide(target, values, out=np.zeros_like(target), where=curved)
+    if np.linalg.norm(free) <= problem.radius:
+        return vectors @ free - w
+    constrained: Floats = vectors @ _on_sphere(np.where(curved, values, 0.0), target, problem.radius)
+    return constrained - w
+
+
+def _on_sphere(values: Floats, target: Floats, radius: float) -> Floats:
+    # target / (values + mu) with mu > 0 such that its norm is the radius: Newton's method on 1/norm - 1/radius, which
+    # is concave and rising in mu, so that the iterates rise to the root from the left, where they start.
+    mu = max(0.0, float(np.linalg.norm(target)) / radius - float(values[-1]))
+    for _ in range(100):
+        point = np.divide(target, values + mu, out=np.zeros_like(target), where=values + mu > 0.0)
+        norm = float(np.linalg.norm(point))
+        slope = float(np.sum(np.divide(point**2, values + mu, out=np.zeros_like(point), where=values + mu > 0.0)))
+        change = (norm / radius - 1.0) * norm**2 / slope
+        mu += change
+        if change <= 1e-15 * mu:
+            break
+    return point * (radius / norm)
+
+
+def line_search(problem: Problem, w: Floats, scores: Floats, objective: float, move: Floats, decrease: float) -> float:
+    """Halve the step until F falls by a fair part of ``decrease`` (= -<gradient, move> > 0); 0 if it never does."""
+    along = problem.X @ move
+    length = 1.0
+    for _ in range(50):
+        loss, _ = problem.loss(scores + length * along)
+        rounding = 8.0 * np.finfo(float).eps * abs(objective)
+        if problem.objective(w + length * move, loss) <= objective - 1e-4 * length * decrease + rounding:
+            return length
+        length *= 0.5
+    return 0.0
+
+
+def _lbfgs(problem: Problem, start: Floats, tol: float) -> tuple[Floats, int, float, float]:
+    from scipy.optimize import minimize
+
+    best: list[tuple[float, float, Floats]] = []
+
+    def function(w: Floats) -> tuple[float, Floats]:
+        loss, score_gradient = problem.loss(problem.X @ w)
+        slope = problem.X.T @ score_gradient
+        objective = problem.objective(w, loss)
+        gap = minorant_gap(problem, w, loss, loss - float(slope @ w), slope)
+        if not best or gap < best[0][0]:
+            best[:] = [(gap, objective, w.copy())]
+        return objective, problem.l2 * w + slope
+
+    def stop_when_certified(intermediate_result: OptimizeResult) -> None:
+        if problem.relative(best[0][0], best[0][1]) <= tol:
+            raise StopIteration
+
+    most = LBFGS_ITERATIONS + problem.X.shape[1] // 2
+    options = {"maxiter": most, "maxfun": 2 * most, "maxcor": 20, "gtol": 0.0, "ftol": 1e-15}
+    result = minimize(function, start, jac=True, method="L-BFGS-B", callback=stop_when_certified, options=options)
+    gap, objective, w = best[0]
+    return w, int(result.nit), gap, objective
+
+
+def _newton(problem: Problem, w: Floats, tol: float, iterations: int) -> Solution:
+    surrogate = problem.surrogate
+    assert isinstance(surrogate, SmoothSurrogate)
+    best = Solution(w, math.inf, DUALITY, iterations)
+    waited = 0
+    for _ in range(NEWTON_ITERATIONS):
+        scores = problem.X @ w
+        loss, score_gradient = problem.loss(scores)
+        slope = problem.X.T @ score_gradient
+        objective = problem.objective(w, loss)
+        gap = minorant_gap(problem, w, loss, loss - float(slope @ w), slope)
+        waited = 0 if gap < 0.9 * best.gap else waited + 1
+        if gap < best.gap:
+            best = Solution(w, gap, DUALITY, iterations)
+        if problem.relative(gap, objective) <= tol:
+            return replace(best, iterations=iterations)
+        gradient = problem.l2 * w + slope
+        move = step(problem, w, gradient, problem.hessian(scores, surrogate))
+        length = line_search(problem, w, scores, objective, move, -float(gradient @ move))
+        iterations += 1
+        if length == 0.0 or waited == PATIENCE:
+            break
+        w = w + length * move
+    return replace(best, iterations=iterations, reason="Newton's method made no more progress: rounding")
+
+
+def _without_regularisation(problem: Problem, start: Floats, tol: float) -> Solution:
+    surrogate = problem.surrogate
+    assert isinstance(surrogate, SmoothSurrogate)
+    curved, flat = _directions(problem, surrogate)
+    inside = replace(problem, X=problem.X @ curved)
+    w, iterations, waited = start, 0, 0
+    best = Solution(w, math.inf, SELF_CONCORDANCE, 0)
+    while iterations < NEWTON_ITERATIONS and waited < PATIENCE:
+        scores = problem.X @ w
+        loss, score_gradient = problem.loss(scores)
+        gradient = curved.T @ (problem.X.T @ score_gradient)
+        try:
+            inverse_root = np.linalg.inv(np.linalg.cholesky(inside.hessian(scores, surrogate)))
+        except np.linalg.LinAlgError:
+            break
+        decrement = float(np.linalg.norm(inverse_root @ gradient))
+        gap = _self_concordant_gap(inside, surrogate, inverse_root, decrement)
+        if not _vanishes(problem, flat, score_gradient):
+            gap = math.inf
+        # Far from the minimum no certificate holds yet: patience is for what does not shrink once it does.
+        waited = waited + 1 if math.isfinite(best.gap) and gap > 0.9 * best.gap else 0
+        if gap < best.gap:
+            best = Solution(w, gap, SELF_CONCORDANCE, iterations)
+        if problem.relative(gap, loss) <= tol:
+            return replace(best, iterations=iterations)
+        move = curved @ (inverse_root.T @ (inverse_root @ -gradient))
+        length = line_search(problem, w, scores, loss, move, decrement**2)
+        iterations += 1
+        if length == 0.0:
+            break
+        w = w + length * move
+    point = best.w if math.isfinite(best.gap) else w
+    return replace(best, w=point, iterations=iterations, reason=NOT_ATTAINED)
+
+
+def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, Floats]:
+    # Bases (d, r) and (d, d - r) of directions in which F is curved and flat: the same at every w, if F is
+    # self-concordant. Features are scaled to unit curvature first, so that a small unit does not make one vanish.
+    hessian = problem.hessian(np.zeros(len(problem.y)), surrogate)
+    curvature = np.diag(hessian)
+    scale = np.divide(1.0, np.sqrt(curvature), out=np.ones_like(curvature), where=curvature > 0.0)
+    values, vectors = np.linalg.eigh(scale[:, None] * hessian * scale)
+    curved = values > FLAT * max(values[-1], np.finfo(float).tiny)
+    directions: Floats = scale[:, None] * vectors
+    return directions[:, curved], directions[:, ~curved]
+
+
+def _vanishes(problem: Problem, flat: Floats, score_gradient: Floats) -> bool:
+    # Is the slope along every flat direction 0, compared with what its summands amount to?
+    slopes = flat.T @ (problem.X.T @ score_gradient)
+    summands = np.abs(flat).T @ (np.abs(problem.X).T @ np.abs(score_gradient))
+    return bool(np.all(np.abs(slopes) <= ROUNDING * summands))
+
+
+def _self_concordant_gap(inside: Problem, surrogate: SmoothSurrogate, inverse_root: Floats, decrement: float) -> float:
+    if surrogate.third_order == 0.0:
+        return 0.5 * decrement**2
+    if decrement == 0.0:
+        return 0.0
+    documents = inside.X
+    if surrogate.shift_invariant:
+        sizes = np.diff(inside.offsets)
+        means = np.add.reduceat(documents, inside.offsets[:-1], axis=0) / sizes[:, None]
+        documents = documents - np.repeat(means, sizes, axis=0)
+    metric = documents @ inverse_root.T
+    c = surrogate.third_order * math.sqrt(float(np.einsum("ij,ij->i", metric, metric).max()))
+    t = c * decrement
+    if t >= 1.0:
+        return math.inf
+    if t < 1e-4:  # the series 1 + t/3 + t^2/6 + ..., rounded up, where the closed form cancels
+        return 0.5 * decrement**2 * (1.0 + t / 3.0 + t**2 / 5.0)
+    return (t + (1.0 - t) * math.log1p(-t)) / c**2

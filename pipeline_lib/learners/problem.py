@@ -1,0 +1,105 @@
+"""What does regularised empirical risk minimisation minimise, and how far is a point from the minimum?
+
+F(w) = l2/2 ||w||^2 + L(w),   L(w) = (1/Q) sum_q phi(X_q w, y_q),   over ||w||_2 <= radius (if there is one).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
+
+# So many columns of the features are multiplied by second derivatives at a time: bounds the memory at N x 64 numbers.
+COLUMNS_AT_ONCE = 64
+# An objective below this fraction of its value at w = 0 counts as this much in relative gaps: it is 0 to rounding.
+NEGLIGIBLE = 1e-12
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The features (N, d) in double precision, labels, offsets, the surrogate, l2 >= 0 and the radius (may be inf)."""
+
+    X: Floats
+    y: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    surrogate: Surrogate
+    l2: float
+    radius: float = math.inf
+
+    def loss(self, scores: Floats) -> tuple[float, Floats]:
+        """L at w and its gradient in the scores, for scores = X w: a number and shape (N,)."""
+        values, gradient = self.surrogate.unchecked(scores, self.y, self.offsets)
+        return float(values.mean()), gradient / len(values)
+
+    def objective(self, w: Floats, loss: float) -> float:
+        """F(w), given L(w)."""
+        return 0.5 * self.l2 * float(w @ w) + loss
+
+    def hessian(self, scores: Floats, surrogate: SmoothSurrogate) -> Floats:
+        """Second derivative of F with ``surrogate``, shape (d, d): l2 I + X' D^2 phi X / Q."""
+        d = self.X.shape[1]
+        hessian = np.empty((d, d))
+        for start in range(0, d, COLUMNS_AT_ONCE):
+            columns = slice(start, start + COLUMNS_AT_ONCE)
+            block = np.ascontiguousarray(self.X[:, columns])
+            hessian[:, columns] = self.X.T @ surrogate.hessian_product(scores, self.y, self.offsets, block)
+        hessian = (hessian + hessian.T) / (2.0 * (len(self.offsets) - 1))
+        hessian[np.diag_indices(d)] += self.l2
+        return hessian
+
+    @cached_property
+    def negligible(self) -> float:
+        """The objective below which the objective is 0 to rounding."""
+        values, _ = self.surrogate.unchecked(np.zeros(len(self.y)), self.y, self.offsets)
+        return max(NEGLIGIBLE * abs(float(values.mean())), float(np.finfo(float).tiny))
+
+    def relative(self, gap: float, objective: float) -> float:
+        """The gap as a fraction of the objective (of ``negligible``, if the objective is smaller)."""
+        return gap / max(abs(objective), self.negligible)
+
+
+def minorant_gap(problem: Problem, w: Floats, loss: float, intercept: float, slope: Floats) -> float:
+    """Bound F(w) - min F from above, given an affine function below L: L(v) >= intercept + <slope, v> for all v.
+
+    The bound is F(w) - min over ||v|| <= radius of l2/2 ||v||^2 + intercept + <slope, v>, whose minimiser is
+    -slope/l2, moved to the ball. Several known certificates are instances:
+
+    - the tangent of a smooth L at w, without a ball: ||l2 w + grad L||^2 / (2 l2), which is also the Fenchel duality
+      gap at the dual point grad L;
+    - the tangent with l2 = 0 in a ball: the Frank-Wolfe gap max over ||v|| <= radius of <grad L, w - v>;
+    - an average of subgradients, a cutting-plane model's or the dual weights of a hinge: the duality gap of an SVM.
+
+    It is infinite without a ball when l2 = 0 and the slope is not 0.
+    """
+    outside = max(loss - intercept - float(slope @ w), 0.0)
+    norm = float(np.linalg.norm(slope))
+    if norm <= problem.l2 * problem.radius and problem.l2 > 0.0:
+        best = -slope / problem.l2
+    elif norm == 0.0:
+        best = w
+    elif math.isfinite(problem.radius):
+        best = -slope * (problem.radius / norm)
+    else:
+        return math.inf
+    away = w - best
+    # q(w) - q(best) for the quadratic q(v) = l2/2 ||v||^2 + <slope, v>, free of cancellation
+    return outside + max(float((problem.l2 * best + slope) @ away), 0.0) + 0.5 * problem.l2 * float(away @ away)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a solver stopped: the point, its certified gap (inf if none), by which certificate, after how many steps.
+
+    ``reason`` says why the solver gave up, when it did.
+    """
+
+    w: Floats
+    gap: float
+    certificate: str
+    iterations: int
+    reason: str = ""

@@ -1,0 +1,110 @@
+"""How is a risk with kinks minimised to a certified gap through smooth minorants of its surrogate?
+
+Newton's method minimises F_h, in which the kinks are rounded off over a width h, while h falls. The gradients of F_h
+are slopes of affine functions below L (for RankSVM: dual variables alpha in [0, 1] of its pairs), so that every step
+gives a duality gap for F itself (see :func:`~pipeline_lib.learners.problem.minorant_gap`), without the pairs ever
+being stored. At the minimum of F_h the gap is what the rounding costs, sum alpha (1 - alpha) h over the rounded pairs
+for RankSVM, which vanishes with h.
+
+Without l2 and without a ball the problem is a linear programme, and an affine function below L bounds nothing unless
+its slope u = (1/Q) sum alpha z is 0. It is 0 only to rounding, and is mended: with B the variables at least e inside
+(0, 1), solve (1/Q) sum_B z z' zeta = u and replace alpha_p by alpha_p - <z_p, zeta>. If no |<z_p, zeta>| exceeds e this
+is feasible with slope 0, and its intercept b' is at least b (1 - max |<z_p, zeta>| / e), because
+sum_B |<z_p, zeta>| <= (max |<z_p, zeta>| / e) sum_B alpha_p.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, line_search, step
+from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
+from pipeline_lib.surrogates.base import Floats, MinorantSurrogate, SmoothableSurrogate
+
+ITERATIONS = 300
+# Widths are in margins. With all scores 0 every hinge is at 1: the first width rounds all of them off.
+FIRST_WIDTH = 2.0
+# The width falls by at most this factor, once the step's predicted decrease is below READY times the rounding's cost,
+# or after so many steps; it stops falling when the cost is TARGET of what the tolerance allows.
+SHRINK, READY, TARGET, STEPS_PER_WIDTH = 0.25, 5.0, 0.8, 15
+NARROWEST = 1e-11
+# How far inside (0, 1) dual variables must be for mending a slope with them.
+EDGE = 0.05
+NO_PROGRESS = "the gap stopped shrinking: rounding, or for l2 = 0 a minimum that is not unique; give l2 > 0 or a radius"
+
+
+def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
+    """Minimise F for a :class:`SmoothableSurrogate` until gap <= tol * objective, from ``start``."""
+    assert isinstance(problem.surrogate, SmoothableSurrogate)
+    w, width, steps = start, FIRST_WIDTH, 0
+    best_w, best, bound = start, math.inf, -math.inf
+    for iteration in range(ITERATIONS):
+        rounded = problem.surrogate.smoothed(width)
+        scores = problem.X @ w
+        objective = problem.objective(w, problem.loss(scores)[0])
+        if objective < best:
+            best_w, best = w, objective
+        values, score_gradient, intercepts = rounded.minorant(scores, problem.y, problem.offsets)
+        slope = problem.X.T @ score_gradient / len(values)
+        cost, lower = _lower_bound(problem, rounded, w, scores, float(intercepts.mean()), slope)
+        bound = max(bound, lower)
+        if problem.relative(best - bound, best) <= tol:
+            return Solution(best_w, max(best - bound, 0.0), DUALITY, iteration)
+        if width < NARROWEST:
+            break
+        gradient = problem.l2 * w + slope
+        smooth = replace(problem, surrogate=rounded)
+        move = step(problem, w, gradient, _damped(problem, smooth.hessian(scores, rounded)))
+        decrease = -float(gradient @ move)
+        value = problem.objective(w, float(values.mean()))
+        w = w + line_search(smooth, w, scores, value, move, decrease) * move
+        steps += 1
+        allowed = TARGET * tol * max(abs(best), problem.negligible)
+        if (cost > allowed and 0.5 * decrease <= READY * cost) or steps == STEPS_PER_WIDTH:
+            width *= max(SHRINK, min(0.9, math.sqrt(0.8 * allowed / cost) if cost > 0.0 else SHRINK))
+            steps = 0
+    return Solution(best_w, best - bound, DUALITY, iteration, NO_PROGRESS)
+
+
+def _lower_bound(
+    problem: Problem, rounded: MinorantSurrogate, w: Floats, scores: Floats, intercept: float, slope: Floats
+) -> tuple[float, float]:
+    # What the rounding costs at w, L(w) - intercept - <slope, w>, and a lower bound on min F.
+    loss, _ = problem.loss(scores)
+    cost = loss - intercept - float(slope @ w)
+    if problem.l2 > 0.0 or math.isfinite(problem.radius):
+        return cost, problem.objective(w, loss) - minorant_gap(problem, w, loss, intercept, slope)
+    return cost, _mended_intercept(problem, rounded, scores, intercept, slope)
+
+
+def _mended_intercept(
+    problem: Problem, rounded: MinorantSurrogate, scores: Floats, intercept: float, slope: Floats
+) -> float:
+    interior = rounded.interior(EDGE)
+    gram = problem.hessian(scores, interior) * (1.0 - 2.0 * EDGE) * rounded.dual_width
+    curvature = np.diag(gram)
+    scale = np.divide(1.0, np.sqrt(curvature), out=np.zeros_like(curvature), where=curvature > 0.0)
+    values, vectors = np.linalg.eigh(scale[:, None] * gram * scale)
+    spanned = values > FLAT * max(values[-1], np.finfo(float).tiny)
+    basis = scale[:, None] * vectors[:, spanned]
+    zeta = basis @ ((basis.T @ slope) / values[spanned])
+    summands = np.abs(problem.X).T @ np.abs(rounded.unchecked(scores, problem.y, problem.offsets)[1])
+    if np.any(np.abs(gram @ zeta - slope) > ROUNDING * summands / (len(problem.offsets) - 1)):
+        return -math.inf
+    corrections = problem.X @ zeta
+    highest = np.maximum.reduceat(corrections, problem.offsets[:-1])
+    lowest = np.minimum.reduceat(corrections, problem.offsets[:-1])
+    share = float((highest - lowest).max()) / EDGE
+    return intercept * (1.0 - share) if share <= 1.0 else -math.inf
+
+
+def _damped(problem: Problem, hessian: Floats) -> Floats:
+    # Without l2, directions in which no kink is rounded have no curvature; a little makes the step finite.
+    if problem.l2 > 0.0:
+        return hessian
+    damped = hessian.copy()
+    damped[np.diag_indices(len(hessian))] += 1e-10 * np.trace(hessian) / len(hessian) + np.finfo(float).tiny
+    return damped

@@ -1,0 +1,534 @@
+"""How good is a ranking?
+
+Every function takes ``(scores, y, offsets)``: the scores and labels of all documents below each other, query q owning
+the entries ``offsets[q]:offsets[q + 1]``. It ranks each query by falling score, ties by document order (a stable
+sort on the negated scores), and gives one number a query, shape (Q,).
+
+Conventions, with m the number of documents of a query:
+
+- gain G(r) = 2^r - 1, discount D(i) = 1/log2(i + 1), rank i = 1 is the top;
+- a document is relevant when its label is at least 1; that is all that AP and precision see;
+- a query without a relevant document has no NDCG and no AP: it gets ``no_relevant``, 0 by default (the LETOR
+  convention; bounds on a loss want 1), or NaN with ``no_relevant="skip"``, to be averaged with ``numpy.nanmean``;
+- the LETOR 4.0 evaluation differs in its discount and its cutoffs: see :func:`letor4_per_query`.
+
+Kernels stand below, plain functions above. None of the measures sees where documents with label 0 stand, so a kernel
+first puts the labels of the relevant documents at their ranks (:func:`_labels_by_rank`), once for all measures, and
+each measure then reads the labels from the top.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.ranking_data import MAX_LABEL
+
+Floats = NDArray[np.float64]
+NoRelevant = float | Literal["skip"]
+
+KNOWN_MEASURES = ("ndcg", "ndcg@K", "ap", "err", "p@K", "letor4_ndcg@K", "letor4_mean_ndcg")
+LETOR4_CUTOFFS = tuple(range(1, 11))
+EVERY_RANK = np.iinfo(np.int64).max
+
+
+def ndcg(
+    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int | None = None, *, no_relevant: NoRelevant = 0.0
+) -> Floats:
+    """Normalised discounted cumulative gain, whole or cut off at rank k.
+
+    ::
+
+        NDCG@k(s, y) = (1/Z_k) sum_{i <= min(k, m)} G(label at rank i) D(i),    Z_k its maximum over rankings
+
+    Parameters
+    ----------
+    scores : array-like, shape (N,)
+        Finite; larger is ranked higher.
+    y : array-like, shape (N,)
+        Whole labels in 0..255.
+    offsets : array-like, shape (Q + 1,)
+        Rises strictly from 0 to N.
+    k : int, optional
+        Cutoff rank, at least 1; without it every rank counts.
+    no_relevant : number in [0, 1] or "skip"
+        Value of a query whose labels are all 0; "skip" gives NaN.
+
+    Returns
+    -------
+    float64 array, shape (Q,), in [0, 1]; exactly 1 for an ideal ranking.
+
+    Raises
+    ------
+    DataError
+        When scores are not finite, labels are not whole numbers in 0..255, shapes differ, offsets do not rise, or
+        k or no_relevant is out of range.
+
+    References
+    ----------
+    Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20 (2002), with the
+    exponential gain of Burges et al., "Learning to rank using gradient descent", ICML 2005.
+
+    Example
+    -------
+    Two documents, the worse one first: (1 + 0) D(2) / D(1).
+
+    >>> ndcg([1.0, 0.0], [0, 1], [0, 2]).round(6)
+    array([0.63093])
+    """
+    ranking = _Ranking.of(scores, y, offsets)
+    return ranking.or_else(ranking.ndcg([_cutoff(k)])[0], no_relevant)
+
+
+def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no_relevant: NoRelevant = 0.0) -> Floats:
+    """Average precision; its mean over queries is MAP.
+
+    ::
+
+        AP(s, y) = (1/r) sum over the r relevant documents of (relevant documents down to its rank) / (its rank)
+
+    Arguments, result and errors as in :func:`ndcg`; a document is relevant when its label is at least 1.
+
+    Example
+    -------
+    Relevant documents at ranks 1 and 3: (1/1 + 2/3) / 2.
+
+    >>> average_precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3]).round(6)
+    array([0.833333])
+    """
+    ranking = _Ranking.of(scores, y, offsets)
+    return ranking.or_else(ranking.average_precision(), no_relevant)
+
+
+def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
+    """Share of relevant documents among the first k; the divisor is k also where a query has fewer documents.
+
+    ::
+
+        P@k(s, y) = (1/k) |{i <= min(k, m) : label at rank i >= 1}|
+
+    Arguments, result and errors as in :func:`ndcg`; a query without a relevant document has precision 0.
+
+    Example
+    -------
+    >>> precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3], k=2)
+    array([0.5])
+    """
+    return _Ranking.of(scores, y, offsets).precision([_cutoff(k)])[0]
+
+
+def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int) -> Floats:
+    """Expected reciprocal rank: of the rank at which a reader who stops at a document with probability R stops.
+
+    ::
+
+        ERR(s, y) = sum_{i <= m} (1/i) R_i prod_{l < i} (1 - R_l),    R_i = (2^{label at rank i} - 1) / 2^{y_max}
+
+    ``y_max`` is the largest label of the scale, not of the sample at hand; a label above it is an error. Other
+    arguments, result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
+
+    References
+    ----------
+    Chapelle, Metzler, Zhang and Grinspan, "Expected reciprocal rank for graded relevance", CIKM 2009.
+
+    Example
+    -------
+    R = 1/2 at rank 1 and 0 at rank 2:
+
+    >>> expected_reciprocal_rank([2.0, 1.0], [1, 0], [0, 2], y_max=1)
+    array([0.5])
+    """
+    return _Ranking.of(scores, y, offsets).expected_reciprocal_rank(y_max)
+
+
+def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, Floats]:
+    """The evaluation by which the published LETOR 4.0 results (MQ2007, MQ2008) were computed, query by query.
+
+    It differs from :func:`ndcg` and :func:`average_precision`:
+
+    - the discount is 1 at ranks 1 and 2 and 1/log2(i) from rank 3 on;
+    - NDCG@k of a query with fewer than k documents is 0;
+    - ``mean_ndcg`` is the mean of NDCG@1, ..., NDCG@m;
+    - every measure of a query without a relevant document is 0;
+    - P@k divides by k also where a query has fewer documents.
+
+    Arguments and errors as in :func:`ndcg`.
+
+    Returns
+    -------
+    dict with the keys ``ndcg@1`` .. ``ndcg@10``, ``mean_ndcg``, ``p@1`` .. ``p@10``, ``map``; float64 arrays, shape
+    (Q,). ``map`` holds every query's AP, whose mean is MAP.
+
+    References
+    ----------
+    Qin and Liu, "Introducing LETOR 4.0 datasets", arXiv:1306.2597 (2013), and its evaluation script.
+
+    Example
+    -------
+    >>> table = letor4_per_query([2.0, 1.0], [0, 1], [0, 2])
+    >>> table["ndcg@1"], table["ndcg@2"], table["ndcg@3"], table["mean_ndcg"]
+    (array([0.]), array([1.]), array([0.]), array([0.5]))
+    """
+    ranking = _Ranking.of(scores, y, offsets)
+    table = dict(zip((f"ndcg@{k}" for k in LETOR4_CUTOFFS), ranking.letor4_ndcg(LETOR4_CUTOFFS), strict=True))
+    table["mean_ndcg"] = ranking.letor4_mean_ndcg()
+    table |= zip((f"p@{k}" for k in LETOR4_CUTOFFS), ranking.precision(LETOR4_CUTOFFS), strict=True)
+    table["map"] = ranking.average_precision()
+    return table
+
+
+def letor4(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, float]:
+    """The means over queries of :func:`letor4_per_query`: the numbers that published LETOR 4.0 tables hold.
+
+    Raises
+    ------
+    DataError
+        As :func:`ndcg`, and when there is no query to average over.
+
+    Example
+    -------
+    >>> letor4([2.0, 1.0, 0.0], [0, 1, 1], [0, 2, 3])["map"]
+    0.75
+    """
+    table = letor4_per_query(scores, y, offsets)
+    if not len(table["map"]):
+        raise DataError("letor4: expected at least one query to average over, found none")
+    return {name: float(values.mean()) for name, values in table.items()}
+
+
+def per_query(
+    names: Sequence[str],
+    scores: ArrayLike,
+    y: ArrayLike,
+    offsets: ArrayLike,
+    y_max: int | None = None,
+    *,
+    no_relevant: NoRelevant = 0.0,
+) -> dict[str, Floats]:
+    """Several measures of one ranking by name, each query ranked once for all of them.
+
+    Known names: ``ndcg``, ``ndcg@K``, ``ap``, ``err``, ``p@K``, ``letor4_ndcg@K`` and ``letor4_mean_ndcg``, with K a
+    rank. ``y_max`` is needed by ``err`` alone; ``no_relevant`` applies to ``ndcg``, ``ndcg@K`` and ``ap``. Other
+    arguments and errors as in :func:`ndcg`.
+
+    Returns
+    -------
+    dict from the names, in the order given, to float64 arrays of shape (Q,).
+
+    Raises
+    ------
+    ConfigurationError
+        When a name is unknown; the message names the nearest known measure.
+
+    Example
+    -------
+    >>> per_query(["ap", "p@1"], [2.0, 1.0], [0, 1], [0, 2])
+    {'ap': array([0.5]), 'p@1': array([0.])}
+    >>> per_query(["ndgc@10"], [2.0, 1.0], [0, 1], [0, 2])
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: measure 'ndgc@10' is unknown; did you mean 'ndcg@10'?
+    """
+    if isinstance(names, str):
+        raise ConfigurationError(f"measures: expected a list of names, found the single name {names!r}")
+    measures = {name: _parse(name) for name in names}
+    ranking = _Ranking.of(scores, y, offsets)
+
+    def at_cutoffs(family: str, measure: Any) -> dict[int, Floats]:
+        wanted = sorted({k for f, k in measures.values() if f == family})
+        return dict(zip(wanted, measure(wanted), strict=True)) if wanted else {}
+
+    cut = {
+        "ndcg": at_cutoffs("ndcg", ranking.ndcg),
+        "p": at_cutoffs("p", ranking.precision),
+        "letor4_ndcg": at_cutoffs("letor4_ndcg", ranking.letor4_ndcg),
+    }
+    table: dict[str, Floats] = {}
+    for name, (family, k) in measures.items():
+        if family == "err":
+            if y_max is None:
+                raise DataError("err: expected y_max, the largest label of the scale, found None")
+            table[name] = ranking.expected_reciprocal_rank(y_max)
+        elif family == "letor4_mean_ndcg":
+            table[name] = ranking.letor4_mean_ndcg()
+        else:
+            values = ranking.average_precision() if family == "ap" else cut[family][k]
+            table[name] = ranking.or_else(values, no_relevant) if family in ("ap", "ndcg") else values
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """All queries ranked once: what every measure is computed from.
+
+    ``labels[offsets[q] + i]`` is the label at rank i + 1 of query q, 0 where the document there is not relevant.
+    """
+
+    labels: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> _Ranking:
+        s, labels, bounds = _checked(scores, y, offsets)
+        return cls(_labels_by_rank(s, labels, bounds), bounds)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def ndcg(self, cutoffs: Sequence[int]) -> Floats:
+        ranks = np.arange(2.0, self.sizes.max(initial=0) + 2.0)
+        return _ndcg(self.labels, self.offsets, self._gains(), 1.0 / np.log2(ranks), np.array(cutoffs, np.int64))
+
+    def letor4_ndcg(self, cutoffs: Sequence[int]) -> Floats:
+        ks = np.array(cutoffs, np.int64)
+        values: Floats = _ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts(), ks)
+        return np.where(self.sizes >= ks[:, None], values, 0.0)
+
+    def letor4_mean_ndcg(self) -> Floats:
+        return _mean_ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts())
+
+    def average_precision(self) -> Floats:
+        return _average_precision(self.labels, self.offsets)
+
+    def precision(self, cutoffs: Sequence[int]) -> Floats:
+        return _precision(self.labels, self.offsets, np.array(cutoffs, np.int64))
+
+    def expected_reciprocal_rank(self, y_max: int) -> Floats:
+        if self._top_label() > y_max:
+            raise DataError(f"y: expected labels of at most y_max = {y_max}, found {self._top_label()}")
+        return _expected_reciprocal_rank(self.labels, self.offsets, self._gains() / 2.0**y_max)
+
+    def or_else(self, values: Floats, no_relevant: NoRelevant) -> Floats:
+        """Put ``no_relevant`` where a query has no relevant document: a relevant label would head its ideal ranking."""
+        instead = _no_relevant_value(no_relevant)
+        if instead != 0.0 and len(values):
+            values[np.maximum.reduceat(self.labels, self.offsets[:-1]) == 0] = instead
+        return values
+
+    def _top_label(self) -> int:
+        return int(self.labels.max(initial=0))
+
+    def _gains(self) -> Floats:
+        return np.exp2(np.arange(self._top_label() + 1.0)) - 1.0
+
+    def _letor4_discounts(self) -> Floats:
+        ranks = np.arange(1.0, self.sizes.max(initial=0) + 1.0)
+        return 1.0 / np.log2(np.maximum(ranks, 2.0))
+
+
+def _checked(
+    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike
+) -> tuple[Floats, NDArray[np.uint8], NDArray[np.int64]]:
+    # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
+    s = np.require(scores, np.float64, ["C", "W"])
+    labels, bounds = np.asarray(y), np.array(offsets)
+    if s.ndim != 1 or labels.shape != s.shape:
+        raise DataError(
+            f"scores and y: expected one value per document in each, found shapes {s.shape} and {labels.shape}"
+        )
+    if bounds.ndim != 1 or not len(bounds) or not np.issubdtype(bounds.dtype, np.integer):
+        raise DataError(f"offsets: expected whole numbers, shape (Q + 1,), found {bounds.dtype}, shape {bounds.shape}")
+    bounds = bounds.astype(np.int64)
+    if bounds[0] != 0 or bounds[-1] != len(s) or np.any(bounds[1:] <= bounds[:-1]):
+        raise DataError(f"offsets: expected to rise strictly from 0 to the number of documents, {len(s)}")
+    if not np.isfinite(s).all():
+        row = int(np.flatnonzero(~np.isfinite(s))[0])
+        raise DataError(f"row {row}: expected a finite score, found {s[row]}")
+    return s, _checked_labels(labels), bounds
+
+
+def _checked_labels(labels: NDArray[Any]) -> NDArray[np.uint8]:
+    if not len(labels):
+        return np.zeros(0, np.uint8)
+    if not (labels.dtype == bool or np.issubdtype(labels.dtype, np.integer)):
+        if not np.issubdtype(labels.dtype, np.floating):
+            raise DataError(f"y: expected whole numbers, found {labels.dtype}")
+        _reject_labels(labels, labels != np.floor(labels))
+    if labels.min() < 0 or labels.max() > MAX_LABEL:
+        _reject_labels(labels, (labels < 0) | (labels > MAX_LABEL))
+    return labels.astype(np.uint8)
+
+
+def _reject_labels(labels: NDArray[Any], bad: NDArray[np.bool_]) -> None:
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        raise DataError(f"row {rows[0]}: expected a whole label in 0..{MAX_LABEL}, found {labels[rows[0]]}")
+
+
+def _cutoff(k: int | None) -> int:
+    if k is None:
+        return EVERY_RANK
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise DataError(f"k: expected a rank of at least 1, found {k!r}")
+    return int(k)
+
+
+def _no_relevant_value(no_relevant: NoRelevant) -> float:
+    if no_relevant == "skip":
+        return math.nan
+    if isinstance(no_relevant, float | int) and 0.0 <= no_relevant <= 1.0:
+        return float(no_relevant)
+    raise DataError(f'no_relevant: expected a number in [0, 1] or "skip", found {no_relevant!r}')
+
+
+def _parse(name: str) -> tuple[str, int]:
+    family, at, rank = name.partition("@")
+    if at and re.fullmatch("[1-9][0-9]{0,8}", rank) and f"{family}@K" in KNOWN_MEASURES:
+        return family, int(rank)
+    if not at and name in KNOWN_MEASURES:
+        return family, EVERY_RANK
+    spelled = rank if re.fullmatch("[1-9][0-9]{0,8}", rank) else "10"
+    known = [measure.replace("K", spelled) for measure in KNOWN_MEASURES]
+    without_rank = [measure for measure in known if measure.startswith(f"{name.lower()}@")]
+    nearest = (without_rank or difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.0))[0]
+    raise ConfigurationError(f"measure {name!r} is unknown; did you mean {nearest!r}?")
+
+
+# A relevant document's rank can be counted in one pass over its query, several scores an instruction, or read off a
+# sort. With r relevant documents counting costs r m such steps, sorting about this many times m log2(m) (measured).
+COUNTING_STEPS_PER_SORTING_STEP = 40.0
+
+
+@njit(cache=True)
+def _labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
+    # rank(i) = |{j : s_j > s_i}| + |{j < i : s_j = s_i}|, from 0; the label at every rank, 0 for irrelevant documents
+    labels = np.zeros(len(y), np.uint8)
+    for q in range(len(offsets) - 1):
+        lo, m = offsets[q], offsets[q + 1] - offsets[q]
+        query = scores[lo : lo + m]
+        relevant = 0
+        for i in range(m):
+            relevant += y[lo + i] > 0
+        if relevant <= COUNTING_STEPS_PER_SORTING_STEP * np.log2(m + 1.0):
+            for i in range(m):
+                if y[lo + i] > 0:
+                    labels[lo + _rank(query, i)] = y[lo + i]
+        else:
+            order = np.argsort(-query, kind="mergesort")
+            for rank in range(m):
+                labels[lo + rank] = y[lo + order[rank]]
+    return labels
+
+
+@njit(cache=True)
+def _rank(query: Floats, i: int) -> int:
+    s, rank, equal = query[i], 0, 0
+    for j in range(len(query)):
+        rank += query[j] > s
+        equal += query[j] == s
+    if equal > 1:
+        for j in range(i):
+            rank += query[j] == s
+    return rank
+
+
+@njit(cache=True)
+def _ndcg(
+    labels: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    gains: Floats,
+    discounts: Floats,
+    cutoffs: NDArray[np.int64],
+) -> Floats:
+    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in falling order, for rising cutoffs k
+    values = np.zeros((len(cutoffs), len(offsets) - 1))
+    left = np.empty(len(gains), np.int64)
+    for q in range(len(offsets) - 1):
+        lo, m = offsets[q], offsets[q + 1] - offsets[q]
+        left[:] = 0
+        for i in range(m):
+            left[labels[lo + i]] += 1
+        level, dcg, ideal, c = len(gains) - 1, 0.0, 0.0, 0
+        for i in range(min(m, cutoffs[-1])):
+            while left[level] == 0:
+                level -= 1
+            left[level] -= 1
+            dcg += gains[labels[lo + i]] * discounts[i]
+            ideal += gains[level] * discounts[i]
+            if ideal == 0.0:
+                break
+            while cutoffs[c] == i + 1 and c < len(cutoffs) - 1:
+                values[c, q] = dcg / ideal
+                c += 1
+        if ideal > 0.0:
+            values[c:, q] = dcg / ideal
+    return values
+
+
+@njit(cache=True)
+def _mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats) -> Floats:
+    # (1/m) sum_{k <= m} NDCG@k
+    values = np.zeros(len(offsets) - 1)
+    left = np.empty(len(gains), np.int64)
+    for q in range(len(offsets) - 1):
+        lo, m = offsets[q], offsets[q + 1] - offsets[q]
+        left[:] = 0
+        for i in range(m):
+            left[labels[lo + i]] += 1
+        level, dcg, ideal, total = len(gains) - 1, 0.0, 0.0, 0.0
+        for i in range(m):
+            while left[level] == 0:
+                level -= 1
+            left[level] -= 1
+            dcg += gains[labels[lo + i]] * discounts[i]
+            ideal += gains[level] * discounts[i]
+            if ideal == 0.0:
+                break
+            total += dcg / ideal
+        values[q] = total / m
+    return values
+
+
+@njit(cache=True)
+def _average_precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Floats:
+    # AP = (1/r) sum_{i : label at i >= 1} |{l <= i : label at l >= 1}| / i
+    values = np.zeros(len(offsets) - 1)
+    for q in range(len(offsets) - 1):
+        lo, hi = offsets[q], offsets[q + 1]
+        relevant, total = 0, 0.0
+        for i in range(lo, hi):
+            if labels[i] > 0:
+                relevant += 1
+                total += relevant / (i - lo + 1)
+        if relevant > 0:
+            values[q] = total / relevant
+    return values
+
+
+@njit(cache=True)
+def _precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], cutoffs: NDArray[np.int64]) -> Floats:
+    # P@k = |{i <= min(k, m) : label at i >= 1}| / k
+    values = np.zeros((len(cutoffs), len(offsets) - 1))
+    for q in range(len(offsets) - 1):
+        lo, hi = offsets[q], offsets[q + 1]
+        for c in range(len(cutoffs)):
+            k = cutoffs[c]
+            relevant = 0
+            for i in range(lo, min(hi, lo + k)):
+                relevant += labels[i] > 0
+            values[c, q] = relevant / k
+    return values
+
+
+@njit(cache=True)
+def _expected_reciprocal_rank(labels: NDArray[np.uint8], offsets: NDArray[np.int64], stops: Floats) -> Floats:
+    # ERR = sum_i (1/i) R_i prod_{l < i} (1 - R_l), R_i = stops[label at i]
+    values = np.zeros(len(offsets) - 1)
+    for q in range(len(offsets) - 1):
+        lo, hi = offsets[q], offsets[q + 1]
+        reading, total = 1.0, 0.0
+        for i in range(lo, hi):
+            total += reading * stops[labels[i]] / (i - lo + 1)
+            reading *= 1.0 - stops[labels[i]]
+        values[q] = total
+    return values

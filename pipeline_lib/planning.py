@@ -1,0 +1,144 @@
+"""How long will the planned jobs take, how much memory does each need, and what is missing?
+
+The estimates before the first run are start-up plus a rate times the size of the job's data; as soon as a rule has
+run, the seconds that the workflow measured for it are used instead.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one job of a rule takes: seconds = start + per_cell * rows * features, MB likewise."""
+
+    start_seconds: float
+    seconds_per_million_cells: float
+    start_mb: float = 400.0
+    mb_per_million_cells: float = 0.0
+
+    def seconds(self, cells: float) -> float:
+        """Estimated seconds of a job on a data set of ``cells`` feature values."""
+        return self.start_seconds + self.seconds_per_million_cells * cells / 1e6
+
+    def mb(self, cells: float) -> float:
+        """Memory in MB that a job may need on a data set of ``cells`` feature values."""
+        return self.start_mb + self.mb_per_million_cells * cells / 1e6
+
+
+# Seconds on one core of 2020s server hardware; float32 and float64 copies of the training part dominate the memory.
+COSTS: Mapping[str, Cost] = {
+    "simulate_data": Cost(2.0, 3.0, 500.0, 100.0),
+    "obtain_data": Cost(1.0, 0.1, 300.0, 0.0),
+    "convert_data": Cost(2.0, 0.05, 900.0, 0.0),
+    "split_folds": Cost(1.0, 0.0),
+    "describe_data": Cost(1.0, 0.0),
+    "train_model": Cost(2.0, 1.0, 500.0, 20.0),
+    "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
+    "summarise_results": Cost(2.0, 0.0, 800.0),
+    "compare_models": Cost(3.0, 0.0, 800.0),
+    "judge_claims": Cost(1.0, 0.0),
+    "render_report": Cost(8.0, 0.0, 1000.0),
+}
+DEFAULT_COST = Cost(1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class PlannedJob:
+    """One job that will run: its rule, the size of its data in feature values, and where its seconds are recorded."""
+
+    rule: str
+    cells: float
+    benchmark: Path | None
+
+
+def memory_mb(rule: str, cells: float, attempt: int = 1) -> int:
+    """Memory to ask for, in MB; a retry asks for twice as much as the attempt before.
+
+    Example
+    -------
+    >>> memory_mb("train_model", 0.0), memory_mb("train_model", 0.0, attempt=2)
+    (500, 1000)
+    """
+    return math.ceil(COSTS.get(rule, DEFAULT_COST).mb(cells) * 2 ** (attempt - 1))
+
+
+def runtime_minutes(rule: str, cells: float, attempt: int = 1) -> int:
+    """Minutes to ask a cluster for: ten times the estimate, at least 10, doubled with every retry.
+
+    Example
+    -------
+    >>> runtime_minutes("train_model", 0.0)
+    10
+    """
+    estimate = COSTS.get(rule, DEFAULT_COST).seconds(cells) / 60
+    return max(10, math.ceil(10 * estimate)) * 2 ** (attempt - 1)
+
+
+def recorded_seconds(path: Path) -> float | None:
+    """The seconds of the last run of a job as the workflow recorded them, or None."""
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            return statistics.median(float(row["s"]) for row in csv.DictReader(handle, delimiter="\t"))
+    except (OSError, KeyError, ValueError, statistics.StatisticsError):
+        return None
+
+
+def estimate_seconds(jobs: Sequence[PlannedJob]) -> float:
+    """Seconds of work in all jobs together, on one core.
+
+    A job that ran before counts what it took then; one that did not counts its rule's cost, scaled by how that cost
+    compares with the rule's recorded jobs, if there are any.
+    """
+    recorded = [(job, recorded_seconds(job.benchmark) if job.benchmark else None) for job in jobs]
+    scale: dict[str, float] = {}
+    for rule in {job.rule for job in jobs}:
+        ratios = [seconds / _prior(job) for job, seconds in recorded if job.rule == rule and seconds is not None]
+        scale[rule] = statistics.median(ratios) if ratios else 1.0
+    return sum(_prior(job) * scale[job.rule] if seconds is None else seconds for job, seconds in recorded)
+
+
+def describe(
+    study: str, jobs: Sequence[PlannedJob], cores: int, available: Sequence[str], missing: Mapping[str, str]
+) -> str:
+    """Write the plan that is printed before work starts.
+
+    ``missing`` maps a data set's name to how to get it.
+
+    Example
+    -------
+    >>> print(describe("default", [PlannedJob("train_model", 0.0, None)] * 3, 2, ["letor-sim"], {}))
+    Plan of the study "default"
+      data sets   letor-sim
+      jobs        3 train_model
+      estimate    about 6 s of work, 3 s on 2 cores
+    """
+    counts = Counter(job.rule for job in jobs)
+    lines = [f'Plan of the study "{study}"', f"  data sets   {', '.join(available) or 'none'}"]
+    for name, how in missing.items():
+        lines += [f"  missing     {name}; to get it: {how}"]
+    lines += [f"  jobs        {', '.join(f'{count} {rule}' for rule, count in counts.items()) or 'none'}"]
+    work = estimate_seconds(jobs)
+    longest = max((_prior(job) for job in jobs), default=0.0)
+    parallel = max(work / max(cores, 1), longest)
+    lines += [f"  estimate    about {_duration(work)} of work, {_duration(parallel)} on {cores} cores"]
+    return "\n".join(lines)
+
+
+def _prior(job: PlannedJob) -> float:
+    return COSTS.get(job.rule, DEFAULT_COST).seconds(job.cells)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{math.ceil(seconds)} s"
+    if seconds < 6000:
+        return f"{math.ceil(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"

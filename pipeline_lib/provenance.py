@@ -1,0 +1,52 @@
+"""With which software, on which machine and from which state of the code was a report made?"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pipeline_lib
+
+LIBRARIES = ("numpy", "scipy", "numba", "pandas", "polars", "pyarrow", "matplotlib", "snakemake")
+
+
+def collect() -> dict[str, Any]:
+    """Gather versions, machine, time and the state of the code, as plain JSON types.
+
+    These facts differ between runs; they are shown beside the results and are never part of them.
+
+    Example
+    -------
+    >>> sorted(collect())
+    ['code', 'cores', 'libraries', 'machine', 'pipeline_lib', 'python', 'time']
+    """
+    return {
+        "pipeline_lib": pipeline_lib.__version__,
+        "code": _commit(),
+        "python": platform.python_version(),
+        "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        "machine": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _commit() -> str:
+    """The commit the code was at, and whether it had been changed since; words where there is no git."""
+    folder = Path(pipeline_lib.__file__).parent
+    try:
+        commit = _git(folder, "rev-parse", "HEAD")
+        changed = _git(folder, "status", "--porcelain", "--", ".")
+    except (OSError, subprocess.CalledProcessError):
+        return "not under version control"
+    return f"{commit[:12]}{' with changes' if changed else ''}"
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    result = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+    return result.stdout.strip()

@@ -1,0 +1,58 @@
+"""Which module and object does a name in a registry stand for?
+
+A registry is a TOML file of lines ``name = "module:object"``. Names are data, so that adding one changes no module that
+other jobs depend on, and nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pipeline_lib.errors import ConfigurationError
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError:
+    """The error for a name that does not exist, with the nearest that does.
+
+    Example
+    -------
+    >>> print(unknown("surrogate", "listnett", ["listnet", "ranksvm"]))
+    unknown surrogate 'listnett'; did you mean 'listnet'? (known: listnet, ranksvm)
+    """
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.0)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return ConfigurationError(f"unknown {kind} {name!r}; {hint}(known: {', '.join(names) or 'none'})")
+
+
+class Registry:
+    """The names of one TOML file; ``kind`` is the word that errors use for them."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.kind = kind
+        self._targets: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(sorted(self._targets))
+
+    def module_of(self, name: str) -> str:
+        """The dotted name of the module that ``name`` lives in, without importing it."""
+        return self._target(name)[0]
+
+    def load(self, name: str) -> Any:
+        """Import the module and give the object."""
+        module, attribute = self._target(name)
+        return getattr(importlib.import_module(module), attribute)
+
+    def _target(self, name: str) -> tuple[str, str]:
+        if name not in self._targets:
+            raise unknown(self.kind, name, self.names)
+        module, _, attribute = self._targets[name].partition(":")
+        return module, attribute

@@ -1,0 +1,139 @@
+"""How does a data set come to lie unpacked and verified in the folder of raw data?
+
+    raw_folder/NAME/PART.txt ...      every part, under its name only when complete and verified
+    raw_folder/NAME/manifest.json     written last
+
+Looked at in order: what is already there; unpacked text and archives in the raw folder and in the mirror folders; and
+only when the network is allowed, address mirrors and the catalogue's addresses.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pipeline_lib.errors import DataError, DownloadError
+from pipeline_lib.files import replacing
+from pipeline_lib.sources.archives import extract
+from pipeline_lib.sources.catalog import DataSet, Part
+from pipeline_lib.sources.digests import Stored, blocks, check_archive, check_part, check_size, write_part
+from pipeline_lib.sources.download import Candidate, Settings, download
+from pipeline_lib.sources.manifest import Manifest, ManifestPart, read_manifest
+from pipeline_lib.sources.mirrors import Mirrors, find_archives, find_parts, how_to_get
+
+LARGEST_TEXT = 1 << 37  # bytes of one unpacked file
+
+
+def obtain(
+    data_set: DataSet,
+    raw_folder: str | os.PathLike[str],
+    mirrors: Mirrors,
+    *,
+    network: bool,
+    settings: Settings | None = None,
+) -> Manifest:
+    """Make sure that a data set lies unpacked and verified in the raw folder, and say what lies there.
+
+    Parameters
+    ----------
+    data_set : DataSet
+    raw_folder : path
+        Usually ``data/raw``.
+    mirrors : Mirrors
+        Their folders are used always, their addresses only with ``network``.
+    network : bool
+        Whether anything may be fetched. Without it no connection is ever opened.
+    settings : Settings, optional
+        Patience of downloads.
+
+    Raises
+    ------
+    DataError
+        When the data set is generated and its files are not there yet.
+    DownloadError
+        When no place has it: what was tried, why each failed, and how to get it.
+    """
+    raw = Path(raw_folder)
+    manifest = read_manifest(data_set, raw)
+    if manifest is not None:
+        return manifest
+    failures: list[str] = []
+    for folder in (raw, *mirrors.folders):
+        manifest = _from_folder(data_set, raw, folder, failures)
+        if manifest is not None:
+            return manifest
+    if data_set.source == "generated":
+        raise DataError(
+            f"{raw / data_set.name}: expected the files of {data_set.name}, which is made here; make it first"
+        )
+    advice = how_to_get(data_set, raw)
+    if not network:
+        tried = f" Tried: {'; '.join(failures)}." if failures else ""
+        raise DownloadError(f"{data_set.name} is not at hand.{tried} {advice}")
+    candidates = [
+        Candidate(f"{base}/{archive.name}", archive) for base in mirrors.addresses for archive in data_set.archives
+    ]
+    candidates += [Candidate(entry.address, data_set.archive(entry.archive)) for entry in data_set.addresses]
+    return download(
+        candidates,
+        raw,
+        lambda path: _unpack(data_set, raw, path),
+        by_hand=advice,
+        tried=failures,
+        settings=settings,
+    )
+
+
+def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]) -> Manifest | None:
+    """Use unpacked text or an archive in one folder; None, with the reasons noted, when neither serves."""
+    texts = find_parts(data_set, folder)
+    if texts is not None:
+        try:
+            return _adopt(data_set, raw, folder, texts)
+        except DataError as error:
+            failures.append(str(error))
+    for archive, path in find_archives(data_set, folder):
+        try:
+            # Where every part has a digest, the parts decide: the same files may have been packed again.
+            parts_decide = all(part.sha256 for part in data_set.parts.values())
+            (check_size if parts_decide else check_archive)(path, archive)
+            return _unpack(data_set, raw, path)
+        except DataError as error:
+            failures.append(str(error))
+    return None
+
+
+def _adopt(data_set: DataSet, raw: Path, folder: Path, texts: dict[str, Path]) -> Manifest:
+    """Take over text that somebody unpacked: verified where it lies when that is its place, else while copying."""
+    stored = {}
+    for name, path in texts.items():
+        target = raw / data_set.name / f"{name}.txt"
+        part = data_set.parts[name]
+        in_place = target.exists() and target.samefile(path)
+        stored[name] = check_part(path, part) if in_place else _copy(path, target, part)
+    origins = {name: path.relative_to(folder).as_posix() for name, path in texts.items()}
+    return _complete(data_set, raw, "unpacked text", origins, stored)
+
+
+def _copy(path: Path, target: Path, part: Part) -> Stored:
+    with replacing(target) as partial:
+        return write_part(blocks(path), partial, part, LARGEST_TEXT, str(path))
+
+
+def _unpack(data_set: DataSet, raw: Path, archive: Path) -> Manifest:
+    extracted = extract(archive, data_set.parts, raw / data_set.name)
+    origins = {name: part.member for name, part in extracted.items()}
+    stored = {name: part.stored for name, part in extracted.items()}
+    return _complete(data_set, raw, archive.name, origins, stored)
+
+
+def _complete(
+    data_set: DataSet, raw: Path, source: str, origins: dict[str, str], stored: dict[str, Stored]
+) -> Manifest:
+    parts = tuple(
+        ManifestPart(name, f"{name}.txt", stored[name].bytes, stored[name].sha256, stored[name].verified, origins[name])
+        for name in data_set.parts
+    )
+    manifest = Manifest(data_set.name, source, parts)
+    manifest.write(raw)
+    return manifest

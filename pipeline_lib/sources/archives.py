@@ -1,0 +1,302 @@
+"""How are the wanted files taken out of an archive that nobody vouches for?
+
+The format is told by the content, not by the name: .zip, .tar (plain, .gz, .bz2, .xz), and through libarchive .rar
+and .7z. Members are read as streams and written under names of our own, so that no member can choose where it lands;
+an archive that tries to (a path that leaves the folder, a link, a device, a member twice), that is encrypted, or that
+unpacks to far more than it should, is refused as a whole and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import shutil
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.sources.catalog import Part
+from pipeline_lib.sources.digests import BLOCK_BYTES, Stored, write_part
+
+# LETOR text packs 5 to 15 times; beyond this ratio it is a bomb, and nothing here unpacks to more than the absolute.
+LARGEST_RATIO = 200
+SMALLEST_LIMIT = 1 << 20
+LARGEST_LIMIT = 1 << 37
+
+_MAGIC = (
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"Rar!\x1a\x07", "rar"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+)
+_DAMAGE = (
+    *(zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, UnicodeDecodeError),
+    *(NotImplementedError, OSError),
+)
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """One part as it was taken out: where it lies, which member it was, its size and digest."""
+
+    path: Path
+    member: str
+    stored: Stored
+
+
+@dataclass(frozen=True)
+class _Member:
+    name: str
+    kind: Literal["file", "directory", "link", "device"]
+    encrypted: bool
+    size: int
+    content: Callable[[], Iterator[bytes]]
+
+
+def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str, Extracted]:
+    """Take the wanted parts out of an archive into ``folder/PART.txt``, checked while they are read.
+
+    A part is the member whose path ends, in whole components, with one of the part's ``members``; an earlier one of
+    these is preferred.
+
+    Raises
+    ------
+    DataError
+        When the file is no archive or damaged, breaks a rule above, lacks a part, holds it twice, or holds another
+        file than the catalogue expects; and when libarchive is needed but absent. Nothing is left in ``folder`` then.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    limit = min(LARGEST_LIMIT, max(SMALLEST_LIMIT, LARGEST_RATIO * archive.stat().st_size))
+    staging = folder / ".unpacking.partial"
+    shutil.rmtree(staging, ignore_errors=True)  # of a run that was killed
+    staging.mkdir()
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, staging)
+        try:
+            members = _open(archive, limit, stack)
+            found = _take(archive, members, parts, staging, limit)
+        except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # a full disk or a missing permission is not the archive's fault
+            raise DataError(f"{archive}: the archive is damaged or incomplete ({error}); fetch it again") from error
+        missing = [name for name in parts if name not in found]
+        if missing:
+            wanted = " or ".join(parts[missing[0]].members)
+            raise DataError(f"{archive}: no member ends with {wanted} (part {missing[0]}); is it another data set's?")
+        for name in parts:
+            os.replace(staging / f"{name}.txt", folder / f"{name}.txt")
+    return {
+        name: Extracted(folder / f"{name}.txt", member, stored)
+        for name, (_, member, stored) in ((name, found[name]) for name in parts)
+    }
+
+
+def _take(
+    archive: Path, members: Iterable[_Member], parts: Mapping[str, Part], staging: Path, limit: int
+) -> dict[str, tuple[int, str, Stored]]:
+    """Pass once over the members, check every one, and write those that are parts."""
+    found: dict[str, tuple[int, str, Stored]] = {}
+    seen: set[str] = set()
+    unpacked = 0
+    for member in members:
+        name = _safe_name(archive, member)
+        if name in seen and member.kind != "directory":
+            raise DataError(f"{archive}: holds the member {name} twice; refused")
+        seen.add(name)
+        unpacked += member.size
+        if unpacked > limit:
+            raise DataError(f"{archive}: unpacks to more than {limit:,} bytes; refused as a bomb")
+        for part, rank in _wanted(member, name, parts):
+            if part in found and found[part][0] == rank:
+                raise DataError(f"{archive}: both {found[part][1]} and {name} could be part {part}; keep one")
+            if part not in found or rank < found[part][0]:
+                origin = f"{archive}, member {name}"
+                stored = write_part(member.content(), staging / f"{part}.txt", parts[part], limit, origin)
+                found[part] = (rank, name, stored)
+    return found
+
+
+def _safe_name(archive: Path, member: _Member) -> str:
+    """The member's name in one spelling; refuses what could reach outside a folder, links, devices, encryption."""
+    name = member.name
+    if member.kind in ("link", "device"):
+        raise DataError(f"{archive}: the member {name!r} is a {member.kind}; refused")
+    if member.encrypted:
+        raise DataError(f"{archive}: the member {name!r} is encrypted; unpack it by hand")
+    steps = [step for step in name.split("/") if step not in ("", ".")]
+    if name.startswith("/") or "\\" in name or "\0" in name or ".." in steps or re.match(r"[A-Za-z]:", name):
+        raise DataError(f"{archive}: the member {name!r} would leave the folder; refused")
+    return "/".join(steps)
+
+
+def _wanted(member: _Member, name: str, parts: Mapping[str, Part]) -> list[tuple[str, int]]:
+    """The parts a member could be, each with the rank of the pattern it fits."""
+    if member.kind != "file":
+        return []
+    return [
+        (part.name, rank)
+        for part in parts.values()
+        for rank, pattern in enumerate(part.members)
+        if name == pattern or name.endswith(f"/{pattern}")
+    ]
+
+
+def _open(archive: Path, limit: int, stack: ExitStack) -> Iterator[_Member]:
+    with archive.open("rb") as file:
+        head = file.read(512)
+    kind = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
+    if kind == "zip":
+        return _zip_members(stack.enter_context(zipfile.ZipFile(archive)))
+    if kind in ("rar", "7z"):
+        return libarchive_members(archive, stack)
+    if kind is None and head[257:262] != b"ustar":
+        raise DataError(f"{archive}: expected a .zip, .tar, .rar or .7z archive, {_what_it_is(head)}")
+    openers: dict[str | None, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open, None: open}
+    opener = openers[kind]
+    plain = _Bounded(stack.enter_context(opener(archive, "rb")), archive, limit)
+    return _tar_members(stack.enter_context(tarfile.open(fileobj=plain, mode="r|")), plain)
+
+
+def _what_it_is(head: bytes) -> str:
+    if not head:
+        return "found an empty file"
+    if re.match(rb"\s*<(!doctype|html|\?xml)", head, re.IGNORECASE):
+        return "found a web page: the address led to a page, not to the file"
+    return f"found a file that begins with {head[:16]!r}"
+
+
+def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
+    for info in archive.infolist():
+        kind = _kind(info.external_attr >> 16, info.is_dir())
+        # zipfile cuts names at a null byte and turns the system's separator; the stored name is what counts.
+        yield _Member(info.orig_filename, kind, bool(info.flag_bits & 1), info.file_size, _zip_content(archive, info))
+
+
+def _zip_content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], Iterator[bytes]]:
+    def content() -> Iterator[bytes]:
+        with archive.open(info) as file:
+            yield from _blocks(file)
+
+    return content
+
+
+def _tar_members(archive: tarfile.TarFile, plain: _Bounded) -> Iterator[_Member]:
+    for info in archive:
+        kind: Literal["file", "directory", "link", "device"] = "device"
+        if info.isdir():
+            kind = "directory"
+        elif info.issym() or info.islnk():
+            kind = "link"
+        elif info.isreg() and not info.issparse():
+            kind = "file"
+        yield _Member(info.name, kind, False, info.size, _tar_content(archive, info))
+    # The checksum of a packed stream stands at its end, beyond what tarfile reads.
+    while plain.read(BLOCK_BYTES):
+        pass
+
+
+def _tar_content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], Iterator[bytes]]:
+    def content() -> Iterator[bytes]:
+        file = archive.extractfile(info)
+        assert file is not None  # it is a regular file
+        yield from _blocks(file)
+
+    return content
+
+
+def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
+    """Read .rar and .7z (and whatever else libarchive knows) through the system's library."""
+    import ctypes
+
+    libarchive = _libarchive()
+    file = stack.enter_context(archive.open("rb"))
+    # The binding leaves this function out, and libarchive would hand out encrypted RAR content as it is.
+    is_encrypted = libarchive.ffi.libarchive.archive_entry_is_encrypted
+    is_encrypted.argtypes = [ctypes.c_void_p]
+    with _libarchive_errors(archive, libarchive):
+        for entry in stack.enter_context(libarchive.fd_reader(file.fileno())):
+            name = entry.pathname
+            if not isinstance(name, str):
+                raise DataError(f"{archive}: the name of a member cannot be read; pack the files again as .zip")
+            kind = "link" if entry.linkpath else _kind(entry.filetype, entry.isdir)
+            encrypted = bool(is_encrypted(entry._entry_p))
+            yield _Member(name, kind, encrypted, entry.size or 0, _libarchive_content(archive, libarchive, entry))
+
+
+def _libarchive_content(archive: Path, libarchive: Any, entry: Any) -> Callable[[], Iterator[bytes]]:
+    def content() -> Iterator[bytes]:
+        with _libarchive_errors(archive, libarchive):
+            yield from entry.get_blocks(1 << 16)
+
+    return content
+
+
+@contextmanager
+def _libarchive_errors(archive: Path, libarchive: Any) -> Iterator[None]:
+    try:
+        yield
+    except libarchive.exception.ArchiveError as error:
+        if re.search("encrypt|passphrase|password", str(error.msg), re.IGNORECASE):
+            raise DataError(f"{archive}: is encrypted; unpack it by hand") from error
+        raise DataError(
+            f"{archive}: damaged, or a form libarchive cannot read ({error.msg}); a .zip works too"
+        ) from error
+
+
+def _libarchive() -> Any:
+    try:
+        import libarchive
+        import libarchive.exception
+    except (ImportError, OSError, AttributeError, TypeError) as error:
+        # The binding loads the library on import, and fails with any of these when there is none.
+        raise DataError(
+            ".rar and .7z archives need libarchive, which was not found. Install it: on Debian or Ubuntu `apt-get "
+            "install libarchive13`, with conda `conda install -c conda-forge libarchive python-libarchive-c`, on macOS "
+            "`brew install libarchive`; then `pip install libarchive-c`, and if it is still not found let the variable "
+            "LIBARCHIVE name the library file. Without it: unpack the archive by hand and pack the files as .zip "
+            f"under the same name ({error})"
+        ) from error
+    return libarchive
+
+
+def _kind(mode: int, is_directory: bool) -> Literal["file", "directory", "link", "device"]:
+    """What the Unix mode says; archives made elsewhere carry none, which means a plain file."""
+    if stat.S_ISLNK(mode):
+        return "link"
+    if is_directory or stat.S_ISDIR(mode):
+        return "directory"
+    return "file" if stat.S_IFMT(mode) in (0, stat.S_IFREG) else "device"
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    while block := file.read(BLOCK_BYTES):
+        yield block
+
+
+class _Bounded(io.RawIOBase):
+    """An unpacked stream that ends with an error beyond a limit, whatever the headers in it claim."""
+
+    def __init__(self, file: IO[bytes], archive: Path, limit: int) -> None:
+        self.file, self.archive, self.limit, self.position = file, archive, limit, 0
+
+    def read(self, size: int = -1) -> bytes:
+        block = self.file.read(size)
+        self.position += len(block)
+        if self.position > self.limit:
+            raise DataError(f"{self.archive}: unpacks to more than {self.limit:,} bytes; refused as a bomb")
+        return block

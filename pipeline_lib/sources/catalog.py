@@ -1,0 +1,363 @@
+"""Which data sets are known, and what does the catalogue say of each?
+
+``data/catalog.yaml`` is read, checked against ``workflow/schemas/catalog.schema.yaml`` and against what a schema
+cannot say (names that refer to each other, counts that must add up, folds that must be disjoint), and handed out as
+frozen records.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline_lib.errors import ConfigurationError
+
+PROJECT = Path(__file__).resolve().parents[2]
+CATALOG = PROJECT / "data" / "catalog.yaml"
+SCHEMA = PROJECT / "workflow" / "schemas" / "catalog.schema.yaml"
+ROLES = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A file that holds the whole data set; digests are those of accepted copies, none if none is known."""
+
+    name: str
+    bytes: int | None
+    sha256: tuple[str, ...]
+    md5: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where an archive can be fetched."""
+
+    address: str
+    archive: str
+    kind: Literal["official", "mirror"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One text file of the data set: how its path may end, and how a right copy is recognised."""
+
+    name: str
+    members: tuple[str, ...]
+    sha256: tuple[str, ...]
+    max_bytes: int | None
+    rows: int | None
+    queries: int | None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a complete copy holds; ``labels[r]`` documents have label r; ``approximate`` names unchecked counts."""
+
+    rows: int
+    queries: int
+    labels: tuple[int, ...] | None
+    approximate: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The blocks (parts, or shares ``PART/i`` of a split part) that play each role in one fold."""
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One entry of the catalogue.
+
+    Attributes
+    ----------
+    name : str
+        As in the configuration and in file names.
+    source : "download" or "generated"
+    n_features, max_label : int or None
+        None only for a generated data set, whose configuration decides.
+    labels : "integer" or "rounded"
+    qid : "token" or "comment"
+        How the LETOR text is to be read.
+    parts : mapping of names to Part, in the order of storage
+    split : mapping of part names to the number of blocks their queries are dealt to
+    folds : tuple of Fold
+    """
+
+    name: str
+    title: str
+    source: Literal["download", "generated"]
+    terms: str
+    terms_page: str
+    citation: str
+    n_features: int | None
+    max_label: int | None
+    labels: Literal["integer", "rounded"]
+    qid: Literal["token", "comment"]
+    counts: Counts | None
+    archives: tuple[Archive, ...]
+    addresses: tuple[Address, ...]
+    by_hand: str
+    parts: Mapping[str, Part]
+    split: Mapping[str, int]
+    folds: tuple[Fold, ...]
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds, which are counted from 1."""
+        return len(self.folds)
+
+    @property
+    def n_cells(self) -> int:
+        """Feature values in all, rows times features; 0 where the configuration decides."""
+        return self.counts.rows * self.n_features if self.counts and self.n_features else 0
+
+    @cached_property
+    def digest(self) -> str:
+        """A short digest of the whole entry: equal if and only if the catalogue says the same of the data set."""
+        spelled = json.dumps(dataclasses.asdict(self), sort_keys=True, default=sorted)
+        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
+
+    @cached_property
+    def blocks(self) -> tuple[str, ...]:
+        """The pieces folds are made of: every part that is not split, and the shares of those that are."""
+        return tuple(
+            block
+            for part in self.parts
+            for block in ([f"{part}/{i + 1}" for i in range(self.split[part])] if part in self.split else [part])
+        )
+
+    def archive(self, name: str) -> Archive:
+        """The archive of that file name."""
+        return next(archive for archive in self.archives if archive.name == name)
+
+
+def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
+    """Read and check a catalogue.
+
+    Raises
+    ------
+    ConfigurationError
+        When the file cannot be read, a key is unknown, missing, double or of the wrong kind, or entries do not fit
+        together. The message names the file, the key and, for a misspelt key, the nearest right one.
+
+    Example
+    -------
+    >>> load()["MQ2008"].n_folds
+    5
+    """
+    document = _read(Path(path))
+    _check_schema(document, Path(path))
+    data_sets = {name: _data_set(name, entry) for name, entry in document["data_sets"].items()}
+    for data_set in data_sets.values():
+        problem = _problem(data_set)
+        if problem:
+            key, sentence = problem
+            raise ConfigurationError(f"{path}: data_sets.{data_set.name}.{key}: {sentence}")
+    return data_sets
+
+
+def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
+    """Read the entry of one data set.
+
+    Raises
+    ------
+    ConfigurationError
+        When the catalogue is wrong or does not know the name; the nearest known name is given.
+
+    Example
+    -------
+    >>> get("MQ2009")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: unknown data set 'MQ2009'; did you mean 'MQ2008'?
+    """
+    data_sets = load(path)
+    if name not in data_sets:
+        known = ", ".join(data_sets)
+        raise ConfigurationError(f"unknown data set {name!r}; {_nearest(name, data_sets) or f'known are {known}'}")
+    return data_sets[name]
+
+
+def _read(path: Path) -> Any:
+    import yaml
+
+    class UniqueKeys(yaml.SafeLoader):
+        """Refuses a key given twice, of which YAML would silently keep the last."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen: set[Any] = set()
+            for key_node, _ in node.value:
+                key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+                if isinstance(key, str) and key in seen:
+                    line = key_node.start_mark.line + 1
+                    raise ConfigurationError(f"{path}, line {line}: the key {key!r} is given twice; remove one")
+                seen.add(key)
+            return super().construct_mapping(node, deep)
+
+    try:
+        with path.open(encoding="utf-8") as file:
+            return yaml.load(file, UniqueKeys)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read ({error})") from error
+    except (yaml.YAMLError, TypeError) as error:
+        raise ConfigurationError(f"{path}: expected YAML; {' '.join(str(error).split())}") from error
+
+
+def _check_schema(document: Any, path: Path) -> None:
+    import jsonschema
+    import yaml
+
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    error = next(iter(sorted(jsonschema.Draft202012Validator(schema).iter_errors(document), key=_position)), None)
+    if error is not None:
+        key = ".".join(str(step) for step in error.absolute_path) or "the file"
+        raise ConfigurationError(f"{path}: {key}: {_sentence(error)}")
+
+
+def _position(error: Any) -> str:
+    return "/".join(str(step) for step in error.absolute_path)
+
+
+def _sentence(error: Any) -> str:
+    """Say in words what the schema found."""
+    if error.validator == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        unknown = next(key for key in error.instance if key not in known)
+        return f"unknown key {unknown!r}; {_nearest(str(unknown), known) or 'known are ' + ', '.join(known)}"
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"the key {missing!r} is missing; add it"
+    if error.validator == "enum":
+        allowed = ", ".join(map(str, error.validator_value))
+        return f"expected one of {allowed}; found {error.instance!r}"
+    if error.validator == "pattern":
+        return f"expected text that matches {error.validator_value}; found {error.instance!r}"
+    if error.validator == "type":
+        return f"expected {error.validator_value}; found {error.instance!r}"
+    return str(error.message)
+
+
+def _nearest(name: str, known: Any) -> str:
+    by_lower_case = {str(candidate).lower(): str(candidate) for candidate in known}
+    close = difflib.get_close_matches(name.lower(), by_lower_case, n=1)
+    return f"did you mean {by_lower_case[close[0]]!r}?" if close else ""
+
+
+def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
+    return DataSet(
+        name=name,
+        title=entry["title"],
+        source=entry["source"],
+        terms=entry["terms"],
+        terms_page=entry["terms_page"],
+        citation=entry["citation"],
+        n_features=entry.get("features"),
+        max_label=entry.get("max_label"),
+        labels=entry["text"]["labels"],
+        qid=entry["text"]["qid"],
+        counts=_counts(entry["counts"]) if "counts" in entry else None,
+        archives=tuple(
+            Archive(a["name"], a.get("bytes"), tuple(a.get("sha256", ())), tuple(a.get("md5", ())))
+            for a in entry.get("archives", ())
+        ),
+        addresses=tuple(Address(**address) for address in entry.get("addresses", ())),
+        by_hand=entry.get("by_hand", ""),
+        parts={part: _part(part, details) for part, details in entry["parts"].items()},
+        split=dict(entry.get("split", {})),
+        folds=tuple(Fold(**{role: tuple(fold[role]) for role in ROLES}) for fold in entry["folds"]),
+    )
+
+
+def _counts(entry: Mapping[str, Any]) -> Counts:
+    labels = tuple(entry["labels"]) if "labels" in entry else None
+    return Counts(entry["rows"], entry["queries"], labels, frozenset(entry.get("approximate", ())))
+
+
+def _part(name: str, entry: Mapping[str, Any]) -> Part:
+    return Part(
+        name=name,
+        members=tuple(entry.get("members", ())),
+        sha256=tuple(entry.get("sha256", ())),
+        max_bytes=entry.get("max_bytes"),
+        rows=entry.get("rows"),
+        queries=entry.get("queries"),
+    )
+
+
+def _problem(data_set: DataSet) -> tuple[str, str] | None:
+    """What spans several keys and is wrong: the key and a sentence; None when all is well."""
+    return _source_problem(data_set) or _counts_problem(data_set) or _folds_problem(data_set)
+
+
+def _source_problem(data_set: DataSet) -> tuple[str, str] | None:
+    if data_set.source == "generated":
+        if data_set.archives or data_set.addresses or data_set.by_hand:
+            return "source", "a generated data set has no archives, addresses or by_hand; remove them"
+        return None
+    needed: dict[str, object] = {
+        "features": data_set.n_features,
+        "max_label": data_set.max_label,
+        "counts": data_set.counts,
+        "archives": data_set.archives,
+        "by_hand": data_set.by_hand,
+    }
+    for key, value in needed.items():
+        if not value:
+            return key, "a data set to be downloaded needs this key; add it"
+    names = [archive.name for archive in data_set.archives]
+    if len(set(names)) < len(names):
+        return "archives", f"expected different names, found {', '.join(names)}"
+    for i, address in enumerate(data_set.addresses):
+        if address.archive not in names:
+            return f"addresses.{i}.archive", f"expected one of {', '.join(names)}; found {address.archive!r}"
+    for name, part in data_set.parts.items():
+        if not part.members:
+            return f"parts.{name}.members", "say how the file's path in the archive ends"
+    return None
+
+
+def _counts_problem(data_set: DataSet) -> tuple[str, str] | None:
+    counts = data_set.counts
+    if counts is None:
+        return None
+    if counts.labels is not None:
+        if sum(counts.labels) != counts.rows:
+            return "counts.labels", f"expected a sum of {counts.rows} (rows), found {sum(counts.labels)}"
+        if len(counts.labels) - 1 != data_set.max_label:
+            return "counts.labels", f"expected labels 0..{data_set.max_label}, found 0..{len(counts.labels) - 1}"
+    for key, total in (("rows", counts.rows), ("queries", counts.queries)):
+        known = [getattr(part, key) for part in data_set.parts.values()]
+        if None not in known and sum(known) != total:
+            return f"counts.{key}", f"expected {sum(known)}, the sum over the parts; found {total}"
+    return None
+
+
+def _folds_problem(data_set: DataSet) -> tuple[str, str] | None:
+    for part in data_set.split:
+        if part not in data_set.parts:
+            return f"split.{part}", f"expected a part ({', '.join(data_set.parts)})"
+    for number, fold in enumerate(data_set.folds):
+        used = [*fold.train, *fold.validation, *fold.test]
+        for block in used:
+            if block not in data_set.blocks:
+                nearest = _nearest(block, data_set.blocks) or f"known are {', '.join(data_set.blocks)}"
+                return f"folds.{number}", f"unknown part or block {block!r}; {nearest}"
+            if used.count(block) > 1:
+                return f"folds.{number}", f"{block!r} stands in more than one role; a fold's roles must be disjoint"
+    if data_set.n_folds > 1:
+        tests = [block for fold in data_set.folds for block in fold.test]
+        if sorted(tests) != sorted(data_set.blocks):
+            return "folds", f"the tests must hold every block once ({', '.join(data_set.blocks)}); found {tests}"
+    return None

@@ -1,0 +1,151 @@
+"""Which queries train, validate and test in each fold?
+
+Features are stored once; folds are a small table that names queries. It follows from the catalogue's layout and from
+the order of parts that the Parquet file of the data set states of itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.files import replacing
+from pipeline_lib.ranking_data import query_index
+from pipeline_lib.seeds import seed
+from pipeline_lib.sources.catalog import ROLES, DataSet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table:
+    """Lay out the folds of a stored data set.
+
+    Parameters
+    ----------
+    data_set : DataSet
+        Its layout; a split part deals its queries to blocks by a stable hash of the data set's name and the query's
+        index within the part, so that blocks depend neither on the order of work nor on a seed.
+    data_path : path
+        The Parquet file, whose metadata lists the parts in the order of the rows.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``fold`` (uint8, from 1), ``part`` (train, validation or test), ``query`` (int32, index of the query in the
+        Parquet file) and ``qid`` (int64, its name), sorted by fold, part in this order, and query.
+
+    Raises
+    ------
+    DataError
+        When the file's parts are not those of the catalogue, a role of a fold holds no query, or queries are missed
+        or used twice: within a fold the roles are disjoint, and the tests of several folds hold every query once.
+    """
+    import pyarrow as pa
+
+    _, qids, parts = query_index(data_path)
+    names = [part["name"] for part in parts]
+    if names != list(data_set.parts):
+        raise DataError(
+            f"{data_path}: expected the parts {', '.join(data_set.parts)} of {data_set.name}, found "
+            f"{', '.join(names) or 'none'}; convert the data set again"
+        )
+    blocks = _blocks(data_set, {part["name"]: part["queries"] for part in parts})
+    chosen: list[tuple[int, str, NDArray[np.int32]]] = []
+    for number, fold in enumerate(data_set.folds, start=1):
+        for role in ROLES:
+            members = np.sort(np.concatenate([blocks[block] for block in getattr(fold, role)]))
+            chosen.append((number, role, members.astype(np.int32)))
+    _check(chosen, len(qids), data_set, data_path)
+    sizes = [len(members) for _, _, members in chosen]
+    query = np.concatenate([members for _, _, members in chosen])
+    role_index = np.repeat(np.tile(np.arange(len(ROLES), dtype=np.int8), data_set.n_folds), sizes)
+    columns = {
+        "fold": pa.array(np.repeat(np.array([number for number, _, _ in chosen], np.uint8), sizes)),
+        "part": pa.DictionaryArray.from_arrays(role_index, list(ROLES)),
+        "query": pa.array(query),
+        "qid": pa.array(qids[query]),
+    }
+    return pa.table(columns)
+
+
+def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Write :func:`fold_table` as Parquet, whole or not at all."""
+    import pyarrow.parquet as pq
+
+    table = fold_table(data_set, data_path)
+    with replacing(target) as partial:
+        pq.write_table(table, partial)
+
+
+def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "validation", "test"]) -> NDArray[np.int64]:
+    """Read which queries play a role in a fold: their indices in the data set's Parquet file, ascending.
+
+    Raises
+    ------
+    DataError
+        When the file is not a table of folds, or holds no such fold or part.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            table = file.read(columns=["fold", "part", "query"])
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DataError(f"{path}: expected a table of folds, found something else ({error})") from error
+    if set(table.column_names) != {"fold", "part", "query"}:
+        raise DataError(
+            f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names) or 'none'}"
+        )
+    of_fold = table.filter(pc.equal(table["fold"], fold))
+    if not len(of_fold):
+        known = pc.unique(table["fold"]).to_pylist()
+        raise DataError(f"{path}: expected a fold of {known}, found {fold}")
+    found = of_fold.filter(pc.equal(pc.cast(of_fold["part"], pa.string()), part))["query"].to_numpy()
+    if not len(found):
+        raise DataError(f"{path}: expected one of {', '.join(ROLES)}, found {part!r}")
+    return np.asarray(found, dtype=np.int64)
+
+
+def _blocks(data_set: DataSet, n_queries: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
+    """The query indices of every block, ascending."""
+    blocks, start = {}, 0
+    for part, count in n_queries.items():
+        indices = np.arange(start, start + count)
+        start += count
+        shares = data_set.split.get(part)
+        if shares is None:
+            blocks[part] = indices
+            continue
+        share = np.array([seed(data_set.name, part, i) % shares for i in range(count)], dtype=np.int64)
+        for i in range(shares):
+            blocks[f"{part}/{i + 1}"] = indices[share == i]
+    return blocks
+
+
+def _check(
+    chosen: list[tuple[int, str, NDArray[np.int32]]],
+    n_queries: int,
+    data_set: DataSet,
+    data_path: str | os.PathLike[str],
+) -> None:
+    tested = np.zeros(n_queries, np.int64)
+    used = np.zeros((data_set.n_folds, n_queries), np.int64)
+    for number, role, members in chosen:
+        if not len(members):
+            raise DataError(f"{data_path}: fold {number} has no query for {role}; is the data set complete?")
+        used[number - 1, members] += 1
+        tested[members] += role == "test"
+    if used.max() > 1:
+        raise DataError(f"{data_path}: a fold of {data_set.name} uses a query in two roles; correct the catalogue")
+    if data_set.n_folds > 1 and not np.all(tested == 1):
+        raise DataError(
+            f"{data_path}: the tests of {data_set.name} do not hold every query once; correct the catalogue"
+        )

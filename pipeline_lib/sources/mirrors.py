@@ -1,0 +1,174 @@
+"""What is at hand without a network, and how would a person get what is not?
+
+A mirror is a folder, or a base address, that holds the data files by name: archives such as ``MQ2008.zip``, or
+unpacked text such as ``MQ2008/S1.txt`` and ``MSLR-WEB10K/Fold1/test.txt``. Mirrors come from the variable LTR_MIRROR,
+then from ``mirrors:`` of the configuration. The folder of raw data itself is searched first, so that it is also the
+place where a person puts a file by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.sources.catalog import Archive, DataSet, Part
+from pipeline_lib.sources.digests import check_size
+from pipeline_lib.sources.manifest import read_manifest
+
+VARIABLE = "LTR_MIRROR"
+_ADDRESS = re.compile(r"(?:https?|file)://\S+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Mirrors:
+    """Folders, which every run may use, and base addresses, which only a download does; each in order."""
+
+    folders: tuple[Path, ...] = ()
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Can a data set be used now?
+
+    Attributes
+    ----------
+    status : "present", "at-hand" or "missing"
+        Unpacked with its manifest; to be had without a network; or neither.
+    where : Path or None
+        The manifest, archive or folder that was found.
+    reason : str
+        One sentence.
+    how_to_get : str
+        What a person can do; empty unless missing.
+    """
+
+    status: Literal["present", "at-hand", "missing"]
+    where: Path | None
+    reason: str
+    how_to_get: str = ""
+
+
+def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> Mirrors:
+    """Collect the mirrors: those of LTR_MIRROR, then those of the configuration, each once.
+
+    LTR_MIRROR may name several: folders separated as in PATH, addresses by white space. An address ``file:///folder``
+    is a folder.
+
+    Example
+    -------
+    >>> configured_mirrors(["https://example.org/ltr"], {"LTR_MIRROR": "/data/letor:/scratch/my data http://host:8000/ltr"})
+    Mirrors(folders=(PosixPath('/data/letor'), PosixPath('/scratch/my data')), addresses=('http://host:8000/ltr', \
+'https://example.org/ltr'))
+    """
+    variables = os.environ if environment is None else environment
+    folders: list[Path] = []
+    addresses: list[str] = []
+    for name in [*_names(variables.get(VARIABLE, "")), *(name for text in configured for name in _names(text))]:
+        if not _ADDRESS.fullmatch(name):
+            folders.append(Path(name).expanduser())
+        elif name.lower().startswith("file:"):
+            folders.append(Path(unquote(urlsplit(name).path)))
+        else:
+            addresses.append(name.rstrip("/"))
+    return Mirrors(tuple(dict.fromkeys(folders)), tuple(dict.fromkeys(addresses)))
+
+
+def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathLike[str]) -> Availability:
+    """Say whether a data set is present, at hand or missing, by looking at files only; never uses a network.
+
+    Example
+    -------
+    >>> from pipeline_lib.sources import catalog
+    >>> missing = availability(catalog.get("Istella-S"), Mirrors(), "nowhere")
+    >>> missing.status, missing.reason
+    ('missing', 'Istella-S is neither in nowhere nor in a mirror folder (none is set).')
+    """
+    raw = Path(raw_folder)
+    manifest = read_manifest(data_set, raw)
+    if manifest is not None:
+        return Availability("present", manifest.path(raw), f"{data_set.name} is unpacked in {raw / data_set.name}.")
+    remarks = []
+    for folder in (raw, *mirrors.folders):
+        if find_parts(data_set, folder) is not None:
+            return Availability("at-hand", folder, f"The text files of {data_set.name} lie in {folder}.")
+        for archive, path in find_archives(data_set, folder):
+            try:
+                check_size(path, archive)
+            except DataError as error:
+                remarks.append(f"In {path.parent}: {error}.")
+            else:
+                return Availability("at-hand", path, f"{path.name} lies in {folder}.")
+    if data_set.source == "generated":
+        return Availability("at-hand", None, f"{data_set.name} is made here, from the configuration.")
+    remarks += [f"The mirror folder {folder} does not exist." for folder in mirrors.folders if not folder.is_dir()]
+    searched = "the mirror folders " + ", ".join(map(str, mirrors.folders)) if mirrors.folders else "a mirror folder"
+    reason = f"{data_set.name} is neither in {raw} nor in {searched}{'' if mirrors.folders else ' (none is set)'}."
+    return Availability("missing", None, " ".join([reason, *remarks]), how_to_get(data_set, raw))
+
+
+def how_to_get(data_set: DataSet, raw_folder: str | os.PathLike[str]) -> str:
+    """Tell a person how to get a data set: by download where there is an address, by hand, or from a mirror."""
+    raw = Path(raw_folder)
+    names = " or ".join(archive.name for archive in data_set.archives)
+    by_hand = data_set.by_hand.replace("{folder}", str(raw))
+    advice = [
+        f"Where the network reaches the addresses of the catalogue, run `snakemake --cores 1 download` with "
+        f"{data_set.name} among the data sets of the configuration."
+        if data_set.addresses
+        else "There is no public address to download from.",
+        f"By hand: {by_hand}",
+        f"From a mirror: put {names} into a folder of your own (or unpacked text as "
+        f"{_unpacked_example(data_set)}) and set {VARIABLE} to that folder, or list it under `mirrors:`.",
+        f"Terms: {data_set.terms} See {data_set.terms_page} .",
+    ]
+    return " ".join(advice)
+
+
+def find_archives(data_set: DataSet, folder: Path) -> list[tuple[Archive, Path]]:
+    """The archives of a data set that lie in a folder, or in its subfolder of the data set's name."""
+    places = [folder, folder / data_set.name]
+    return [
+        (archive, place / archive.name)
+        for archive in data_set.archives
+        for place in places
+        if (place / archive.name).is_file()
+    ]
+
+
+def find_parts(data_set: DataSet, folder: Path) -> dict[str, Path] | None:
+    """The unpacked text files of a data set in a folder, by part; None unless every part is there."""
+    found = {name: _find_part(data_set, part, folder) for name, part in data_set.parts.items()}
+    complete = {name: path for name, path in found.items() if path is not None}
+    return complete if len(complete) == len(found) else None
+
+
+def _find_part(data_set: DataSet, part: Part, folder: Path) -> Path | None:
+    own = folder / data_set.name
+    candidates = [own / f"{part.name}.txt", *(own / member for member in part.members)]
+    candidates += [own / data_set.name / member for member in part.members]  # a whole archive unpacked in there
+    # Directly in the folder only under a path that names the data set: "test.txt" could be anyone's.
+    candidates += [folder / member for member in part.members if member.startswith(f"{data_set.name}/")]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _unpacked_example(data_set: DataSet) -> str:
+    first = next(iter(data_set.parts.values()))
+    member = first.members[-1] if first.members else f"{first.name}.txt"
+    return member if member.startswith(f"{data_set.name}/") else f"{data_set.name}/{member}"
+
+
+def _names(text: str) -> list[str]:
+    """Split a list of folders and addresses; a colon inside an address does not separate."""
+    names, end = [], 0
+    for match in _ADDRESS.finditer(text):
+        names += [*text[end : match.start()].split(os.pathsep), match.group()]
+        end = match.end()
+    names += text[end:].split(os.pathsep)
+    return [name.strip() for name in names if name.strip()]

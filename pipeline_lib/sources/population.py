@@ -1,0 +1,575 @@
+"""What is the two-layer population behind the data set ``letor-sim``, and how are samples drawn from it?
+
+Queries are i.i.d.; documents are i.i.d. given their query; features are bounded; graded labels come from a noisy
+linear utility whose unit weight vector u is known. Fresh samples are free, so true risks are known to any accuracy.
+
+The model, with d features, grades 0..y_max, and U the uniform distribution on [-1, 1]:
+
+A query draws
+
+- its level b ~ U: how relevant its documents are on the whole;
+- its centre c ~ U^d: where its documents lie;
+- its taste: a feature f, uniform on 1..d, and a sign g, -1 or +1 with probability 1/2.
+
+Given the query, a document draws a ~ U, xi ~ U^d and e ~ N(0, 1), and has
+
+- the merit            t = rho b + (1 - rho) a                                           in [-1, 1]
+- the label            y = |{k : z > theta_k}|,    z = t + tau g xi_f + sigma e
+- the true grade       y* = |{k : t > theta_k}|    (the label without noise and taste)
+- the utility          h = kappa R (1 - gap y_max / (2 kappa R)) t + gap (y* - y_max / 2)    in [-kappa R, kappa R]
+- the features         x = h u + (I - u u^T) v,    v = sqrt((1 - kappa^2) / d) R (rho c + (1 - rho) xi)
+
+with rho = ``query_spread``, tau = ``query_noise``, sigma = ``noise``, kappa = ``signal``, gap = ``margin``,
+R = ``feature_norm``. What follows:
+
+- **Utility.** <u, x> = h, a rising function of the merit; everything else in x is at right angles to u and tells
+  nothing of the merit. With tau = 0 no ranker, linear or not, is likelier than u to put a pair in its labels' order;
+  with tau > 0 one that also follows a feature wins in the queries with that taste and loses in those against it.
+- **Bounds.** ||x||_2 <= R, because h^2 <= kappa^2 R^2 and ||(I - u u^T) v||^2 <= ||v||^2 <= (1 - kappa^2) R^2.
+- **Margin.** With noise = query_noise = 0, y = y* and <u, x_i - x_j> >= gap (y_i - y_j) whenever y_i > y_j, between
+  any two documents of any queries: the population is realisable. The gap is opened by moving every document by a
+  function of itself, not by rejecting some, so that documents stay i.i.d. given their query and the shares of the
+  labels stay as set.
+- **Labels.** The thresholds theta make the shares of the labels equal ``label_shares`` over the whole population:
+  they are the quantiles of z. With w = 1 - rho, Phi and phi the normal distribution and density,
+  P(z <= s) = E_{b, xi_f} [ S(s - rho b - tau xi_f + w) - S(s - rho b - tau xi_f - w) ] / (2 w),
+  S(r) = r Phi(r / sigma) + sigma phi(r / sigma); S(r) = max(r, 0) where sigma = 0. The expectation over the two
+  uniform variables is a midpoint rule, right to about 1e-5: no sampling enters the thresholds.
+- **Two layers.** rho moves whole queries, so that their mixes of labels differ (some have no relevant document); tau
+  makes a query's labels follow a feature that no other query need care about. The first is seen in every risk; the
+  second is what more documents of the same query never average out.
+
+Everything a place in the pipeline draws follows from the generator passed in; u follows from ``seed`` alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import seeds
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.ranking_data import MAX_LABEL, RankingData
+
+Floats = NDArray[np.float64]
+Documents = int | tuple[int, int]
+
+# Documents are made in blocks of about this many feature values: 8 MB in double precision, which caches hold.
+NUMBERS_PER_BLOCK = 2**20
+# Risks are measured on blocks of queries of about this many feature values: 32 MB, and 64 MB in double precision.
+NUMBERS_PER_RISK_BLOCK = 2**23
+QUADRATURE_NODES = 128
+# Features are stored in single precision; bounds and margins are kept by this much before they are rounded.
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class PopulationSettings:
+    """The parameters of a population; the module's docstring has the formulas.
+
+    Attributes
+    ----------
+    features : int
+        d, at least 1.
+    label_shares : tuple of float
+        Shares of the labels 0, 1, ..., y_max over the population: positive, sum 1, at least two.
+    documents : int or (low, high)
+        Documents of a query: fixed, or uniform on low..high, both included.
+    noise : float
+        sigma, the standard deviation of a document's own noise, in units of the merit, which lies in [-1, 1].
+    query_noise : float
+        tau, the weight of a query's taste, in the same units.
+    query_spread : float
+        rho in [0, 1): 0 makes the documents of all queries alike.
+    signal : float
+        kappa in (0, 1]: the largest share of a document's norm that lies along u.
+    margin : float
+        gap >= 0 between neighbouring grades along u, less than 2 kappa R / y_max.
+    feature_norm : float
+        R > 0.
+    active : int or None
+        Number of features with weight in u (drawn at random); None: all d.
+    seed : int
+        Which u; populations that differ in nothing else are rotations of each other.
+
+    Raises
+    ------
+    ConfigurationError
+        When a value is outside its range; the message names the key.
+
+    Example
+    -------
+    >>> PopulationSettings(features=3, label_shares=(0.5, 0.5), documents=(2, 8)).y_max
+    1
+    >>> PopulationSettings(features=0)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: population: features: expected a whole number of at least 1, found 0
+    """
+
+    features: int = 20
+    label_shares: tuple[float, ...] = (0.78, 0.14, 0.08)
+    documents: Documents = (8, 40)
+    noise: float = 0.15
+    query_noise: float = 0.15
+    query_spread: float = 0.45
+    signal: float = 0.5
+    margin: float = 0.0
+    feature_norm: float = 1.0
+    active: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label_shares", _shares(self.label_shares))
+        object.__setattr__(self, "documents", _documents(self.documents))
+        _expect_whole("features", self.features, 1)
+        _expect_number("noise", self.noise, "at least 0", lambda v: v >= 0.0)
+        _expect_number("query_noise", self.query_noise, "at least 0", lambda v: v >= 0.0)
+        _expect_number("query_spread", self.query_spread, "in [0, 1)", lambda v: 0.0 <= v < 1.0)
+        _expect_number("signal", self.signal, "in (0, 1]", lambda v: 0.0 < v <= 1.0)
+        _expect_number("feature_norm", self.feature_norm, "above 0", lambda v: v > 0.0)
+        widest = 2.0 * self.signal * self.feature_norm / self.y_max
+        _expect_number("margin", self.margin, f"in [0, {widest:g}) (2 signal feature_norm / y_max)", self._fits)
+        if self.active is not None:
+            _expect_whole("active", self.active, 1)
+            if self.active > self.features:
+                raise ConfigurationError(
+                    f"population: active: expected at most features = {self.features}, found {self.active}"
+                )
+        _expect_whole("seed", self.seed, 0)
+
+    def _fits(self, margin: float) -> bool:
+        room = 2.0 * self.signal * self.feature_norm * (1.0 - ROUNDING) / self.y_max
+        return margin == 0.0 or 0.0 < margin < room - ROUNDING * self.feature_norm
+
+    @property
+    def y_max(self) -> int:
+        """The largest label."""
+        return len(self.label_shares) - 1
+
+    @property
+    def realisable(self) -> bool:
+        """Whether u orders every pair of documents rightly: no noise of either kind."""
+        return self.noise == 0.0 and self.query_noise == 0.0
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> PopulationSettings:
+        """Make settings from a plain mapping, as a configuration file holds it; missing keys take their defaults.
+
+        Raises
+        ------
+        ConfigurationError
+            When a key is unknown (the message names the nearest) or a value is outside its range.
+
+        Example
+        -------
+        >>> PopulationSettings.from_mapping({"documents": [5, 9], "noise": 0}).documents
+        (5, 9)
+        >>> PopulationSettings.from_mapping({"nosie": 0})
+        Traceback (most recent call last):
+        ...
+        pipeline_lib.errors.ConfigurationError: population: key 'nosie' is unknown; did you mean 'noise'?
+        """
+        known = [field.name for field in dataclasses.fields(cls)]
+        for key in mapping:
+            if key not in known:
+                nearest = difflib.get_close_matches(str(key), known, n=1, cutoff=0.0)[0]
+                raise ConfigurationError(f"population: key {key!r} is unknown; did you mean {nearest!r}?")
+        return cls(**mapping)
+
+
+def default_settings() -> PopulationSettings:
+    """The population of ``letor-sim``, as a small likeness of MQ2008: write it as five parts of 60 queries.
+
+    20 features, 8 to 40 documents a query, labels 0, 1, 2 with shares .78, .14, .08, of 100 queries about 21 without
+    a relevant document; u reaches NDCG@10 = .67, least squares on 180 queries .66, a random order .27 (with 0 for
+    queries without a relevant document).
+
+    Example
+    -------
+    >>> default_settings().features
+    20
+    """
+    return PopulationSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """The latent parameters of queries drawn from a population; each array's first axis is the query.
+
+    ``level`` b, shape (n,); ``centre`` c, shape (n, d), float32; ``taste`` f, shape (n,), from 0; ``sign`` g,
+    shape (n,).
+    """
+
+    level: Floats
+    centre: NDArray[np.float32]
+    taste: NDArray[np.int64]
+    sign: Floats
+
+    def __len__(self) -> int:
+        return len(self.level)
+
+    def take(self, indices: NDArray[np.int64] | slice) -> Queries:
+        """Some of the queries, by index or slice."""
+        return Queries(self.level[indices], self.centre[indices], self.taste[indices], self.sign[indices])
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """Estimated risks of rankers with their standard errors, over ``n_queries`` fresh queries; arrays of shape (k,)."""
+
+    value: Floats
+    standard_error: Floats
+    n_queries: int
+
+
+class Population:
+    """A two-layer population with known parameters, from which samples are drawn without end.
+
+    Example
+    -------
+    >>> population = Population(PopulationSettings(features=3, documents=4))
+    >>> population.draw(2, np.random.default_rng(0))
+    RankingData(2 queries, 8 documents, 3 features, labels 0..2)
+    """
+
+    def __init__(self, settings: PopulationSettings) -> None:
+        self.settings = settings
+
+    def __repr__(self) -> str:
+        return f"Population({self.settings})"
+
+    @cached_property
+    def utility(self) -> Floats:
+        """The true weight vector u, ||u||_2 = 1, shape (d,)."""
+        d, active = self.settings.features, self.settings.active or self.settings.features
+        rng = seeds.generator("population", "utility", d, active, self.settings.seed)
+        weights = np.zeros(d)
+        weights[rng.permutation(d)[:active]] = rng.standard_normal(active)
+        return weights / np.linalg.norm(weights)
+
+    @property
+    def feature_norm(self) -> float:
+        """R: ||x||_2 <= R for every document."""
+        return self.settings.feature_norm
+
+    @cached_property
+    def feature_norm_inf(self) -> float:
+        """A bound on max_j |x_j| for every document.
+
+        ::
+
+            |x_j| <= kappa R |u_j| + r (1 - u_j^2 + |u_j| (||u||_1 - |u_j|)),    r = sqrt((1 - kappa^2)/d) R;  and <= R
+        """
+        u = np.abs(self.utility)
+        across = self._across * (1.0 - u**2 + u * (u.sum() - u))
+        bound = float(np.max(self.settings.signal * self.feature_norm * u + across))
+        # u_j is known in double precision only.
+        return min(bound * (1.0 + ROUNDING), self.feature_norm)
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """theta_1 < ... < theta_{y_max}: the quantiles of z at the cumulative label shares, shape (y_max,)."""
+        from scipy.optimize import brentq
+
+        s = self.settings
+        furthest = 1.0 + s.query_noise + 40.0 * s.noise
+        shares = np.cumsum(s.label_shares)[:-1]
+        roots = [brentq(lambda z, p=p: self._below(z) - p, -furthest, furthest, xtol=1e-14) for p in shares]
+        return np.array(roots, np.float64)
+
+    def draw(self, n_queries: int, rng: np.random.Generator, documents: ArrayLike | None = None) -> RankingData:
+        """Draw fresh queries with their documents.
+
+        Parameters
+        ----------
+        n_queries : int
+            At least 0; their names are 1..n.
+        rng : numpy.random.Generator
+        documents : int or array-like of shape (n_queries,), optional
+            Documents of each query; without it, as the settings say.
+
+        Memory: the sample itself, 4 (d + 1) bytes a document, with the queries' centres, 4 d bytes a query, and a
+        block of a few times 8 MB.
+
+        Raises
+        ------
+        DataError
+            When n_queries is negative or a query would have no document.
+        """
+        queries = self.draw_queries(n_queries, rng)
+        return self.draw_documents(queries, self.draw_lengths(n_queries, rng) if documents is None else documents, rng)
+
+    def draw_queries(self, n_queries: int, rng: np.random.Generator) -> Queries:
+        """The first layer: latent parameters of ``n_queries`` i.i.d. queries."""
+        if isinstance(n_queries, bool) or not isinstance(n_queries, int | np.integer) or n_queries < 0:
+            raise DataError(f"n_queries: expected a whole number of at least 0, found {n_queries!r}")
+        d = self.settings.features
+        level = rng.uniform(-1.0, 1.0, n_queries)
+        centre = 2.0 * rng.random((n_queries, d), dtype=np.float32) - np.float32(1.0)
+        return Queries(level, centre, rng.integers(d, size=n_queries), rng.choice([-1.0, 1.0], n_queries))
+
+    def draw_lengths(self, n_queries: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Numbers of documents for ``n_queries`` queries as the settings say, shape (n_queries,)."""
+        documents = self.settings.documents
+        low, high = (documents, documents) if isinstance(documents, int) else documents
+        return rng.integers(low, high, size=n_queries, endpoint=True)
+
+    def draw_documents(
+        self, queries: Queries, documents: ArrayLike, rng: np.random.Generator, first_qid: int = 1
+    ) -> RankingData:
+        """The second layer: documents i.i.d. given each of the queries.
+
+        Call it again on the same queries for more documents of theirs: "all documents of the sampled queries".
+
+        Parameters
+        ----------
+        queries : Queries
+            n of them.
+        documents : int or array-like of shape (n,)
+            Documents of each query, at least 1.
+        rng : numpy.random.Generator
+        first_qid : int
+            Name of the first query; the others follow.
+
+        Example
+        -------
+        >>> population, rng = Population(PopulationSettings(features=2)), np.random.default_rng(0)
+        >>> queries = population.draw_queries(3, rng)
+        >>> few, many = (population.draw_documents(queries, m, rng) for m in (2, 1000))
+        >>> few.n_documents, many.n_documents
+        (6, 3000)
+        """
+        lengths = _lengths(documents, len(queries))
+        owner = np.repeat(np.arange(len(queries)), lengths)
+        X = np.empty((len(owner), self.settings.features), np.float32)
+        y = np.empty(len(owner), np.int32)
+        step = max(1, NUMBERS_PER_BLOCK // self.settings.features)
+        for start in range(0, len(owner), step):
+            rows = slice(start, start + step)
+            X[rows], y[rows] = self._block(queries, owner[rows], rng)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return RankingData(X, y, offsets, np.arange(first_qid, first_qid + len(queries), dtype=np.int64))
+
+    def risk(
+        self,
+        loss: Callable[[Floats, NDArray[np.int32], NDArray[np.int64]], Floats],
+        w: ArrayLike,
+        rng: np.random.Generator,
+        n_queries: int = 100_000,
+        documents: int | None = None,
+    ) -> Risk:
+        """True risks of linear rankers, on fresh queries: mean of the loss with its standard error.
+
+        ::
+
+            L(w) = E loss(X w, y),    estimated by the mean over n fresh queries; standard error sd / sqrt(n)
+
+        All rankers are measured on the same queries, so differences between them are more accurate than each. With
+        ``documents=2`` a pairwise loss has exactly its expected risk over two independent documents of a query.
+
+        Parameters
+        ----------
+        loss : callable
+            ``loss(scores, y, offsets) -> (Q,)``, as a surrogate's ``value`` or a measure.
+        w : array-like, shape (d,) or (d, k)
+            One ranker, or k of them as columns.
+        rng : numpy.random.Generator
+        n_queries : int
+            At least 2. Queries are drawn in blocks: memory does not grow with their number.
+        documents : int, optional
+            Documents of each query; without it, as the settings say.
+
+        Returns
+        -------
+        Risk with arrays of shape (k,), k = 1 for a single ranker.
+
+        Raises
+        ------
+        DataError
+            When w has another number of rows than features or is not finite, n_queries < 2, or a loss is not finite.
+
+        Example
+        -------
+        >>> from pipeline_lib import metrics
+        >>> population = Population(PopulationSettings(features=2, noise=0, query_noise=0, margin=0.1))
+        >>> rng = np.random.default_rng(0)
+        >>> def miss(scores, y, offsets):
+        ...     return 1 - metrics.ndcg(scores, y, offsets, no_relevant=1)
+        >>> population.risk(miss, population.utility, rng, 1000).value
+        array([0.])
+        """
+        weights = np.atleast_2d(np.asarray(w, np.float64).T).T
+        if weights.ndim != 2 or len(weights) != self.settings.features or not np.isfinite(weights).all():
+            raise DataError(
+                f"w: expected finite weights, shape ({self.settings.features},) or ({self.settings.features}, k), "
+                f"found shape {np.shape(w)}"
+            )
+        if n_queries < 2:
+            raise DataError(f"n_queries: expected at least 2 for a standard error, found {n_queries}")
+        counted, mean, squares = 0, np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
+        while counted < n_queries:
+            data = self.draw(min(self._queries_per_risk_block(documents), n_queries - counted), rng, documents)
+            scores = data.X @ weights
+            losses = np.array([loss(np.ascontiguousarray(s), data.y, data.offsets) for s in scores.T])
+            if not np.isfinite(losses).all():
+                raise DataError("loss: expected a finite loss for every query, found NaN or infinity")
+            # Chan's update of mean and sum of squared deviations: exact whatever the blocks.
+            n, block_mean = data.n_queries, losses.mean(axis=1)
+            shift = block_mean - mean
+            squares += ((losses - block_mean[:, None]) ** 2).sum(axis=1) + shift**2 * counted * n / (counted + n)
+            mean = mean + shift * n / (counted + n)
+            counted += n
+        return Risk(mean, np.sqrt(squares / (counted - 1) / counted), counted)
+
+    @property
+    def _across(self) -> float:
+        """Largest size of a coordinate of v: sqrt((1 - kappa^2) / d) R."""
+        s = self.settings
+        return math.sqrt((1.0 - s.signal**2) / s.features) * s.feature_norm
+
+    def _below(self, z: float) -> float:
+        """P(z <= s); formula in the module's docstring."""
+        from scipy.special import ndtr
+
+        s = self.settings
+        uniform = (np.arange(QUADRATURE_NODES) + 0.5) / QUADRATURE_NODES * 2.0 - 1.0
+        rest = z - s.query_spread * uniform[:, None] - s.query_noise * uniform
+
+        def integral(r: Floats) -> Floats:
+            if s.noise == 0.0:
+                return np.maximum(r, 0.0)
+            q = np.clip(r / s.noise, -40.0, 40.0)  # beyond, Phi and phi are 0 or 1 to the last digit
+            return np.asarray(r * ndtr(q) + s.noise * np.exp(-0.5 * q**2) / math.sqrt(2.0 * math.pi))
+
+        width = 1.0 - s.query_spread
+        return float(np.mean(integral(rest + width) - integral(rest - width)) / (2.0 * width))
+
+    def _block(
+        self, queries: Queries, owner: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Features and labels of a block of documents, ``owner`` naming the query of each."""
+        s, u = self.settings, self.utility
+        a = rng.uniform(-1.0, 1.0, len(owner))
+        xi = rng.random((len(owner), s.features))
+        xi *= 2.0
+        xi -= 1.0
+        e = rng.standard_normal(len(owner))
+        t = s.query_spread * queries.level[owner] + (1.0 - s.query_spread) * a
+        taste = queries.sign[owner] * xi[np.arange(len(owner)), queries.taste[owner]]
+        y = np.searchsorted(self.thresholds, t + s.query_noise * taste + s.noise * e)
+        # From here on xi becomes v, then x, in place.
+        xi *= self._across * (1.0 - s.query_spread) * (1.0 - ROUNDING)
+        centre = queries.centre[owner]
+        centre *= np.float32(self._across * s.query_spread * (1.0 - ROUNDING))
+        xi += centre
+        xi += np.multiply.outer(self._along(t) - xi @ u, u)
+        return xi, y
+
+    def _along(self, t: Floats) -> Floats:
+        """The utility h of documents with merit t."""
+        s = self.settings
+        reach = s.signal * s.feature_norm * (1.0 - ROUNDING)
+        gap = s.margin + ROUNDING * s.feature_norm if s.margin > 0.0 else 0.0
+        grade = np.searchsorted(self.thresholds, t)
+        return (reach - gap * s.y_max / 2.0) * t + gap * (grade - s.y_max / 2.0)
+
+    def _queries_per_risk_block(self, documents: int | None) -> int:
+        most = self.settings.documents if documents is None else documents
+        longest = most if isinstance(most, int) else most[1]
+        return max(1, NUMBERS_PER_RISK_BLOCK // (longest * self.settings.features))
+
+
+def write_parts(
+    settings: PopulationSettings, sizes: Sequence[int], seed: int, folder: str | os.PathLike[str]
+) -> list[Path]:
+    """Write a sample as LETOR text in parts S1.txt, S2.txt, ...: how ``letor-sim`` is made.
+
+    Part p holds ``sizes[p]`` queries; queries are named 1, 2, ... through all parts. Every part has a generator of
+    its own, so that changing the size of one leaves the documents of the others as they were.
+
+    Returns
+    -------
+    The files, in order.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no part or a part has no query.
+    """
+    from pipeline_lib.sources import letor
+
+    if not len(sizes) or min(sizes) < 1:
+        raise ConfigurationError(f"population: expected parts of at least one query each, found sizes {list(sizes)}")
+    population, paths, first_qid = Population(settings), [], 1
+    for part, n_queries in enumerate(sizes, 1):
+        rng = seeds.generator(seed, "letor-sim", part)
+        queries = population.draw_queries(n_queries, rng)
+        data = population.draw_documents(queries, population.draw_lengths(n_queries, rng), rng, first_qid)
+        paths.append(Path(folder) / f"S{part}.txt")
+        letor.write(paths[-1], data)
+        first_qid += n_queries
+    return paths
+
+
+def _shares(shares: Any) -> tuple[float, ...]:
+    wrong = "population: label_shares: expected at least two positive shares (of labels 0, 1, ...) that sum to 1"
+    if isinstance(shares, str) or not isinstance(shares, Sequence) or not 2 <= len(shares) <= MAX_LABEL + 1:
+        raise ConfigurationError(f"{wrong}, found {shares!r}")
+    if not all(_is_number(share) and share > 0.0 for share in shares) or abs(sum(shares) - 1.0) > 1e-9:
+        raise ConfigurationError(f"{wrong}, found {list(shares)}")
+    return tuple(float(share) for share in shares)
+
+
+def _documents(documents: Any) -> Documents:
+    ends = [documents] if _is_whole(documents) else documents
+    if (
+        not isinstance(ends, list | tuple)
+        or not 1 <= len(ends) <= 2
+        or not all(_is_whole(end) and end >= 1 for end in ends)
+        or ends[0] > ends[-1]
+    ):
+        raise ConfigurationError(
+            f"population: documents: expected a number of at least 1, or [lowest, highest], found {documents!r}"
+        )
+    return int(ends[0]) if len(ends) == 1 else (int(ends[0]), int(ends[1]))
+
+
+def _lengths(documents: ArrayLike, n_queries: int) -> NDArray[np.int64]:
+    lengths = np.asarray(documents)
+    if lengths.shape not in ((), (n_queries,)) or not np.issubdtype(lengths.dtype, np.integer):
+        raise DataError(
+            f"documents: expected a whole number, or one for each of {n_queries} queries, found {lengths.dtype}, "
+            f"shape {lengths.shape}"
+        )
+    if np.any(lengths < 1):
+        raise DataError(f"documents: expected at least 1 for every query, found {lengths.min()}")
+    return np.broadcast_to(lengths, (n_queries,)).astype(np.int64)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _expect_whole(key: str, value: Any, lowest: int) -> None:
+    if not _is_whole(value) or value < lowest:
+        raise ConfigurationError(f"population: {key}: expected a whole number of at least {lowest}, found {value!r}")
+
+
+def _expect_number(key: str, value: Any, range_: str, fits: Callable[[float], bool]) -> None:
+    if not _is_number(value) or not fits(value):
+        raise ConfigurationError(f"population: {key}: expected a number {range_}, found {value!r}")

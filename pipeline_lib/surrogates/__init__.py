@@ -1,0 +1,61 @@
+"""Which losses replace a ranking measure in training? Looked up by name, imported when asked for.
+
+Example
+-------
+>>> import numpy as np
+>>> from pipeline_lib import surrogates
+>>> surrogates.create("ranksvm").value([2.0, 0.0, 0.5], [1, 0, 1], [0, 2, 3])
+array([0., 0.])
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline_lib.registry import Registry, unknown
+
+if TYPE_CHECKING:
+    from pipeline_lib.surrogates.base import Surrogate
+
+_REGISTRY = Registry(Path(__file__).with_name("registry.toml"), "surrogate")
+
+NAMES: tuple[str, ...] = _REGISTRY.names
+
+
+def create(name: str, **options: Any) -> Surrogate:
+    """Make the surrogate ``name``; ``options`` are the arguments of its class, such as ``normalisation="mean"``.
+
+    Raises
+    ------
+    ConfigurationError
+        When the name or an option does not exist; the message gives the nearest one that does.
+
+    Example
+    -------
+    >>> create("ranksvm", normalisation="mean").normalisation
+    'mean'
+    >>> create("ranksvm", normalization="mean")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: unknown option of surrogate ranksvm 'normalization'; did you mean \
+'normalisation'? (known: normalisation, margin)
+    """
+    surrogate: type[Surrogate] = _REGISTRY.load(name)
+    known = list(inspect.signature(surrogate).parameters)
+    for option in options:
+        if option not in known:
+            raise unknown(f"option of surrogate {name}", option, known)
+    return surrogate(**options)
+
+
+def module_of(name: str) -> str:
+    """The module that holds the surrogate ``name``, without importing it.
+
+    Example
+    -------
+    >>> module_of("listnet")
+    'pipeline_lib.surrogates.listwise'
+    """
+    return _REGISTRY.module_of(name)

@@ -1,0 +1,240 @@
+"""Which surrogates compare every two documents of different labels?
+
+All are sums over pairs i, j with y_i > y_j of a loss of s_j - s_i, either as they stand (``normalisation="sum"``, what
+`slam` and `lists` speak of) or divided by the query's number of pairs (``"mean"``, what `cone` (3) and `twolayer` use).
+A query without two different labels contributes 0.
+
+Constants. Let the pair losses have slopes in [0, 1], all of them 1 (attained or in the limit) at one score vector.
+The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
+
+- l_1 norm. ||g||_1 = max over signs e of sum a_ij (e_j - e_i) <= 2 #{pairs with e_i = -1, e_j = +1}, at most twice the
+  product of the numbers of documents of either sign: 2 floor(m/2) ceil(m/2). Binary labels with r = floor(m/2) relevant
+  documents and all pairs active attain it (there ||g||_1 = 2 r (m - r)); more than two levels cannot raise it.
+- l_2 norm. Write a = 1/2 + o/2 with o_ij in [-1, 1]: g(a) = g(1)/2 + h(o)/2, h(o) = sum o_ij (e_j - e_i). The largest
+  ||h(o)|| is at an orientation of the pairs by a linear order of the documents (a vertex of the zonotope); its square
+  counts, for every document, pairs of its neighbours with the sign + if both are on one side of it: three documents
+  of three levels give +1 for every order, and three documents of which two share a level give most if the order
+  does not separate these two. So orders that keep levels together are best, and all of them give the same: the order
+  by label, o = 1, among them. <g(1), h(o)> is largest at o = 1, too, because g(1) falls with the label. Hence a = 1 is
+  best: with n_l documents of level l, ||g(1)||^2 = sum_l n_l (n_>l - n_<l)^2 = (m^3 - sum_l n_l^3) / 3. Over label
+  vectors this is largest when the levels are as equally filled as can be.
+- Mean. A pair's gradient has l_1 norm 2 and binary labels with all pairs active attain 2. For l_2,
+  (m^3 - sum n_l^3) / 3 <= m #pairs and #pairs >= m - 1 (for at least two levels), so ||g|| / #pairs
+  <= sqrt(m / (m - 1)), attained by one document of one label against m - 1 of another.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.surrogates.base import (
+    Floats,
+    MinorantSurrogate,
+    Norm,
+    SmoothableSurrogate,
+    SmoothSurrogate,
+    Surrogate,
+    check_list,
+)
+from pipeline_lib.surrogates.hinge_kernels import hinge, rounded_hinge, rounded_hinge_hessian
+from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
+from pipeline_lib.surrogates.pair_sweeps import n_pairs
+
+Normalisation = Literal["sum", "mean"]
+
+
+class _Pairwise(Surrogate):
+    """What pairwise losses share: their normalisation and, for slopes in [0, 1], their Lipschitz constants."""
+
+    shift_invariant: ClassVar[bool] = True
+
+    def __init__(self, normalisation: Normalisation = "sum") -> None:
+        if normalisation not in ("sum", "mean"):
+            raise ConfigurationError(f"normalisation: expected 'sum' or 'mean', found {normalisation!r}")
+        self.normalisation = normalisation
+
+    def _scale(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+        """What every query's sum over pairs is multiplied by, shape (Q,)."""
+        if self.normalisation == "sum":
+            return np.ones(len(offsets) - 1)
+        scale: Floats = 1.0 / np.maximum(n_pairs(y, offsets), 1)
+        return scale
+
+    def _scaled(
+        self, values: Floats, gradient: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]
+    ) -> tuple[Floats, Floats]:
+        if self.normalisation == "mean":
+            scale = self._scale(y, offsets)
+            values *= scale
+            gradient *= np.repeat(scale, np.diff(offsets))
+        return values, gradient
+
+    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+        """The exact supremum over scores and label vectors (derived above); 0 where no two labels can differ."""
+        check_list(m, y_max, norm)
+        if m == 1 or y_max == 0:
+            return 0.0
+        if self.normalisation == "mean":
+            # The l_2 supremum over lists of at most m documents is that of two documents.
+            return 2.0 if norm == "linf" else math.sqrt(2.0)
+        if norm == "linf":
+            return 2.0 * (m // 2) * (m - m // 2)
+        levels = min(y_max + 1, m)
+        size, larger = divmod(m, levels)
+        cubes = larger * (size + 1) ** 3 + (levels - larger) * size**3
+        return math.sqrt((m**3 - cubes) / 3)
+
+
+class RankSVM(_Pairwise, SmoothableSurrogate):
+    """phi(s, y) = sum over pairs with y_i > y_j of max(0, margin + s_j - s_i).
+
+    In O(m log m) for any labels (see ``pair_sweeps``); short lists by a pass over pairs, which is faster there. At a
+    kink, a pair that meets its margin exactly counts as inactive.
+
+    Constants (attained at equal scores, where every hinge is active): with respect to l_inf, G = 2 floor(m/2) ceil(m/2)
+    for the sum, whatever y_max >= 1, and 2 for the mean; the module's docstring derives these and those for l_2. For
+    given binary labels with r relevant documents the supremum is 2 r (m - r).
+
+    Parameters
+    ----------
+    normalisation : "sum" or "mean"
+        Over the query's pairs.
+    margin : float > 0
+        By how much a more relevant document should be ahead; the papers use 1.
+
+    References
+    ----------
+    Joachims 2002; `slam`, appendix (RankSVM); `lists`, appendix C; `topk`, section 4.1.
+
+    Example
+    -------
+    >>> loss = RankSVM()
+    >>> loss.value_and_gradient([1.0, 0.5, 3.0], [2, 1, 0], [0, 3])
+    (array([7.]), array([-2.,  0.,  2.]))
+    >>> loss.lipschitz(10, 1), loss.lipschitz(10, 4)
+    (50.0, 50.0)
+    """
+
+    name: ClassVar[str] = "ranksvm"
+
+    def __init__(self, normalisation: Normalisation = "sum", margin: float = 1.0) -> None:
+        super().__init__(normalisation)
+        if not (math.isfinite(margin) and margin > 0):
+            raise ConfigurationError(f"margin: expected a finite number > 0, found {margin}")
+        self.margin = float(margin)
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """See the base class."""
+        values, gradient = hinge(scores, y, offsets, self.margin)
+        return self._scaled(values, gradient, y, offsets)
+
+    def smoothed(self, width: float) -> RoundedRankSVM:
+        """Hinges rounded off over ``width`` margins (Huber's hinge), from below."""
+        return RoundedRankSVM(self.normalisation, self.margin, width * self.margin)
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        """Undefined: the hinge has a kink."""
+        raise DataError("ranksvm is not smooth: it has no smoothness constant")
+
+
+class RoundedRankSVM(_Pairwise, MinorantSurrogate):
+    """RankSVM with t = margin + s_j - s_i charged 0 for t <= 0, t^2 / (2 h) for 0 <= t <= h, t - h/2 beyond; h = width.
+
+    It lies below RankSVM, by at most h/2 a pair. The slopes alpha = clip(t / h, 0, 1) are dual variables of
+    RankSVM: alpha t' <= max(0, t') for every t', so that sum alpha (margin + s'_j - s'_i) is an affine function of s'
+    below RankSVM. Constants: as RankSVM; H = max-cut / h, where a cut of the pairs has at most floor(m/2) ceil(m/2),
+    each counting (2)^2 / h.
+
+    Example
+    -------
+    >>> RoundedRankSVM("sum", 1.0, 0.5).minorant(*map(np.asarray, ([0.75, 0.0], [1, 0], [0, 2])))
+    (array([0.0625]), array([-0.5,  0.5]), array([0.5]))
+    """
+
+    name: ClassVar[str] = "rounded-ranksvm"
+    third_order: ClassVar[float] = math.inf
+
+    def __init__(self, normalisation: Normalisation, margin: float, width: float) -> None:
+        super().__init__(normalisation)
+        self.margin, self.width = margin, width
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """See the base class."""
+        values, gradient, _ = rounded_hinge(scores, y, offsets, self.margin, self.width)
+        return self._scaled(values, gradient, y, offsets)
+
+    def minorant(
+        self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]
+    ) -> tuple[Floats, Floats, Floats]:
+        """See the base class; the intercepts are margin sum alpha."""
+        values, gradient, weights = rounded_hinge(scores, y, offsets, self.margin, self.width)
+        values, gradient = self._scaled(values, gradient, y, offsets)
+        return values, gradient, self.margin * weights * self._scale(y, offsets)
+
+    def interior(self, fraction: float) -> RoundedRankSVM:
+        """See the base class: pairs with fraction h < t < (1 - fraction) h."""
+        edge = fraction * self.width
+        return RoundedRankSVM(self.normalisation, self.margin - edge, self.width - 2.0 * edge)
+
+    @property
+    def dual_width(self) -> float:
+        """h."""
+        return self.width
+
+    def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
+        """1/h times the Laplacian of the pairs with 0 < t < h, times V."""
+        return rounded_hinge_hessian(scores, y, offsets, self.margin, self.width, self._scale(y, offsets), V)
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        """4 floor(m/2) ceil(m/2) / h for the sum, 4 / h for the mean; 0 where no two labels can differ."""
+        check_list(m, y_max)
+        if m == 1 or y_max == 0:
+            return 0.0
+        return 4.0 / self.width * (1.0 if self.normalisation == "mean" else (m // 2) * (m - m // 2))
+
+
+class RankNet(_Pairwise, SmoothSurrogate):
+    """phi(s, y) = sum over pairs with y_i > y_j of log(1 + e^(s_j - s_i)).
+
+    Safe from overflow for every finite score, and as fast as a pass over pairs allows (see ``logistic_kernels``).
+
+    Constants: those of RankSVM, approached (not attained) as scores grow apart in the reverse order of the labels.
+    H = floor(m/2) ceil(m/2) for the sum and 1 for the mean: u' D^2 phi u = sum alpha (1 - alpha) (u_i - u_j)^2 with
+    alpha (1 - alpha) <= 1/4, and a cut u in {-1, 1}^m with |u_i - u_j| = 2 has at most that many pairs; attained at
+    equal scores by binary labels with floor(m/2) relevant documents.
+
+    References
+    ----------
+    Burges et al. 2005; `cone`, section 3 (RankNet); `twolayer`, section 2 (logistic loss).
+
+    Example
+    -------
+    >>> values, gradient = RankNet().value_and_gradient([1e4, 0.0], [0, 1], [0, 2])
+    >>> values, gradient
+    (array([10000.]), array([ 1., -1.]))
+    """
+
+    name: ClassVar[str] = "ranknet"
+    # For t -> log(1 + e^t), |third derivative| <= second; a pair has |u_j - u_i| <= 2 ||u||_inf.
+    third_order: ClassVar[float] = 2.0
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """See the base class."""
+        values, gradient = logistic(scores, y, offsets)
+        return self._scaled(values, gradient, y, offsets)
+
+    def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
+        """The Laplacian with pair weights alpha (1 - alpha), times V."""
+        return logistic_hessian(scores, y, offsets, self._scale(y, offsets), V)
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        """floor(m/2) ceil(m/2) for the sum, 1 for the mean; 0 where no two labels can differ. Attained."""
+        check_list(m, y_max)
+        if m == 1 or y_max == 0:
+            return 0.0
+        return 1.0 if self.normalisation == "mean" else float((m // 2) * (m - m // 2))

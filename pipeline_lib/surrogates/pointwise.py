@@ -1,0 +1,68 @@
+"""Which surrogates compare every score with its own label?"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, check_list, needed_score_bound
+
+
+class Squared(SmoothSurrogate):
+    """phi(s, y) = sum_i (s_i - y_i)^2, with gradient 2 (s - y).
+
+    It is not globally Lipschitz. On ||s||_inf <= S, with labels in 0..y_max, G = 2 m (S + y_max) with respect to
+    l_inf and 2 sqrt(m) (S + y_max) with respect to l_2; both are attained at s = -S 1, y = y_max 1. Everywhere
+    H = 2 m (attained by u = 1).
+
+    References
+    ----------
+    `topk`, section 4.1; Cossock and Zhang 2008.
+
+    Example
+    -------
+    >>> loss = Squared()
+    >>> loss.value([1.0, 0.0, 3.0], [1, 2, 0], [0, 2, 3]), loss.gradient([1.0, 0.0, 3.0], [1, 2, 0], [0, 2, 3])
+    (array([4., 9.]), array([ 0., -4.,  6.]))
+    >>> loss.lipschitz(10, 2, score_bound=3.0)
+    100.0
+    """
+
+    name: ClassVar[str] = "squared"
+    third_order: ClassVar[float] = 0.0
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """See the base class."""
+        return _squared(scores, y, offsets)
+
+    def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
+        """2 V."""
+        return 2.0 * V
+
+    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+        """2 m (S + y_max) or 2 sqrt(m) (S + y_max), with S = score_bound; attained."""
+        check_list(m, y_max, norm)
+        return 2.0 * (m if norm == "linf" else math.sqrt(m)) * (needed_score_bound(self.name, score_bound) + y_max)
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        """2 m; attained."""
+        check_list(m, y_max)
+        return 2.0 * m
+
+
+@njit(cache=True)
+def _squared(s, y, offsets):  # type: ignore[no-untyped-def]
+    # phi = sum_i (s_i - y_i)^2;  d phi / d s_i = 2 (s_i - y_i)
+    values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))
+    for q in range(len(values)):
+        total = 0.0
+        for i in range(offsets[q], offsets[q + 1]):
+            difference = s[i] - y[i]
+            total += difference * difference
+            gradient[i] = 2.0 * difference
+        values[q] = total
+    return values, gradient

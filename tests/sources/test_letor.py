@@ -1,0 +1,496 @@
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import letor, letor_kernels
+
+settings.register_profile("letor", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settings.load_profile("letor")
+
+
+def file_of(folder: Path, text: str | bytes) -> Path:
+    path = folder / "some.txt"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def plain(text: str, n_features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the format says, in the plainest Python."""
+    X, y, qid = [], [], []
+    for line in text.splitlines():
+        fields = line.split("#")[0].split()
+        if fields:
+            row = [0.0] * n_features
+            for field in fields[2:]:
+                id_, value = field.split(":")
+                row[int(id_) - 1] = float(value)
+            X.append(row)
+            y.append(int(fields[0]))
+            qid.append(int(fields[1].removeprefix("qid:")))
+    return np.array(X).astype(np.float32), np.array(y), np.array(qid)
+
+
+def bits(values: Any) -> list[int]:
+    return np.asarray(values, np.float32).view(np.uint32).ravel().tolist()
+
+
+# --- The grammar
+
+
+@pytest.mark.parametrize(
+    ("text", "X", "y", "qids"),
+    [
+        ("2 qid:10 1:0.5 2:3 # c\n", [[0.5, 3]], [2], [10]),
+        ("2 qid:10 1:0.5 2:3", [[0.5, 3]], [2], [10]),
+        ("2 qid:10 1:0.5 2:3\r\n0 qid:10 1:1\r\n", [[0.5, 3], [1, 0]], [2, 0], [10]),
+        ("2 qid:10 1:0.5 2:3\r", [[0.5, 3]], [2], [10]),
+        ("\n  \n\t\r\n# only a comment\n   # another\n1 qid:1 1:1\n\n", [[1]], [1], [1]),
+        ("  1 \t qid:1\t\t1:1   2:2  \t\n", [[1, 2]], [1], [1]),
+        ("1 qid:1 3:3 1:1 2:2\n", [[1, 2, 3]], [1], [1]),
+        ("1 qid:1 2:2\n0 qid:2 4:1e-3 1:-5\n", [[0, 2, 0, 0], [-5, 0, 0, 1e-3]], [1, 0], [1, 2]),
+        ("1 qid:1 5:0\n", [[0, 0, 0, 0, 0]], [1], [1]),
+        ("1 qid:1 1:1E+2 2:.5 3:5. 4:+7 5:-0.25e1\n", [[100, 0.5, 5, 7, -2.5]], [1], [1]),
+        ("1 qid:1 1:1#no blank before\n", [[1]], [1], [1]),
+        ("1 qid:1#nothing else\n0 qid:1 1:2\n", [[0], [2]], [1, 0], [1]),
+        ("1 qid:1 1:1 # 1:nan # qid:x ?? \n", [[1]], [1], [1]),
+        ("+1 qid:-7 01:1 002:2\n", [[1, 2]], [1], [-7]),
+        ("255 qid:9223372036854775807 1:1\n", [[1]], [255], [2**63 - 1]),
+        ("0000000000000000000000001 qid:00000000000000000000000000007 1:1\n", [[1]], [1], [7]),
+        ("\ufeff1 qid:1 1:1\n", [[1]], [1], [1]),
+        ("1 qid:1 1:1 # \u20ac\u00df\n", [[1]], [1], [1]),
+    ],
+)
+def test_what_the_format_allows(tmp_path: Path, text: str, X: list[Any], y: list[int], qids: list[int]) -> None:
+    data = letor.read(file_of(tmp_path, text))
+    assert bits(data.X) == bits(X)
+    assert data.X.shape == np.shape(X)
+    assert data.y.tolist() == y
+    assert data.qids.tolist() == qids
+
+
+def test_a_comment_may_hold_bytes_that_are_no_text_of_any_kind(tmp_path: Path) -> None:
+    path = file_of(tmp_path, b"1 qid:1 1:1 # \xff\xfe\x80\x01\r\r qid:\n0 qid:1 1:2\n")
+    assert letor.read(path).X.tolist() == [[1], [2]]
+
+
+def test_crlf_and_lf_give_the_same_data(tmp_path: Path) -> None:
+    text = "1 qid:1 1:0.25 2:7 # a\n\n0 qid:2 2:1\n"
+    lf, crlf = letor.read(file_of(tmp_path, text)), letor.read(file_of(tmp_path, text.replace("\n", "\r\n")))
+    assert bits(lf.X) == bits(crlf.X)
+    assert lf.offsets.tolist() == crlf.offsets.tolist() == [0, 1, 2]
+
+
+def test_a_given_number_of_features_is_kept(tmp_path: Path) -> None:
+    assert letor.read(file_of(tmp_path, "1 qid:1 2:1\n"), n_features=4).X.tolist() == [[0, 1, 0, 0]]
+
+
+def test_the_largest_id_decides_wherever_it_stands(tmp_path: Path) -> None:
+    lines = [f"0 qid:1 {j}:1 {max(1, j // 2)}:2 # 9999:\n" if j > 1 else "0 qid:1 1:1\n" for j in range(1, 400)]
+    path = file_of(tmp_path, "".join(lines))
+    X, _, _ = plain(path.read_text(), 399)
+    assert bits(letor.read(path).X) == bits(X)
+    assert letor.count_features(path) == 399
+
+
+def test_rounded_labels_round_halves_up(tmp_path: Path) -> None:
+    labels = [
+        "0",
+        "0.49999999999999994",
+        "0.5",
+        "1.4999",
+        "1.5",
+        "2.5",
+        "3.07142857142857142857142857",
+        "4e0",
+        "-0.0",
+        "255.4",
+    ]
+    path = file_of(tmp_path, "".join(f"{label} qid:1 1:1\n" for label in labels))
+    assert letor.read(path, labels="rounded").y.tolist() == [0, 0, 1, 1, 2, 3, 3, 4, 0, 255]
+
+
+def test_the_query_may_stand_in_the_comment(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "1.3 1:0.5 3:2 # 17\n0 2:1 #17 and more\n2.9 1:1 #\t18\r\n1 # 19")
+    data = letor.read(path, labels="rounded", qid="comment")
+    assert data.qids.tolist() == [17, 18, 19]
+    assert data.offsets.tolist() == [0, 2, 3, 4]
+    assert data.y.tolist() == [1, 0, 3, 1]
+    assert data.X.tolist() == [[0.5, 0, 2], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
+
+
+# --- What it refuses
+
+TOO_LONG = "9" * 40
+REFUSED = [
+    ("qid:1 1:1", "as the label", "'qid:1'"),
+    ("x qid:1 1:1", "as the label", "'x'"),
+    ("1.5 qid:1 1:1", "as the label", "'1.5'"),
+    ("1.0 qid:1 1:1", "labels='rounded'", "'1.0'"),
+    ("-1 qid:1 1:1", "a label in 0..255", "'-1'"),
+    ("256 qid:1 1:1", "a label in 0..255", "'256'"),
+    (f"{TOO_LONG} qid:1 1:1", "as the label", "'99999"),
+    ("18446744073709551616 qid:1 1:1", "as the label", "'18446744073709551616'"),
+    ("nan qid:1 1:1", "as the label", "'nan'"),
+    ("1 1:1", "'qid:'", "'1:1'"),
+    ("1", "'qid:'", "the end of the line"),
+    ("1 # qid:1", "'qid:'", "'#"),
+    ("1 QID:1 1:1", "'qid:'", "'QID:1'"),
+    ("1 qid:a 1:1", "a whole number", "'qid:a'"),
+    ("1 qid: 1:1", "a whole number", "'qid:'"),
+    ("1 qid:1.0 1:1", "a whole number", "'qid:1.0'"),
+    ("1 qid:9223372036854775808 1:1", "64 bits", "'qid:9223372036854775808'"),
+    (f"1 qid:{TOO_LONG} 1:1", "64 bits", "'qid:99999"),
+    ("1 qid:1 1:1 1:2", "once", "'1:2'"),
+    ("1 qid:1 2:1 1:1 2:1", "once", "'2:1'"),
+    ("1 qid:1 0:1", "a feature id in 1..3", "'0:1'"),
+    ("1 qid:1 4:1", "a feature id in 1..3", "'4:1'"),
+    ("1 qid:1 18446744073709551617:1", "a feature id in 1..3", "'18446744073709551617:1'"),
+    (f"1 qid:1 {TOO_LONG}:1", "a feature id in 1..3", "'99999"),
+    ("1 qid:1 -1:1", "a feature id in 1..3", "'-1:1'"),
+    ("1 qid:1 1:1 qid:2", "a feature id in 1..3", "'qid:2'"),
+    ("1 qid:1 a:1", "a feature id in 1..3", "'a:1'"),
+    ("1 qid:1 1 2:2", "a colon", "'1'"),
+    ("1 qid:1 1.5", "a colon", "'1.5'"),
+    ("1 qid:1 1 :2", "a colon", "'1'"),
+    ("1 qid:1 1:", "a finite number", "'1:'"),
+    ("1 qid:1 1: 2", "a finite number", "'1:'"),
+    ("1 qid:1 1:x", "a finite number", "'1:x'"),
+    ("1 qid:1 1:1.2.3", "a finite number", "'1:1.2.3'"),
+    ("1 qid:1 1:1,5", "a finite number", "'1:1,5'"),
+    ("1 qid:1 1:0x10", "a finite number", "'1:0x10'"),
+    ("1 qid:1 1:1_0", "a finite number", "'1:1_0'"),
+    ("1 qid:1 1:.", "a finite number", "'1:.'"),
+    ("1 qid:1 1:-", "a finite number", "'1:-'"),
+    ("1 qid:1 1:1e", "a finite number", "'1:1e'"),
+    ("1 qid:1 1:1e+", "a finite number", "'1:1e+'"),
+    ("1 qid:1 1:e5", "a finite number", "'1:e5'"),
+    ("1 qid:1 1:nan", "a finite number", "'1:nan'"),
+    ("1 qid:1 1:inf", "a finite number", "'1:inf'"),
+    ("1 qid:1 1:-Infinity", "a finite number", "'1:-Infinity'"),
+    ("1 qid:1 2:1e39", "finite in float32 for feature 2", "'1e39'"),
+    ("1 qid:1 2:-3.4028236e38", "finite in float32 for feature 2", "'-3.4028236e38'"),
+    ("1 qid:1 2:1e99999999999999999999", "finite in float32 for feature 2", "'1e99999"),
+    (f"1 qid:1 2:{TOO_LONG}", "finite in float32 for feature 2", "'99999"),
+    ("1 qid:1 1:1\r2:2", "a feature id", "'\\r2:2'"),
+    ("1 qid:1 1:1 \r 2:2", "a feature id", "'\\r'"),
+    ("1 qid:1 1:1\x00", "a finite number", "\\x00"),
+    ("1 qid:1 1:1 # \x00", "text", "NUL"),
+    ("# \x00", "text", "NUL"),
+    ("\x00\x00\x00", "as the label", "\\x00"),
+]
+
+
+@pytest.mark.parametrize(("line", "expected", "found"), REFUSED)
+@pytest.mark.parametrize("ending", ["\n", "\r\n", ""])
+def test_what_it_refuses(tmp_path: Path, line: str, expected: str, found: str, ending: str) -> None:
+    path = file_of(tmp_path, f"\n1 qid:1 1:1 3:2 # first\n\n{line}{ending}")
+    with pytest.raises(DataError) as raised:
+        letor.read(path, n_features=3)
+    message = str(raised.value)
+    assert message.startswith(f"{path}:4: expected ")
+    before, _, after = message.partition(", found ")
+    assert expected in before
+    assert found in after
+    assert len(message) < len(str(path)) + 200
+    assert "\n" not in message
+
+
+def test_the_first_fault_of_a_file_is_told(tmp_path: Path) -> None:
+    """Faults are found in different places of the reader; the reader of the message wants the first."""
+    lines = ["1 qid:1 1:1", "1 qid:1 1:1e39", "1 qid:2 1:1", "1 qid:1 1:1", "x"]
+    for first, part in [(2, "float32"), (4, "together"), (5, "label")]:
+        text = [*lines[:1], lines[1] if first == 2 else "0 qid:1 1:1", *lines[2:3]]
+        text += [lines[3] if first <= 4 else "0 qid:2 1:1", lines[4]]
+        with pytest.raises(DataError, match=rf"some.txt:{first}: .*{part}"):
+            letor.read(file_of(tmp_path, "\n".join(text)))
+
+
+def test_two_faults_in_a_line_tell_the_first(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"txt:1: .*float32.*1e39"):
+        letor.read(file_of(tmp_path, "1 qid:1 1:1e39 2:x"))
+
+
+def test_a_query_that_returns_is_named_with_both_lines(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "1 qid:5 1:1\n# c\n1 qid:7 1:1\n1 qid:8 1:1\n\n1 qid:7 1:1\n")
+    with pytest.raises(DataError, match=r"some.txt:6: .*stand together, found query 7 again, first seen on line 3"):
+        letor.read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (b"", "an empty file"),
+        (b"\n \n# comment\n", "only blank lines and comments"),
+        (b"\xef\xbb\xbf", "only blank lines"),
+        (b"\x1f\x8b\x08\x00rest", "gzip"),
+        (b"PK\x03\x04rest", "zip"),
+        ("1 qid:1 1:1\n".encode("utf-16"), "UTF-16"),
+        (b"1 qid:1\n", "found none"),
+    ],
+)
+def test_files_that_hold_no_data(tmp_path: Path, text: bytes, found: str) -> None:
+    path = file_of(tmp_path, text)
+    with pytest.raises(DataError, match=found) as raised:
+        letor.read(path)
+    assert str(raised.value).startswith(str(path))
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.txt", tmp_path):
+        with pytest.raises(DataError, match="expected a readable file"):
+            letor.read(path)
+
+
+def test_a_line_without_end_is_refused_before_memory_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(letor, "PIECE", 256)
+    monkeypatch.setattr(letor, "LONGEST_LINE", 2000)
+    path = file_of(tmp_path, "1 qid:1 1:1\n1 qid:1 1:1 # " + "long " * 1000)
+    with pytest.raises(DataError, match=r"some.txt:2: expected a line of at most 2,000 bytes"):
+        letor.read(path)
+
+
+@pytest.mark.parametrize("line", ["1 1:1", "1 1:1 #", "1 1:1 # x17", "1 1:1 # 17a", "1 1:1 # 1.5"])
+def test_a_comment_without_a_query(tmp_path: Path, line: str) -> None:
+    with pytest.raises(DataError, match=r"txt:2: expected a comment that begins with the query's name"):
+        letor.read(file_of(tmp_path, f"1 1:1 # 17\n{line}\n"), qid="comment")
+
+
+@pytest.mark.parametrize(
+    "label", ["-0.1", "255.5", "1e300", "-1e300", "99999999999999999999999", "-3.14159265358979323846"]
+)
+def test_rounded_labels_out_of_range(tmp_path: Path, label: str) -> None:
+    with pytest.raises(DataError, match=r"txt:1: expected a label in 0..255, found '"):
+        letor.read(file_of(tmp_path, f"{label} qid:1 1:1\n"), labels="rounded")
+
+
+@pytest.mark.parametrize(
+    "options", [{"labels": "real"}, {"qid": "none"}, {"n_features": 0}, {"n_features": -1}, {"n_features": 10**9}]
+)
+def test_options_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match=next(iter(options))):
+        letor.read(file_of(tmp_path, "1 qid:1 1:1\n"), **options)
+
+
+def test_an_id_beyond_all_reason_does_not_eat_memory(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"txt:1: expected a feature id in 1..65536, found '4000000000:1'"):
+        letor.read(file_of(tmp_path, "1 qid:1 4000000000:1\n"))
+
+
+# --- Numbers: bit for bit what numpy.float32(float(text)) gives
+
+digit_strings = st.text("0123456789", max_size=25)
+exponents = st.one_of(
+    st.just(""), st.integers(-60, 45).map(lambda e: f"e{e}"), st.integers(0, 30).map(lambda e: f"E+{e}")
+)
+decimals = st.builds(
+    lambda sign, whole, dot, part, exponent: f"{sign}{whole}{dot}{part if dot else ''}{exponent}",
+    st.sampled_from(["", "-", "+"]), digit_strings, st.sampled_from(["", "."]), digit_strings, exponents,
+).filter(lambda text: any(c.isdigit() for c in text.lower().split("e")[0]))  # fmt: skip
+singles = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+def read_values(folder: Path, texts: list[str]) -> list[int]:
+    path = file_of(folder, "0 qid:1 " + " ".join(f"{j}:{text}" for j, text in enumerate(texts, start=1)))
+    return bits(letor.read(path, n_features=len(texts)).X)
+
+
+@given(texts=st.lists(decimals, min_size=1, max_size=50))
+@settings(max_examples=400)
+def test_numbers_are_correctly_rounded(tmp_path: Path, texts: list[str]) -> None:
+    values = [float(text) for text in texts]
+    assume(all(abs(value) < 3.4028235e38 for value in values))
+    assert read_values(tmp_path, texts) == bits(np.array(values).astype(np.float32))
+
+
+@given(values=st.lists(st.tuples(singles, st.integers(-3, 3), st.integers(17, 60)), min_size=1, max_size=50))
+@settings(max_examples=300)
+def test_numbers_between_two_float32_go_the_right_way(tmp_path: Path, values: list[tuple[float, int, int]]) -> None:
+    """The midpoint of two neighbours, exactly and a little beside it, is where a shortcut would round wrongly."""
+    texts = []
+    for value, step, digits in values:
+        low = np.float32(value)
+        high = np.nextafter(min(low, np.float32(3e38)), np.float32(np.inf))
+        if low < high:
+            middle = (Fraction(float(low)) + Fraction(float(high))) / 2
+            exact = Decimal(middle.numerator) / Decimal(middle.denominator)
+            texts.append(f"{exact + step * abs(exact).scaleb(-digits):e}" if step else str(exact))
+    assume(texts)
+    expected = np.array([float(text) for text in texts]).astype(np.float32)
+    assume(np.isfinite(expected).all())
+    assert read_values(tmp_path, texts) == bits(expected)
+
+
+def test_midpoints_with_all_their_digits(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    low = rng.integers(0, 0x7F7FFFFF, 3000).astype(np.uint32).view(np.float32)
+    middle = (low.astype(np.float64) + np.nextafter(low, np.float32(np.inf)).astype(np.float64)) / 2
+    texts = [f"{Decimal(m)}" for m in middle] + [f"{Decimal(m)}0000000001" for m in middle if m < 1]
+    assert read_values(tmp_path, texts) == bits(np.array([float(t) for t in texts]).astype(np.float32))
+
+
+@given(values=st.lists(st.floats(-1e37, 1e37), min_size=1, max_size=50))
+def test_doubles_written_with_all_digits(tmp_path: Path, values: list[float]) -> None:
+    assert read_values(tmp_path, [repr(v) for v in values]) == bits(np.array(values).astype(np.float32))
+
+
+def test_hard_numbers_fill_the_list_and_parsing_goes_on(tmp_path: Path) -> None:
+    """Subnormal float32 values below 1e-290 need Python, one by one; the list of them holds some thousands."""
+    value = "1." + "0" * 30 + "1e-300"
+    text = "".join(f"{i % 3} qid:{i // 10} 1:{value} 2:{i} 3:-{value}\n" for i in range(7000))
+    X, y, _ = plain(text, 3)
+    data = letor.read(file_of(tmp_path, text))
+    assert bits(data.X) == bits(X)
+    assert data.y.tolist() == y.tolist()
+
+
+# --- Pieces and blocks
+
+GAPS = [" ", "  ", "\t", " \t "]
+
+
+@st.composite
+def texts_of_letor(draw: st.DrawFn) -> str:
+    """Files with everything the format allows, of a few queries."""
+    lines = []
+    for query in range(draw(st.integers(1, 6))):
+        for _ in range(draw(st.integers(1, 5))):
+            ids = draw(st.lists(st.integers(1, 12), unique=True, max_size=12))
+            values = draw(
+                st.lists(st.one_of(singles.map(str), st.just("0"), st.just("0.250000")), min_size=12, max_size=12)
+            )
+            gap = draw(st.sampled_from(GAPS))
+            fields = [str(draw(st.integers(0, 4))), f"qid:{query * 7 + 1}"]
+            fields += [f"{j}:{value}" for j, value in zip(ids, values, strict=False)]
+            comment = draw(st.sampled_from(["", "#", " # docid = GX1-2 inc = 1 # 3:x", " #\ttext " * 9]))
+            lines.append(gap.join(fields) + comment + draw(st.sampled_from(["\n", "\r\n", "\n\n", " \n# note\n"])))
+    return "".join(lines)
+
+
+@given(text=texts_of_letor(), piece=st.sampled_from([64, 100, 333]), rows=st.sampled_from([1, 2, 7]))
+@settings(max_examples=150)
+def test_pieces_and_blocks_do_not_show(tmp_path: Path, text: str, piece: int, rows: int) -> None:
+    path = file_of(tmp_path, text)
+    X, y, qid = plain(text, 12)
+    digest = hashlib.sha256()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(letor, "PIECE", piece)
+        patch.setattr(letor, "rows_per_group", lambda d: rows)
+        blocks = list(letor.read_blocks(path, n_features=12, digest=digest))
+        if " 12:" in text:
+            assert bits(letor.read(path).X) == bits(X)
+    assert all(len(block.X) == rows for block in blocks[:-1])
+    assert bits(np.concatenate([block.X for block in blocks])) == bits(X)
+    assert np.concatenate([block.label for block in blocks]).tolist() == y.tolist()
+    assert np.concatenate([block.qid for block in blocks]).tolist() == qid.tolist()
+    assert digest.hexdigest() == hashlib.sha256(path.read_bytes()).hexdigest()
+    whole = letor.read(path, n_features=12)
+    assert bits(whole.X) == bits(X)
+    assert np.repeat(whole.qids, whole.documents_per_query).tolist() == qid.tolist()
+
+
+@given(text=texts_of_letor(), data=st.data())
+@settings(max_examples=100)
+def test_faults_have_the_same_place_whatever_the_pieces(tmp_path: Path, text: str, data: st.DataObject) -> None:
+    lines = text.split("\n")
+    at = data.draw(st.integers(0, len(lines) - 1))
+    lines.insert(at, "1 qid:1000000 3:x")
+    path = file_of(tmp_path, "\n".join(lines))
+    messages = set()
+    for piece, rows in [(64, 1), (130, 3), (1 << 20, 1000)]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(letor, "PIECE", piece)
+            patch.setattr(letor, "rows_per_group", lambda d, rows=rows: rows)
+            with pytest.raises(DataError) as raised:
+                letor.read(path, n_features=12)
+            messages.add(str(raised.value))
+    assert messages == {f"{path}:{at + 1}: expected a finite number as the feature's value, as in 7:0.5, found '3:x'"}
+
+
+def test_queries_that_return_in_another_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(letor, "rows_per_group", lambda d: 2)
+    path = file_of(tmp_path, "".join(f"0 qid:{q} 1:1\n" for q in (1, 1, 1, 2, 2, 3, 1)))
+    blocks = letor.read_blocks(path, n_features=1)
+    assert [next(blocks).qid.tolist() for _ in range(3)] == [[1, 1], [1, 2], [2, 3]]
+    with pytest.raises(DataError, match=r"txt:7: .*query 1 again, first seen on line 1"):
+        next(blocks)
+
+
+# --- Writing
+
+
+@given(values=st.lists(st.lists(singles, min_size=3, max_size=3), min_size=1, max_size=30), rng=st.randoms())
+@settings(max_examples=200)
+def test_what_is_written_reads_back_bit_for_bit(tmp_path: Path, values: list[list[float]], rng: Any) -> None:
+    names = np.repeat([-(2**63) + 1, 2**63 - 1, 0], [1, len(values), 1])[: len(values)]
+    data = RankingData.from_arrays(values, [rng.randrange(256) for _ in values], names)
+    path = tmp_path / "written.txt"
+    letor.write(path, data)
+    back = letor.read(path, n_features=3)
+    assert bits(back.X) == bits(data.X)
+    assert back.y.tolist() == data.y.tolist()
+    assert back.qids.tolist() == data.qids.tolist()
+    assert back.offsets.tolist() == data.offsets.tolist()
+
+
+def significant(text: str) -> int:
+    """Significant digits; zeros that only hold a place do not count."""
+    return len(text.lower().split("e")[0].replace(".", "").lstrip("-0").rstrip("0"))
+
+
+def test_values_are_written_with_the_fewest_digits(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    X = np.concatenate(
+        [
+            rng.normal(size=5000),
+            rng.integers(0, 0x7F7FFFFF, 5000).astype(np.uint32).view(np.float32),
+            np.round(rng.random(5000), 6),
+            2.0 ** np.arange(-149, 128),
+            np.nextafter(np.float32(2.0) ** np.arange(-149, 128, dtype=np.float32), np.float32(0)),
+            [0.1, 1e-4, np.nextafter(np.float32(1e-4), np.float32(0)), 16777215, 16777216, 1e10, 0.0, -0.0, 123],
+        ]
+    ).astype(np.float32)  # fmt: skip
+    path = tmp_path / "written.txt"
+    letor.write(path, RankingData.from_arrays(X[:, None], np.zeros(len(X)), np.zeros(len(X))))
+    texts = [line.split(" 1:")[1] for line in path.read_text().splitlines()]
+    assert bits([np.float32(text) for text in texts]) == bits(X)
+    shortest = [significant(np.format_float_scientific(x, unique=True)) for x in X]
+    assert [significant(text) for text in texts] == shortest
+    assert texts[-9:] == ["0.1", "0.0001", "9.999999e-5", "16777215", "1.6777216e+7", "1e+10", "0", "-0", "123"]
+
+
+def test_the_text_written(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "written.txt"
+    letor.write(path, RankingData.from_arrays([[0.5, -2], [0, 1e-9], [3, 0.1]], [0, 12, 1], [30, 30, -4]))
+    assert path.read_bytes() == b"0 qid:30 1:0.5 2:-2\n12 qid:30 1:0 2:1e-9\n1 qid:-4 1:3 2:0.1\n"
+
+
+def test_many_rows_are_written_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = RankingData.from_arrays(np.random.default_rng(0).random((500, 7)), np.arange(500) % 3, np.arange(500) // 9)
+    letor.write(tmp_path / "a.txt", data)
+    monkeypatch.setattr(letor, "PIECE", 500)
+    letor.write(tmp_path / "b.txt", data)
+    assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
+
+
+def test_nothing_that_cannot_be_read_is_written(tmp_path: Path) -> None:
+    data = RankingData.from_arrays([[1.0], [2.0]], [0, 1], [1, 2])
+    for bad in (data.take(np.zeros(0, int)), data.take([0, 1, 0])):
+        with pytest.raises(DataError):
+            letor.write(tmp_path / "written.txt", bad)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_longest_value_fits_the_space_kept_for_it() -> None:
+    longest = max(len(np.format_float_positional(np.float32(-x), unique=True)) for x in (0.00012345679, 16777215.0))
+    assert len("65536: ") + longest + 4 < letor_kernels.LONGEST_VALUE

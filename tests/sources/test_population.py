@@ -1,0 +1,425 @@
+"""Does the population draw what its formulas say?"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import metrics
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.sources import population as module
+from pipeline_lib.sources.population import Population, PopulationSettings, default_settings, write_parts
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+settings_ = st.builds(
+    PopulationSettings,
+    features=st.integers(1, 30),
+    label_shares=st.sampled_from([(0.5, 0.5), (0.78, 0.14, 0.08), (0.1, 0.2, 0.3, 0.3, 0.1), (0.001, 0.999)]),
+    documents=st.sampled_from([1, 7, (1, 12)]),
+    noise=st.sampled_from([0, 0.05, 1.0]),
+    query_noise=st.sampled_from([0, 0.3]),
+    query_spread=st.sampled_from([0, 0.45, 0.9]),
+    signal=st.sampled_from([0.1, 0.5, 1]),
+    margin=st.sampled_from([0, 0.01, 0.04]),
+    feature_norm=st.sampled_from([1.0, 2.5, 100.0]),
+    seed=st.integers(0, 5),
+)
+
+
+# --- bounds and margin --------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=80, deadline=None)
+@given(settings_)
+def test_bounds_margin_and_shape_hold_for_all_settings(chosen):
+    population = Population(chosen)
+    data = population.draw(60, rng(3))
+    assert (data.n_queries, data.n_features) == (60, chosen.features)
+    low, high = chosen.documents if isinstance(chosen.documents, tuple) else (chosen.documents,) * 2
+    assert low <= data.documents_per_query.min() <= data.documents_per_query.max() <= high
+    assert np.linalg.norm(population.utility) == pytest.approx(1.0)
+    assert np.linalg.norm(data.X64, axis=1).max() <= chosen.feature_norm
+    assert np.abs(data.X64).max() <= population.feature_norm_inf <= chosen.feature_norm
+    assert data.y.min() >= 0
+    assert data.y.max() <= chosen.y_max
+    if chosen.realisable and chosen.margin > 0:
+        along = data.X64 @ population.utility
+        top = np.array([along[data.y == grade].max(initial=-np.inf) for grade in range(chosen.y_max + 1)])
+        bottom = np.array([along[data.y == grade].min(initial=np.inf) for grade in range(chosen.y_max + 1)])
+        for low_grade in range(chosen.y_max + 1):
+            for high_grade in range(low_grade + 1, chosen.y_max + 1):
+                gap = bottom[high_grade] - top[low_grade]
+                assert gap >= chosen.margin * (high_grade - low_grade)
+
+
+def test_the_margin_is_reached_and_the_bound_along_u_is_tight():
+    chosen = PopulationSettings(features=4, noise=0, query_noise=0, margin=0.2, documents=50)
+    population = Population(chosen)
+    data = population.draw(20_000, rng(1))
+    along = data.X64 @ population.utility
+    for grade in (0, 1):
+        gap = along[data.y == grade + 1].min() - along[data.y == grade].max()
+        assert 0.2 <= gap < 0.201
+    assert 0.49 < np.abs(along).max() <= 0.5
+
+
+def test_the_utility_is_perfect_where_the_population_is_realisable():
+    population = Population(PopulationSettings(noise=0, query_noise=0, margin=0.05))
+    data = population.draw(500, rng(2))
+    assert (metrics.ndcg(data.X @ population.utility, data.y, data.offsets, no_relevant=1.0) == 1.0).all()
+
+
+# --- labels -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"noise": 0, "query_noise": 0, "margin": 0.1},
+        {"noise": 1.5},
+        {"query_noise": 2.0, "query_spread": 0.0},
+        {"query_spread": 0.9, "label_shares": (0.1, 0.2, 0.4, 0.2, 0.1)},
+    ],
+)
+def test_label_shares_are_as_set(changes):
+    chosen = PopulationSettings(features=3, documents=4, **changes)
+    data = Population(chosen).draw(100_000, rng(5))
+    # The query is the unit that is drawn independently: its own shares tell the standard error.
+    for label, share in enumerate(chosen.label_shares):
+        of_query = np.add.reduceat(data.y == label, data.offsets[:-1]) / 4
+        assert of_query.mean() == pytest.approx(share, abs=5 * of_query.std() / np.sqrt(100_000) + 2e-5)
+
+
+def test_thresholds_by_hand():
+    # Without noise and spread z = a is uniform on [-1, 1].
+    plain = PopulationSettings(label_shares=(0.5, 0.25, 0.25), noise=0, query_noise=0, query_spread=0)
+    np.testing.assert_allclose(Population(plain).thresholds, [0.0, 0.5], atol=1e-12)
+    # z = b/2 + a/2 has the triangular density 1 - |z|: P(z > s) = (1 - s)^2 / 2.
+    triangular = dataclasses.replace(plain, query_spread=0.5, label_shares=(0.875, 0.125))
+    np.testing.assert_allclose(Population(triangular).thresholds, [0.5], atol=1e-4)
+
+
+def test_more_noise_makes_labels_less_predictable():
+    values = []
+    for noise in (0.0, 0.2, 1.0):
+        population = Population(PopulationSettings(noise=noise, query_noise=0))
+        data = population.draw(4000, rng(1))
+        values.append(np.nanmean(metrics.ndcg(data.X @ population.utility, data.y, data.offsets, no_relevant="skip")))
+    assert values[0] == 1.0
+    assert values[0] > values[1] + 0.02 > values[2] + 0.04
+
+
+# --- two layers ---------------------------------------------------------------------------------------------------
+
+
+def intraclass(values):
+    """Share of the variance that lies between queries, values of shape (queries, documents)."""
+    within = values.var(axis=1, ddof=1).mean()
+    between = values.mean(axis=1).var(ddof=1) - within / values.shape[1]
+    return between / (between + within)
+
+
+def test_documents_of_a_query_share_its_level_and_centre():
+    spread = 0.45
+    expected = spread**2 / (spread**2 + (1 - spread) ** 2)
+    population = Population(PopulationSettings(features=5, documents=50, query_spread=spread))
+    data = population.draw(4000, rng(7))
+    along = (data.X64 @ population.utility).reshape(4000, 50)
+    assert intraclass(along) == pytest.approx(expected, abs=0.02)
+    across = np.linalg.qr(np.c_[population.utility, rng(0).random((5, 4))])[0][:, 1]
+    assert intraclass((data.X64 @ across).reshape(4000, 50)) == pytest.approx(expected, abs=0.03)
+
+
+def test_lists_of_different_lengths_keep_to_their_own_query():
+    population = Population(PopulationSettings(features=5, query_spread=0.9))
+    queries, lengths = population.draw_queries(500, rng(1)), rng(2).integers(1, 60, 500)
+    data = population.draw_documents(queries, lengths, rng(3))
+    along = data.X64 @ population.utility
+    means = np.add.reduceat(along, data.offsets[:-1]) / lengths
+    # Given its query a document's merit is within 1 - rho of rho b, and its utility is half of that.
+    np.testing.assert_allclose(means, 0.5 * 0.9 * queries.level, atol=0.5 * 0.1)
+
+
+def test_without_spread_and_taste_queries_are_alike():
+    population = Population(PopulationSettings(features=5, documents=50, query_spread=0, query_noise=0))
+    data = population.draw(4000, rng(7))
+    assert intraclass((data.X64 @ population.utility).reshape(4000, 50)) == pytest.approx(0.0, abs=0.003)
+    assert intraclass(data.y.reshape(4000, 50).astype(float)) == pytest.approx(0.0, abs=0.003)
+
+
+def test_documents_are_independent_given_their_query():
+    # Of one fixed query: neighbouring documents are uncorrelated in utility, features and labels.
+    population = Population(PopulationSettings(features=4, margin=0.05))
+    query = population.draw_queries(1, rng(11))
+    data = population.draw_documents(query, 200_000, rng(12))
+    columns = np.c_[data.X64 @ population.utility, data.X64, data.y]
+    first, second = columns[0::2], columns[1::2]
+    correlations = np.corrcoef(first.T, second.T)[:6, 6:]
+    assert np.nanmax(np.abs(correlations)) < 5 / np.sqrt(100_000)
+
+
+def test_more_documents_of_the_same_query_follow_the_same_distribution():
+    population = Population(PopulationSettings(features=3))
+    queries = population.draw_queries(3, rng(1))
+    one, two = (population.draw_documents(queries, 50_000, rng(seed)) for seed in (2, 3))
+    assert not np.array_equal(one.X, two.X)
+    for q in range(3):
+        rows = slice(one.offsets[q], one.offsets[q + 1])
+        np.testing.assert_allclose(one.X[rows].mean(axis=0), two.X[rows].mean(axis=0), atol=0.005)
+        assert one.y[rows].mean() == pytest.approx(two.y[rows].mean(), abs=0.02)
+    means = [one.X[one.offsets[q] : one.offsets[q + 1]].mean(axis=0) for q in range(3)]
+    assert np.linalg.norm(means[0] - means[1]) > 0.05
+    assert np.linalg.norm(means[1] - means[2]) > 0.05
+
+
+def test_a_query_teaches_its_taste():
+    # Regressing labels within one query finds weight on its own feature, with its own sign.
+    population = Population(PopulationSettings(features=6, query_noise=0.5, noise=0.1, label_shares=(0.5, 0.5)))
+    queries = population.draw_queries(40, rng(4))
+    # A query at an end of the scale has nearly one label only.
+    queries = queries.take(np.flatnonzero(np.abs(queries.level) < 0.5))
+    data = population.draw_documents(queries, 3000, rng(5))
+    for q in range(len(queries)):
+        rows = slice(data.offsets[q], data.offsets[q + 1])
+        X = data.X64[rows] - data.X64[rows].mean(axis=0)
+        w = np.linalg.lstsq(X, data.y[rows] - data.y[rows].mean(), rcond=None)[0]
+        w -= (w @ population.utility) * population.utility
+        expected = np.zeros(6)
+        expected[queries.taste[q]] = queries.sign[q]
+        expected -= (expected @ population.utility) * population.utility
+        assert w @ expected > 0.8 * np.linalg.norm(w) * np.linalg.norm(expected)
+
+
+# --- drawing ------------------------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_sample_and_another_seed_another():
+    one, same, other = (Population(default_settings()).draw(50, rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.X, same.X)
+    np.testing.assert_array_equal(one.y, same.y)
+    np.testing.assert_array_equal(one.offsets, same.offsets)
+    assert one.qids.tolist() == list(range(1, 51))
+    assert one.X.shape != other.X.shape or not np.array_equal(one.X, other.X)
+
+
+def test_utility_follows_from_the_settings_alone():
+    utilities = [Population(PopulationSettings(seed=seed)).utility for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(utilities[0], utilities[1])
+    assert abs(utilities[0] @ utilities[2]) < 0.9
+    sparse = Population(PopulationSettings(features=1000, active=3)).utility
+    assert np.count_nonzero(sparse) == 3
+    assert np.linalg.norm(sparse) == pytest.approx(1.0)
+
+
+def test_list_lengths():
+    population = Population(PopulationSettings(features=2, documents=(3, 5)))
+    lengths = population.draw(3000, rng()).documents_per_query
+    assert set(lengths) == {3, 4, 5}
+    np.testing.assert_allclose(np.bincount(lengths)[3:] / 3000, 1 / 3, atol=0.05)
+    assert population.draw(4, rng(), documents=7).documents_per_query.tolist() == [7] * 4
+    assert population.draw(3, rng(), documents=[1, 5, 2]).documents_per_query.tolist() == [1, 5, 2]
+    assert population.draw(0, rng()).n_queries == 0
+
+
+@pytest.mark.parametrize(
+    ("features", "documents", "queries"), [(1, 1, 5), (1, 1500, 2), (10_000, 1, 3), (2000, 1200, 1)]
+)
+def test_extreme_sizes(features, documents, queries):
+    population = Population(PopulationSettings(features=features, documents=documents))
+    data = population.draw(queries, rng())
+    assert data.X.shape == (queries * documents, features)
+    assert np.linalg.norm(data.X64, axis=1).max() <= 1.0
+    assert np.abs(data.X64).max() <= population.feature_norm_inf
+
+
+def test_default_settings_make_a_likeness_of_mq2008():
+    population = Population(default_settings())
+    data = population.draw(5000, rng(9))
+    best = metrics.ndcg(data.X @ population.utility, data.y, data.offsets, 10).mean()
+    by_chance = metrics.ndcg(rng(1).random(data.n_documents), data.y, data.offsets, 10).mean()
+    without_relevant = np.mean(np.maximum.reduceat(data.y, data.offsets[:-1]) == 0)
+    assert 0.6 < best < 0.8
+    assert by_chance < best - 0.3
+    assert 0.1 < without_relevant < 0.3
+
+
+# --- risk ---------------------------------------------------------------------------------------------------------
+
+
+def share_of_ones(scores, y, offsets):
+    return np.add.reduceat((y > 0).astype(float), offsets[:-1]) / np.diff(offsets)
+
+
+def test_risk_is_the_mean_over_fresh_queries():
+    population = Population(PopulationSettings(features=3, documents=4))
+    found = population.risk(share_of_ones, population.utility, rng(1), 5000)
+    data = population.draw(5000, rng(1))
+    losses = share_of_ones(None, data.y, data.offsets)
+    assert found.value == pytest.approx([losses.mean()])
+    assert found.standard_error == pytest.approx([losses.std(ddof=1) / np.sqrt(5000)])
+    assert found.n_queries == 5000
+
+
+def test_blocks_of_queries_add_up_exactly(monkeypatch):
+    population = Population(PopulationSettings(features=3, documents=4))
+    monkeypatch.setattr(module, "NUMBERS_PER_RISK_BLOCK", 12 * 700)
+    seen = []
+
+    def drifting(scores, y, offsets):
+        # Blocks with very different means, so that what lies between them counts.
+        seen.append(len(seen) + share_of_ones(scores, y, offsets))
+        return seen[-1]
+
+    found = population.risk(drifting, population.utility, rng(1), 5000)
+    losses = np.concatenate(seen)
+    assert (len(seen), len(losses)) == (8, 5000)
+    assert found.value == pytest.approx([losses.mean()], rel=1e-12)
+    assert found.standard_error == pytest.approx([losses.std(ddof=1) / np.sqrt(5000)], rel=1e-12)
+
+
+def test_several_rankers_are_measured_on_the_same_queries():
+    population = Population(PopulationSettings(features=3, documents=6))
+
+    def miss(scores, y, offsets):
+        return 1.0 - metrics.ndcg(scores, y, offsets, no_relevant=1.0)
+
+    w = np.c_[population.utility, 2.0 * population.utility, -population.utility]
+    found = population.risk(miss, w, rng(1), 2000)
+    assert found.value.shape == found.standard_error.shape == (3,)
+    assert found.value[0] == found.value[1] < found.value[2]
+    alone = population.risk(miss, population.utility, rng(1), 2000)
+    assert alone.value[0] == pytest.approx(found.value[0])
+
+
+def test_pair_risk_with_two_documents_is_the_mean_over_all_pairs():
+    population = Population(PopulationSettings(features=3))
+
+    def misordered(scores, y, offsets):
+        s, labels = scores.reshape(len(offsets) - 1, -1), y.reshape(len(offsets) - 1, -1)
+        wrong = (s[:, :, None] - s[:, None, :]) * (labels[:, :, None] - labels[:, None, :]) < 0
+        return wrong.mean(axis=(1, 2)) * s.shape[1] / (s.shape[1] - 1)
+
+    two = population.risk(misordered, population.utility, rng(1), 100_000, documents=2)
+    many = population.risk(misordered, population.utility, rng(2), 5000, documents=20)
+    error = np.hypot(two.standard_error[0], many.standard_error[0])
+    assert two.value[0] == pytest.approx(many.value[0], abs=4 * error)
+
+
+def test_risk_rejects():
+    population = Population(PopulationSettings(features=3))
+    with pytest.raises(DataError, match=r"shape \(3,\) or \(3, k\), found shape \(2,\)"):
+        population.risk(share_of_ones, [1.0, 0.0], rng())
+    with pytest.raises(DataError, match="finite weights"):
+        population.risk(share_of_ones, [1.0, 0.0, np.nan], rng())
+    with pytest.raises(DataError, match="at least 2"):
+        population.risk(share_of_ones, [1.0, 0.0, 0.0], rng(), 1)
+    with pytest.raises(DataError, match="finite loss"):
+        population.risk(lambda s, y, o: np.full(len(o) - 1, np.nan), [1.0, 0.0, 0.0], rng(), 5)
+
+
+# --- parts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """What is written, by file name, in place of the writer of LETOR text."""
+    parts = {}
+    writer = types.ModuleType("pipeline_lib.sources.letor")
+    writer.write = lambda path, data: parts.__setitem__(path, data)
+    monkeypatch.setitem(sys.modules, "pipeline_lib.sources.letor", writer)
+    monkeypatch.setattr(sys.modules["pipeline_lib.sources"], "letor", writer, raising=False)
+    return parts
+
+
+def test_parts_have_consecutive_distinct_queries(written, tmp_path):
+    paths = write_parts(default_settings(), [6, 7, 8, 9, 10], 1, tmp_path)
+    assert paths == list(written) == [tmp_path / f"S{part}.txt" for part in range(1, 6)]
+    assert np.concatenate([data.qids for data in written.values()]).tolist() == list(range(1, 41))
+    assert [data.n_queries for data in written.values()] == [6, 7, 8, 9, 10]
+
+
+def test_parts_depend_on_the_seed_and_not_on_each_other(written, tmp_path):
+    write_parts(default_settings(), [6, 7], 1, tmp_path / "a")
+    write_parts(default_settings(), [9, 7], 1, tmp_path / "b")
+    write_parts(default_settings(), [6, 7], 2, tmp_path / "c")
+    a, b, c = (written[tmp_path / name / "S2.txt"] for name in "abc")
+    np.testing.assert_array_equal(a.X, b.X)
+    assert a.qids[0] == 7
+    assert b.qids[0] == 10
+    assert a.X.shape != c.X.shape or not np.array_equal(a.X, c.X)
+    assert not np.array_equal(written[tmp_path / "a" / "S1.txt"].X[:5], a.X[:5])
+
+
+def test_empty_parts_are_rejected(written, tmp_path):
+    for sizes in ([], [5, 0]):
+        with pytest.raises(ConfigurationError, match="parts of at least one query"):
+            write_parts(default_settings(), sizes, 1, tmp_path)
+    assert not written
+
+
+# --- settings -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ({"feature": 3}, "key 'feature' is unknown; did you mean 'features'"),
+        ({"features": 0}, "features: expected a whole number of at least 1, found 0"),
+        ({"features": True}, "features: expected a whole number"),
+        ({"label_shares": [1.0]}, "label_shares: expected at least two"),
+        ({"label_shares": [0.5, 0.4]}, "sum to 1"),
+        ({"label_shares": [1.0, 0.0]}, "positive"),
+        ({"label_shares": [0.5, "0.5"]}, "label_shares"),
+        ({"label_shares": 0.5}, "label_shares"),
+        ({"documents": 0}, "documents: expected a number of at least 1"),
+        ({"documents": [9, 3]}, r"or \[lowest, highest\], found \[9, 3\]"),
+        ({"documents": [1, 2, 3]}, "documents"),
+        ({"documents": 2.5}, "documents"),
+        ({"noise": -1}, "noise: expected a number at least 0, found -1"),
+        ({"noise": float("nan")}, "noise"),
+        ({"query_noise": "much"}, "query_noise: expected a number at least 0, found 'much'"),
+        ({"query_spread": 1.0}, r"query_spread: expected a number in \[0, 1\), found 1.0"),
+        ({"signal": 0}, r"signal: expected a number in \(0, 1\]"),
+        ({"margin": 0.5}, r"margin: expected a number in \[0, 0.5\)"),
+        ({"margin": -0.1}, "margin"),
+        ({"feature_norm": 0}, "feature_norm: expected a number above 0"),
+        ({"active": 21}, "active: expected at most features = 20, found 21"),
+        ({"seed": -1}, "seed: expected a whole number of at least 0"),
+    ],
+)
+def test_wrong_settings_are_rejected(mapping, message):
+    with pytest.raises(ConfigurationError, match=message):
+        PopulationSettings.from_mapping(mapping)
+
+
+def test_settings_survive_a_plain_mapping():
+    chosen = PopulationSettings(documents=(2, 9), label_shares=(0.25, 0.75), active=4)
+    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(chosen).items()}
+    assert PopulationSettings.from_mapping(plain) == chosen
+    assert PopulationSettings.from_mapping({}) == default_settings()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: p.draw(-1, rng()), "n_queries: expected a whole number of at least 0"),
+        (lambda p: p.draw(2.5, rng()), "n_queries"),
+        (lambda p: p.draw(2, rng(), documents=0), "documents: expected at least 1 for every query, found 0"),
+        (lambda p: p.draw(2, rng(), documents=[1, 2, 3]), "one for each of 2 queries"),
+        (lambda p: p.draw(2, rng(), documents=1.5), "documents: expected a whole number"),
+    ],
+)
+def test_wrong_draws_are_rejected(call, message):
+    with pytest.raises(DataError, match=message):
+        call(Population(PopulationSettings(features=2)))

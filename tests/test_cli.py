@@ -1,0 +1,66 @@
+"""The command line imports only the command asked for and says plainly what is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline_lib.cli import command_names, main
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_overview_lists_every_command_with_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert [line.split()[0] for line in lines] == command_names()
+    assert all(len(line.split(maxsplit=1)[1]) > 20 for line in lines)
+
+
+def test_no_command_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+
+
+def test_a_wrong_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train-modle"]) == 2
+    assert "did you mean 'train-model'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", command_names())
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    assert "usage: python -m pipeline_lib " + command in capsys.readouterr().out
+
+
+def test_an_error_a_person_can_mend_is_one_line_and_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        "split-folds",
+        "--dataset",
+        "MQ208",
+        "--documents",
+        str(tmp_path / "x"),
+        "--folds",
+        str(tmp_path / "y"),
+    ]
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert "MQ2008" in error
+
+
+def test_threads_are_pinned_before_numpy_is_imported() -> None:
+    script = (
+        "import os, sys, runpy\nsys.argv = ['x', '--help']\n"
+        "os.environ['OPENBLAS_NUM_THREADS'] = '7'\n"
+        "try:\n    runpy.run_module('pipeline_lib', run_name='__main__')\nexcept SystemExit:\n    pass\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "1 False"

@@ -1,0 +1,127 @@
+"""A wrong configuration gives every problem with the key and the nearest right name, before any work."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline_lib import configuration
+from pipeline_lib.errors import ConfigurationError
+
+ROOT = Path(__file__).parents[1]
+DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text())
+FOLDS = {"letor-sim": 5, "MQ2008": 5, "Istella-S": 1}
+ALGORITHMS = ["best-feature", "erm", "ideal", "random"]
+SURROGATES = ["listnet", "ranknet", "ranksvm", "squared"]
+
+
+def check(config: dict[str, Any]) -> configuration.Study:
+    return configuration.check(
+        config,
+        schema_path=ROOT / "workflow/schemas/config.schema.yaml",
+        n_folds=FOLDS,
+        algorithms=ALGORITHMS,
+        surrogates=SURROGATES,
+    )
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    config = copy.deepcopy(DEFAULT)
+    place, keys = config, path.split("/")
+    for key in keys[:-1]:
+        place = place[int(key)] if isinstance(place, list) else place[key]
+    last: Any = int(keys[-1]) if isinstance(place, list) else keys[-1]
+    place[last] = value
+    return config
+
+
+def test_the_default_configuration_is_sound() -> None:
+    study = check(DEFAULT)
+    assert study.name == "default"
+    assert study.folds("letor-sim") == [1, 2, 3, 4, 5]
+    assert study.model_names("letor-sim") == [model["name"] for model in DEFAULT["models"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("dataset", [], "unknown key 'dataset': did you mean 'datasets'?"),
+        ("erm/l_2", 1, "erm: unknown key 'l_2': did you mean 'l2'?"),
+        ("models/3/surogate", "listnet", r"models\[3\]: unknown key 'surogate': did you mean 'surrogate'?"),
+        ("models/4/surrogate", "lisnet", "unknown surrogate 'lisnet': did you mean 'listnet'?"),
+        ("models/4/algorithm", "emr", "unknown algorithm 'emr': did you mean 'erm'?"),
+        ("datasets", ["mq2008"], "unknown data set 'mq2008': did you mean 'MQ2008'?"),
+        ("evaluation/measures/0", "ndgc@10", "unknown measure 'ndgc@10': did you mean 'ndcg@10'?"),
+        ("evaluation/headline", "p@3", "evaluation.headline: expected one of evaluation.measures, found 'p@3'"),
+        ("evaluation/compared", ["p@3"], "evaluation.compared: expected one of evaluation.measures, found 'p@3'"),
+        ("erm/selection", "mean_ndcg", "erm.selection: unknown measure 'mean_ndcg'"),
+        ("folds", [6], "letor-sim has the folds 1 to 5, none of which is in"),
+        ("models/1/name", "random", "the name 'random' is given 2 times"),
+        ("models/0/surrogate", "listnet", "the algorithm 'random' takes no surrogate"),
+        ("models/0/tol", 0.1, "'tol' is not a setting of 'random'"),
+        ("erm/tol", "1e-6", "write a point, such as 1.0e-6"),
+        ("seed", -1, "seed: -1 is less than the minimum of 0"),
+        ("study", "My Study", "study: 'My Study' does not match"),
+        ("models/3/l2", {"letor-sim": [1.0]}, r"l2.letor-sim: expected one value per fold \(5\), found 1"),
+        ("models/3/l2", {"MQ2008": [1.0] * 5}, "l2: expected values for letor-sim"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named(path: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message.replace("?", r"\?")):
+        check(changed(path, value))
+
+
+def test_a_missing_key_is_named() -> None:
+    config = copy.deepcopy(DEFAULT)
+    del config["erm"]["tol"]
+    with pytest.raises(ConfigurationError, match="erm: expected the key 'tol'"):
+        check(config)
+
+
+def test_erm_without_a_surrogate_lists_them() -> None:
+    config = copy.deepcopy(DEFAULT)
+    del config["models"][3]["surrogate"]
+    with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of listnet, ranknet"):
+        check(config)
+
+
+def test_all_problems_are_listed_at_once() -> None:
+    config = changed("datasets", ["mq2008"])
+    config["folds"] = [9]
+    config["models"][4]["surrogate"] = "lisnet"
+    with pytest.raises(ConfigurationError) as caught:
+        check(config)
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_settings_of_a_job_merge_defaults_and_overrides() -> None:
+    config = changed("models/3/features", "raw")
+    settings = check(config).settings(config["models"][3]["name"], "letor-sim", 1)
+    assert settings["features"] == "raw"
+    assert settings["tol"] == DEFAULT["erm"]["tol"]
+    assert list(settings) == sorted(settings)
+
+
+def test_published_values_per_fold_become_the_fold_s_value() -> None:
+    config = changed("models/3/l2", {"letor-sim": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    assert check(config).settings(config["models"][3]["name"], "letor-sim", 4)["l2"] == [4.0]
+
+
+def test_a_model_can_be_restricted_to_data_sets() -> None:
+    config = changed("models/3/datasets", ["MQ2008"])
+    config["datasets"] = ["letor-sim", "MQ2008"]
+    study = check(config)
+    restricted = config["models"][3]["name"]
+    assert restricted in study.model_names("MQ2008")
+    assert restricted not in study.model_names("letor-sim")
+
+
+def test_folds_can_be_chosen() -> None:
+    config = changed("folds", [2, 1])
+    config["datasets"] = ["letor-sim", "Istella-S"]
+    study = check(config)
+    assert (study.folds("letor-sim"), study.folds("Istella-S")) == ([1, 2], [1])

@@ -1,0 +1,83 @@
+"""Files appear whole or not at all; seeds depend on the axes alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_lib.files import replacing, write_text
+from pipeline_lib.seeds import generator, seed
+
+AXES = st.lists(st.one_of(st.text(), st.integers(), st.booleans(), st.none()), max_size=4)
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "table.txt"
+    write_text(target, "old")
+    with pytest.raises(RuntimeError, match="stop"), replacing(target) as partial:  # noqa: PT012
+        partial.write_text("half")
+        raise RuntimeError("stop")
+    assert target.read_text() == "old"
+    assert os.listdir(target.parent) == ["table.txt"]
+
+
+def test_a_killed_writer_never_shows_a_half_file(tmp_path: Path) -> None:
+    target = tmp_path / "table.txt"
+    script = (
+        "import sys, time\nfrom pipeline_lib.files import replacing\n"
+        "with replacing(sys.argv[1]) as partial:\n    partial.write_text('half')\n"
+        "    print('writing', flush=True)\n    time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script, str(target)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not target.exists()
+    write_text(target, "whole")
+    assert target.read_text() == "whole"
+
+
+def test_permissions_follow_the_umask(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_text(tmp_path / "x", "")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o640
+
+
+@given(AXES, AXES)
+def test_seeds_are_equal_only_for_equal_axes(a: list[object], b: list[object]) -> None:
+    same = [(type(x), x) for x in a] == [(type(x), x) for x in b]
+    assert (seed(*a) == seed(*b)) == same  # type: ignore[arg-type]
+
+
+def test_seed_is_the_same_in_every_version() -> None:
+    # A frozen value: changing it would change every published number.
+    assert seed(2026, "letor-sim", 1, None, True) == seed_by_hand()
+
+
+def seed_by_hand() -> int:
+    import hashlib
+
+    return int(hashlib.sha256(b'[2026,"letor-sim",1,null,true]').hexdigest()[:32], 16)
+
+
+def test_axes_without_a_stable_spelling_are_refused() -> None:
+    with pytest.raises(TypeError, match="plain string"):
+        seed((1, 2))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        seed(float("nan"))
+
+
+def test_generators_of_neighbouring_axes_differ() -> None:
+    draws = {generator(1, "fold", fold).integers(2**62) for fold in range(1000)}
+    assert len(draws) == 1000

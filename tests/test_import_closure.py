@@ -1,0 +1,103 @@
+"""The import closure is what rules depend on: too small misses reruns, too large makes needless ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline_lib.cli import command_names
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.import_closure import closure
+
+ROOT = Path(__file__).parents[1]
+
+
+def package(tmp_path: Path, **files: str) -> Path:
+    for name, text in {"__init__": "", **files}.items():
+        path = tmp_path / "pipeline_lib" / f"{name.replace('__slash__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def stems(paths: tuple[Path, ...]) -> set[str]:
+    return {path.stem for path in paths} - {"__init__"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import pipeline_lib.b",
+        "from pipeline_lib import b",
+        "from pipeline_lib.b import thing",
+        "from . import b",
+        "from .b import thing",
+        "def f():\n    from pipeline_lib import b",
+        "try:\n    import pipeline_lib.b\nexcept ImportError:\n    pass",
+        "if 1:\n    pass\nelse:\n    from pipeline_lib import b",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    from pipeline_lib import b",
+    ],
+)
+def test_every_way_to_import_is_seen(tmp_path: Path, statement: str) -> None:
+    root = package(tmp_path, a=statement, b="", c="")
+    assert stems(closure(["pipeline_lib.a"], root)) == {"a", "b"}
+
+
+def test_typing_imports_and_foreign_imports_are_left_out(tmp_path: Path) -> None:
+    root = package(
+        tmp_path,
+        a="import os, numpy\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pipeline_lib import b",
+        b="",
+    )
+    assert stems(closure(["pipeline_lib.a"], root)) == {"a"}
+
+
+def test_closure_is_transitive_and_survives_cycles(tmp_path: Path) -> None:
+    root = package(tmp_path, a="from . import b", b="from . import c", c="from . import a", d="")
+    assert stems(closure(["pipeline_lib.a"], root)) == {"a", "b", "c"}
+
+
+def test_packages_on_the_way_are_inputs(tmp_path: Path) -> None:
+    root = package(tmp_path, a="from .sub.x import y")
+    (root / "pipeline_lib/sub").mkdir()
+    (root / "pipeline_lib/sub/__init__.py").write_text("from pipeline_lib import c")
+    (root / "pipeline_lib/sub/x.py").write_text("")
+    (root / "pipeline_lib/c.py").write_text("")
+    names = {str(path.relative_to(root / "pipeline_lib")) for path in closure(["pipeline_lib.a"], root)}
+    assert names == {"__init__.py", "a.py", "c.py", "sub/__init__.py", "sub/x.py"}
+
+
+def test_unknown_module_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match=r"found 'pipeline_lib\.nowhere'"):
+        closure(["pipeline_lib.nowhere"])
+
+
+@pytest.mark.parametrize("command", command_names())
+def test_importing_a_command_loads_nothing_outside_its_closure(command: str) -> None:
+    module = f"pipeline_lib.commands.{command.replace('-', '_')}"
+    script = (
+        f"import {module}, pipeline_lib.cli, sys\n"
+        "print(*[m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'pipeline_lib'], sep='\\n')"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    inputs = {str(path) for path in closure(["pipeline_lib.__main__", module])}
+    assert set(loaded.stdout.split()) <= inputs
+
+
+def test_an_edit_to_one_surrogate_touches_only_its_own_training_jobs() -> None:
+    from pipeline_lib import learners, surrogates
+
+    def inputs(surrogate: str) -> set[str]:
+        modules = ["pipeline_lib.commands.train_model", learners.module_of("erm"), surrogates.module_of(surrogate)]
+        return {path.name for path in closure(modules)}
+
+    assert "listwise.py" in inputs("listnet")
+    assert "listwise.py" not in inputs("ranksvm") | inputs("squared")
+    assert "pairwise.py" in inputs("ranksvm")
+    assert "pairwise.py" not in inputs("listnet")
+    for command in ("evaluate_model", "summarise_results", "compare_models", "convert_data"):
+        names = {path.name for path in closure([f"pipeline_lib.commands.{command}"])}
+        assert not names & {"listwise.py", "pairwise.py", "pointwise.py", "erm.py"}

@@ -1,0 +1,274 @@
+"""Do tests keep their level and intervals their coverage?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import statistics
+from pipeline_lib.errors import DataError
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+# --- paired randomisation test ------------------------------------------------------------------------------------
+
+
+def enumerated_p(differences):
+    observed = abs(sum(differences))
+    sums = [
+        abs(sum(e * d for e, d in zip(signs, differences, strict=True)))
+        for signs in itertools.product([-1, 1], repeat=len(differences))
+    ]
+    return sum(s >= observed for s in sums) / len(sums)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
+def test_few_differences_are_enumerated_exactly(differences):
+    b = rng().integers(0, 100, len(differences))
+    found = statistics.paired_randomisation_test(b + differences, b, rng=rng())
+    assert found == enumerated_p(differences)
+
+
+def test_sums_equal_but_for_rounding_count_as_equal():
+    # .1 + .2 - .3 and its rearrangements differ in the last digit.
+    differences = [0.1, 0.2, -0.3, 0.1]
+    exact = enumerated_p([1, 2, -3, 1])
+    assert statistics.paired_randomisation_test(differences, np.zeros(4), rng=rng()) == exact
+
+
+def test_zero_differences_do_not_matter_and_equal_systems_are_not_told_apart():
+    a = np.r_[np.ones(5), np.zeros(500)]
+    assert statistics.paired_randomisation_test(a, np.zeros(505), rng=rng()) == 2 / 2**5
+    assert statistics.paired_randomisation_test(a, a, rng=rng()) == 1.0
+
+
+def test_random_signs_agree_with_enumeration(monkeypatch):
+    differences = rng(3).normal(0.4, 1.0, 14)
+    exact = statistics.paired_randomisation_test(differences, np.zeros(14), rng=rng())
+    monkeypatch.setattr(statistics, "ENUMERATED_DIFFERENCES", 0)
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 1000)
+    drawn = statistics.paired_randomisation_test(differences, np.zeros(14), resamples=40_001, rng=rng())
+    assert drawn == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 40_001))
+    assert drawn != exact
+
+
+def test_a_p_value_is_never_zero():
+    assert statistics.paired_randomisation_test(np.ones(100), np.zeros(100), resamples=999, rng=rng()) == 1 / 1000
+
+
+def test_test_is_symmetric_and_deterministic():
+    a, b = rng(1).random(200), rng(2).random(200)
+    assert statistics.paired_randomisation_test(a, b, rng=rng(5)) == statistics.paired_randomisation_test(
+        b, a, rng=rng(5)
+    )
+
+
+def test_test_keeps_its_level():
+    # Skewed but symmetric about 0 in sign: the null hypothesis holds.
+    generator = rng(11)
+    rejected = 0
+    for _ in range(600):
+        differences = generator.exponential(size=30) * generator.choice([-1, 1], 30)
+        p = statistics.paired_randomisation_test(differences, np.zeros(30), resamples=400, rng=generator)
+        rejected += p <= 0.1
+    assert rejected / 600 == pytest.approx(0.1, abs=4 * math.sqrt(0.1 * 0.9 / 600))
+
+
+# --- Holm ---------------------------------------------------------------------------------------------------------
+
+
+def test_holm_by_hand():
+    np.testing.assert_allclose(statistics.holm([0.04, 0.01, 0.03, 0.005]), [0.06, 0.03, 0.06, 0.02])
+    np.testing.assert_allclose(statistics.holm([0.6, 0.9]), [1.0, 1.0])
+    assert statistics.holm([]).shape == (0,)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.floats(0.001, 0.5))
+def test_holm_rejects_as_the_step_down_procedure_does(p_values, alpha):
+    rejected = [False] * len(p_values)
+    for step, i in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        if p_values[i] * (len(p_values) - step) > alpha:
+            break
+        rejected[i] = True
+    assert (statistics.holm(p_values) <= alpha).tolist() == rejected
+
+
+# --- bootstrap ----------------------------------------------------------------------------------------------------
+
+
+def skewed_measure(generator, n):
+    """Like AP over queries: three in ten are 0, the others spread over (0, 1); mean .7 / 3."""
+    return np.where(generator.random(n) < 0.3, 0.0, generator.beta(0.8, 1.6, n))
+
+
+@pytest.mark.parametrize(("n", "level"), [(60, 0.95), (60, 0.8)])
+def test_bootstrap_interval_covers_the_mean(n, level):
+    generator = rng(21)
+    intervals = [
+        statistics.bootstrap_interval(skewed_measure(generator, n), level=level, resamples=1000, rng=generator)
+        for _ in range(500)
+    ]
+    covered = np.mean([low <= 0.7 / 3 <= high for low, high in intervals])
+    assert covered == pytest.approx(level, abs=4 * math.sqrt(level * (1 - level) / 500))
+
+
+def test_bootstrap_interval_agrees_with_scipy():
+    from scipy.stats import bootstrap
+
+    sample = skewed_measure(rng(4), 40)
+    for statistic in (np.mean, np.median):
+        low, high = statistics.bootstrap_interval(sample, resamples=20_000, rng=rng(1), statistic=statistic)
+        theirs = bootstrap((sample,), statistic, n_resamples=20_000, method="BCa", rng=rng(2)).confidence_interval
+        assert low == pytest.approx(theirs.low, abs=0.01)
+        assert high == pytest.approx(theirs.high, abs=0.01)
+
+
+def test_jackknife_of_the_mean_in_closed_form_equals_the_general_one(monkeypatch):
+    sample = rng(0).random(30)
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 100)
+    general = statistics._jackknife(sample, lambda values, axis: np.mean(values, axis=axis))
+    np.testing.assert_allclose(statistics._jackknife(sample, np.mean), general, rtol=1e-12)
+
+
+def test_bootstrap_blocks_do_not_change_the_values(monkeypatch):
+    sample = skewed_measure(rng(4), 64)
+    whole = statistics.bootstrap_interval(sample, resamples=512, rng=rng(1))
+    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 64 * 64)
+    assert statistics.bootstrap_interval(sample, resamples=512, rng=rng(1)) == whole
+
+
+def test_paired_difference_cancels_what_both_systems_share():
+    hardness = rng(1).random(100)
+    a, b = hardness + 0.01 + 0.01 * rng(2).random(100), hardness
+    low, high = statistics.bootstrap_difference(a, b, rng=rng(0))
+    assert 0.01 < low < np.mean(a - b) < high < 0.02
+
+
+def test_constant_values_have_a_point_for_an_interval():
+    assert statistics.bootstrap_interval([0.5] * 4, rng=rng()) == (0.5, 0.5)
+
+
+# --- folds --------------------------------------------------------------------------------------------------------
+
+
+def test_over_folds_by_hand():
+    # t_{4, .975} = 2.776445; sd = sqrt(2.5), half width = 2.776445 sqrt(2.5 / 5)
+    summary = statistics.over_folds([1, 2, 3, 4, 5])
+    assert (summary.mean, summary.folds, summary.level) == (3.0, 5, 0.95)
+    assert summary.sd == pytest.approx(math.sqrt(2.5))
+    assert summary.high - 3.0 == pytest.approx(2.776445 * math.sqrt(0.5), rel=1e-6)
+    assert 3.0 - summary.low == pytest.approx(summary.high - 3.0)
+
+
+def test_over_folds_covers_the_mean():
+    generator = rng(8)
+    summaries = [statistics.over_folds(generator.normal(0.4, 0.02, 5)) for _ in range(1000)]
+    covered = np.mean([summary.low <= 0.4 <= summary.high for summary in summaries])
+    assert covered == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / 1000))
+
+
+# --- exponents ----------------------------------------------------------------------------------------------------
+
+GRID = np.array([10.0, 20.0, 40.0, 80.0, 160.0])
+
+
+@given(st.floats(-2, 2), st.floats(-3, 3))
+def test_an_exact_power_law_is_recovered(slope, intercept):
+    fit = statistics.fit_exponent(GRID, np.exp(intercept) * GRID**slope)
+    assert fit.slope == pytest.approx(slope, abs=1e-10)
+    assert fit.intercept == pytest.approx(intercept, abs=1e-9)
+    assert fit.low <= fit.slope <= fit.high
+    assert fit.high - fit.low < 1e-6
+
+
+def test_least_squares_interval_agrees_with_scipy():
+    from scipy.stats import linregress, t
+
+    y = GRID**-0.5 * rng(3).lognormal(0.0, 0.2, 5)
+    fit, theirs = statistics.fit_exponent(GRID, y, level=0.9), linregress(np.log(GRID), np.log(y))
+    assert fit.slope == pytest.approx(theirs.slope)
+    assert fit.intercept == pytest.approx(theirs.intercept)
+    assert fit.r2 == pytest.approx(theirs.rvalue**2)
+    assert fit.high - fit.slope == pytest.approx(t.ppf(0.95, 3) * theirs.stderr)
+
+
+def test_values_at_equal_x_are_averaged_and_order_does_not_matter():
+    once = statistics.fit_exponent([1, 2, 4], [3.0, 2.0, 1.5])
+    assert statistics.fit_exponent([4, 1, 2, 1], [1.5, 2.0, 2.0, 4.0]) == once
+
+
+@pytest.mark.parametrize("repetitions", [3, 20])
+@pytest.mark.parametrize("kind", ["independent", "dependent", "skewed"])
+def test_interval_over_repetitions_covers_the_slope(repetitions, kind):
+    generator, shape = rng(17), (repetitions, len(GRID))
+    covered = []
+    for _ in range(500):
+        noise = 0.5 * generator.standard_normal(shape)
+        if kind == "dependent":
+            noise = 0.5 * generator.standard_normal((repetitions, 1)) + 0.3 * generator.standard_normal(shape)
+        elif kind == "skewed":
+            noise = generator.exponential(size=shape) - 1.0
+        y = GRID**-0.5 * (1.0 + noise)
+        if np.any(y.mean(axis=0) <= 0.0):
+            continue
+        fit = statistics.fit_exponent(GRID, y)
+        covered.append(fit.low <= -0.5 <= fit.high)
+    assert len(covered) > 450
+    assert 0.905 < np.mean(covered) < 0.985
+
+
+def test_more_repetitions_narrow_the_interval():
+    noise = 1.0 + 0.3 * rng(2).standard_normal((400, len(GRID)))
+    few, many = (statistics.fit_exponent(GRID, GRID**-1.0 * noise[:r]) for r in (25, 400))
+    assert (few.high - few.low) / (many.high - many.low) == pytest.approx(4.0, rel=0.35)
+
+
+def test_single_values_may_be_negative_when_the_means_are_positive():
+    y = np.vstack([3.0 * GRID**-0.5, -(GRID**-0.5)])
+    assert statistics.fit_exponent(GRID, y).slope == pytest.approx(-0.5)
+
+
+# --- errors -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([1, 2, 2], [1.0, 1.0, 1.0], "at least three distinct values"),
+        ([1, 2, 0], [1.0, 1.0, 1.0], "x: expected positive numbers, found 0"),
+        ([1, 2, 3], [1.0, 0.0, 1.0], "positive mean at every x, found 0 at x = 2"),
+        ([1, 2, 3], [1.0, 1.0], r"expected shape \(3,\) or \(repetitions, 3\)"),
+        ([1, 2, 3], [[1.0, 1.0, 1.0]], "at least two repetitions"),
+        ([1, 2, 3], [1.0, math.nan, 1.0], "y: expected finite"),
+        ([1, 2, math.inf], [1.0, 1.0, 1.0], r"x\[2\]: expected a finite"),
+    ],
+)
+def test_fit_exponent_rejects(x, y, message):
+    with pytest.raises(DataError, match=message):
+        statistics.fit_exponent(x, y)
+
+
+def test_bad_input_is_rejected():
+    with pytest.raises(DataError, match="the same queries in both, found 2 and 3"):
+        statistics.paired_randomisation_test([1, 2], [1, 2, 3], rng=rng())
+    with pytest.raises(DataError, match=r"a\[1\]: expected a finite number, found nan; drop it first"):
+        statistics.paired_randomisation_test([1, math.nan], [1, 2], rng=rng())
+    with pytest.raises(DataError, match="resamples: expected at least 1, found 0"):
+        statistics.paired_randomisation_test([1, 3], [1, 2], resamples=0, rng=rng())
+    with pytest.raises(DataError, match=r"p_values: expected numbers in \[0, 1\], found 1.5"):
+        statistics.holm([0.5, 1.5])
+    with pytest.raises(DataError, match="at least 2"):
+        statistics.bootstrap_interval([1.0], rng=rng())
+    with pytest.raises(DataError, match="level: expected"):
+        statistics.bootstrap_interval([1.0, 2.0], level=95, rng=rng())
+    with pytest.raises(DataError, match="at least 2"):
+        statistics.over_folds([0.4])

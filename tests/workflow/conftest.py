@@ -1,0 +1,122 @@
+"""A temporary copy of the project, and Snakemake inside it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+# Compiled kernels travel with the copy (numba's cache lies in __pycache__), so that tests do not compile anew.
+PARTS = ("Snakefile", "config.yaml", "environment.yml", "pipeline_lib", "workflow", "profiles", "data")
+LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
+
+SMALL = {
+    "study": "small",
+    "letor_sim": {"queries": 40, "population": {}},
+    "folds": [1, 2],
+    "models": [
+        {"name": "random", "algorithm": "random"},
+        {"name": "listnet", "algorithm": "erm", "surrogate": "listnet", "l2": [0.01, 0.1]},
+        {"name": "ranksvm", "algorithm": "erm", "surrogate": "ranksvm", "l2": [0.1]},
+    ],
+    "statistics": {"level": 0.95, "resamples": 200},
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the project in a temporary folder."""
+
+    folder: Path
+
+    def command(self, *arguments: str, cores: int = 2) -> list[str]:
+        """The command line of a run of the small study."""
+        return [sys.executable, "-m", "snakemake", *arguments, "--cores", str(cores), "--configfile", "small.yaml"]
+
+    def snakemake(self, *arguments: str, cores: int = 2, check: bool = True, **environment: str) -> str:
+        """Run Snakemake on the small study; return all it printed."""
+        result = subprocess.run(
+            self.command(*arguments, cores=cores),
+            cwd=self.folder,
+            env={**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if check and result.returncode:
+            pytest.fail(f"snakemake {' '.join(arguments)} ended with {result.returncode}:\n{result.stdout[-6000:]}")
+        return result.stdout
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """The jobs a run would start: rule -> count, from a dry run's closing table."""
+        lines = self.snakemake("-n", "--quiet", "rules", *arguments).splitlines()
+        return job_table(lines)
+
+    def tables(self, study: str = "small") -> dict[str, str]:
+        """The SHA-256 of every results table, model and claim."""
+        files = [
+            path
+            for top in (f"results/{study}", f"reports/{study}")
+            for path in sorted((self.folder / top).rglob("*"))
+            if path.suffix in (".parquet", ".json", ".csv", ".tex") and path.name != "provenance.json"
+        ]
+        return {str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def job_table(lines: list[str]) -> dict[str, int]:
+    """Read the table "job count" that Snakemake prints."""
+    jobs: dict[str, int] = {}
+    for line in lines:
+        words = line.split()
+        if len(words) == 2 and words[1].isdecimal() and words[0] not in ("total", "all"):
+            jobs[words[0]] = int(words[1])
+    return jobs
+
+
+def copy_project(folder: Path, config: dict[str, object]) -> Project:
+    """Copy what a run needs and write the small study's configuration."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=LEFT_OUT)
+        else:
+            shutil.copy2(source, folder / part)
+    (folder / "small.yaml").write_text(yaml.safe_dump(config))
+    return Project(folder)
+
+
+@pytest.fixture
+def new_project(tmp_path: Path) -> Callable[..., Project]:
+    """Make a fresh copy of the project, with keys of the small study overridden."""
+
+    def make(name: str = "project", **overrides: object) -> Project:
+        return copy_project(tmp_path / name, {**SMALL, **overrides})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy in which the small study has run on one core; tests that change it must copy it first."""
+    project = copy_project(tmp_path_factory.mktemp("finished") / "project", dict(SMALL))
+    project.snakemake(cores=1)
+    return project
+
+
+@pytest.fixture
+def finished_copy(finished: Project, tmp_path: Path) -> Project:
+    """A copy of the finished project, times of files included, that a test may change."""
+    target = tmp_path / "copy"
+    shutil.copytree(finished.folder, target, symlinks=True)
+    return Project(target)

@@ -1,0 +1,50 @@
+"""What is planned, without running it: targets, profiles, wrong configurations, large studies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from .conftest import Project
+
+pytestmark = pytest.mark.workflow
+
+
+def test_one_training_job_per_data_set_fold_and_model(new_project: Callable[..., Project]) -> None:
+    planned = new_project().planned()
+    assert planned["train_model"] == 2 * 3
+    assert planned["evaluate_model"] == 3
+    assert planned["convert_data"] == planned["split_folds"] == planned["render_report"] == 1
+
+
+@pytest.mark.parametrize("paper", ["slam", "topk", "cone", "lists", "twolayer"])
+def test_every_paper_is_a_target(paper: str, new_project: Callable[..., Project]) -> None:
+    new_project().snakemake("-n", paper)
+
+
+def test_download_plans_every_data_set_even_the_missing(new_project: Callable[..., Project]) -> None:
+    assert new_project(datasets=["letor-sim", "MQ2007"]).planned("download")["obtain_data"] == 1
+
+
+def test_a_wrong_key_stops_before_any_plan(new_project: Callable[..., Project]) -> None:
+    output = new_project(modles=[]).snakemake("-n", check=False)
+    assert "unknown key 'modles': did you mean 'models'?" in output
+    assert "Traceback" not in output
+
+
+def test_the_cluster_profile_plans_with_resources(new_project: Callable[..., Project]) -> None:
+    output = new_project().snakemake("-n", "--workflow-profile", "profiles/slurm")
+    assert "train_model" in output
+    assert "mem_mb=" in output
+    assert "runtime=" in output
+
+
+def test_thousands_of_jobs_plan_in_seconds(new_project: Callable[..., Project]) -> None:
+    models = [{"name": f"listnet-{i}", "algorithm": "erm", "surrogate": "listnet"} for i in range(400)]
+    project = new_project(models=models, folds="all")
+    start = time.monotonic()
+    assert project.planned()["train_model"] == 2000
+    # Not a measure of speed: a plan that is quadratic in the jobs takes many minutes.
+    assert time.monotonic() - start < 120

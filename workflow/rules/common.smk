@@ -1,0 +1,163 @@
+# What all rule files share: the checked configuration, the catalogue, and the questions rules ask of them.
+import json
+import os
+import sys
+from pathlib import Path
+
+# Jobs say `python`: it must be the interpreter that runs this workflow, whether or not its environment is activated.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT))
+
+from snakemake.exceptions import WorkflowError
+
+from pipeline_lib import configuration, learners, planning, run_lock, surrogates
+from pipeline_lib.errors import PipelineError
+from pipeline_lib.import_closure import closure
+from pipeline_lib.sources import catalog, mirrors
+
+ENVIRONMENT = str(ROOT / "environment.yml")
+RAW = Path("data/raw")
+
+
+def checked(call, *arguments, **keywords):
+    """Call a library function; what a person can mend stops the workflow with its message alone."""
+    try:
+        return call(*arguments, **keywords)
+    except PipelineError as error:
+        raise WorkflowError(str(error)) from None
+
+
+CATALOG = checked(catalog.load, ROOT / "data" / "catalog.yaml")
+STUDY = checked(
+    configuration.check,
+    config,
+    schema_path=ROOT / "workflow" / "schemas" / "config.schema.yaml",
+    n_folds={name: dataset.n_folds for name, dataset in CATALOG.items()},
+    algorithms=learners.NAMES,
+    surrogates=surrogates.NAMES,
+)
+MIRROR_NAMES = config["mirrors"]
+MIRRORS = checked(mirrors.configured_mirrors, config["mirrors"])
+AVAILABILITY = {name: mirrors.availability(CATALOG[name], MIRRORS, RAW) for name in STUDY.datasets}
+DATASETS = [name for name in STUDY.datasets if AVAILABILITY[name].status != "missing"]
+MISSING = [name for name in STUDY.datasets if AVAILABILITY[name].status == "missing"]
+
+
+wildcard_constraints:
+    study=STUDY.name,
+    dataset="|".join(CATALOG),
+    model="|".join(entry.name for entry in STUDY.models),
+    fold=r"\d+",
+
+
+def code(command, *modules):
+    """The files of the package that a command imports, with the modules that only its arguments name."""
+    entry = ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}"]
+    return [os.path.relpath(path) for path in closure((*entry, *modules), ROOT)]
+
+
+def code_of_training(wildcards):
+    """The code of one training job: the command, its learner, and its surrogate."""
+    entry = STUDY.model(wildcards.model)
+    chosen = [learners.module_of(entry.algorithm)]
+    if entry.surrogate is not None:
+        chosen.append(surrogates.module_of(entry.surrogate))
+    return code("train_model", *chosen)
+
+
+def cells(wildcards):
+    """Feature values in the data set of a job, as far as the catalogue knows them."""
+    return CATALOG[wildcards.dataset].n_cells if "dataset" in wildcards.keys() else 0
+
+
+def mem_mb(name):
+    """Memory of a job of that rule; a retry gets twice as much."""
+    return lambda wildcards, attempt: planning.memory_mb(name, cells(wildcards), attempt)
+
+
+def runtime(name):
+    """Minutes a cluster should allow a job of that rule; a retry gets twice as much."""
+    return lambda wildcards, attempt: planning.runtime_minutes(name, cells(wildcards), attempt)
+
+
+def compact(value):
+    """Plain values as one line of JSON in a fixed order, for a command line and for Snakemake's rerun check."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def entry(wildcards):
+    """A data set's catalogue entry in brief: what is read differently reruns, other entries do not matter."""
+    return CATALOG[wildcards.dataset].digest
+
+
+def availability_record():
+    """Which data sets of the study are there, without saying where: places differ between machines."""
+    return [
+        {
+            "dataset": name,
+            "title": CATALOG[name].title,
+            "status": "missing" if found.status == "missing" else "at hand",
+            "reason": found.reason if found.status == "missing" else "",
+            "how_to_get": found.how_to_get,
+        }
+        for name, found in AVAILABILITY.items()
+    ]
+
+
+def per_dataset(pattern):
+    """The pattern for every data set at hand."""
+    return expand(pattern, study=STUDY.name, dataset=DATASETS)
+
+
+def per_model(pattern):
+    """The pattern for every model of every data set at hand."""
+    return [
+        pattern.format(study=STUDY.name, dataset=dataset, model=model)
+        for dataset in DATASETS
+        for model in STUDY.model_names(dataset)
+    ]
+
+
+def per_fold(pattern):
+    """A function that gives the pattern for every fold of a job's data set and model."""
+    return lambda wildcards: [
+        pattern.format(
+            study=wildcards.study,
+            dataset=wildcards.dataset,
+            model=wildcards.model,
+            fold=fold,
+        )
+        for fold in STUDY.folds(wildcards.dataset)
+    ]
+
+
+def per_trained_fold(pattern):
+    """The pattern for every fold of every model of every data set at hand."""
+    return [
+        pattern.format(study=STUDY.name, dataset=dataset, model=model, fold=fold)
+        for dataset in DATASETS
+        for model in STUDY.model_names(dataset)
+        for fold in STUDY.folds(dataset)
+    ]
+
+
+def planned_job(job):
+    """What the plan needs to know of a job that will run."""
+    benchmark = Path(str(job.benchmark)) if job.benchmark else None
+    return planning.PlannedJob(job.rule.name, cells(job.wildcards), benchmark)
+
+
+def print_plan():
+    """Say what will run, what is missing and how to get it, and how long it may take."""
+    jobs = [planned_job(job) for job in workflow.dag.needrun_jobs() if job.rule.name != "all"]
+    missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
+    print(
+        planning.describe(STUDY.name, jobs, workflow.cores or 1, DATASETS, missing),
+        file=sys.stderr,
+    )
+
+
+onstart:
+    RUN_LOCK = checked(run_lock.hold, Path("results/run.lock"))
+    print_plan()

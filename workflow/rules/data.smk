@@ -1,0 +1,105 @@
+# From an archive, a mirror or the population to one Parquet file and one table of folds per data set.
+ruleorder: simulate_data > obtain_data
+
+
+rule simulate_data:
+    """Draw letor-sim from its population and write it as LETOR text."""
+    input:
+        code=code("simulate_data"),
+    output:
+        manifest="data/raw/letor-sim/manifest.json",
+    log:
+        "data/logs/simulate_data.log",
+    benchmark:
+        "data/logs/simulate_data.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("simulate_data"),
+        runtime=runtime("simulate_data"),
+    params:
+        queries=config["letor_sim"]["queries"],
+        population=compact(config["letor_sim"]["population"]),
+        seed=config["seed"],
+    shell:
+        "python -m pipeline_lib simulate-data --queries {params.queries} --population {params.population:q} "
+        "--seed {params.seed} --manifest {output.manifest} > {log} 2>&1"
+
+
+rule obtain_data:
+    """Find a data set's archive by hand, in a mirror or on the network; unpack and verify its parts."""
+    input:
+        code=code("obtain_data"),
+    output:
+        manifest="data/raw/{dataset}/manifest.json",
+    log:
+        "data/logs/obtain_data-{dataset}.log",
+    benchmark:
+        "data/logs/obtain_data-{dataset}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("obtain_data"),
+        runtime=runtime("obtain_data"),
+    params:
+        entry=entry,
+    shell:
+        "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} --mirrors {MIRROR_NAMES:q} "
+        "--manifest {output.manifest} > {log} 2>&1"
+
+
+rule convert_data:
+    """Read LETOR text in bounded memory and store it once, as Parquet."""
+    input:
+        code=code("convert_data"),
+        manifest="data/raw/{dataset}/manifest.json",
+    output:
+        documents="data/parquet/{dataset}/documents.parquet",
+        summary="data/parquet/{dataset}/summary.json",
+    log:
+        "data/logs/convert_data-{dataset}.log",
+    benchmark:
+        "data/logs/convert_data-{dataset}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("convert_data"),
+        runtime=runtime("convert_data"),
+    params:
+        entry=entry,
+    shell:
+        "python -m pipeline_lib convert-data --dataset {wildcards.dataset} --manifest {input.manifest} "
+        "--documents {output.documents} --summary {output.summary} > {log} 2>&1"
+
+
+rule split_folds:
+    """Name the queries of every fold's training, validation and test part."""
+    input:
+        code=code("split_folds"),
+        documents="data/parquet/{dataset}/documents.parquet",
+    output:
+        folds="data/parquet/{dataset}/folds.parquet",
+    log:
+        "data/logs/split_folds-{dataset}.log",
+    benchmark:
+        "data/logs/split_folds-{dataset}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("split_folds"),
+        runtime=runtime("split_folds"),
+    params:
+        entry=entry,
+    shell:
+        "python -m pipeline_lib split-folds --dataset {wildcards.dataset} --documents {input.documents} "
+        "--folds {output.folds} > {log} 2>&1"
+
+
+rule download:
+    """Fetch every data set of the study that is not here yet; the only target that uses the network."""
+    input:
+        expand("data/raw/{dataset}/manifest.json", dataset=STUDY.datasets),

@@ -1,0 +1,65 @@
+# One training job per data set, fold and model; one evaluation per data set and model.
+def training_settings(wildcards):
+    """The settings of one training job as one line of JSON."""
+    return compact(STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold)))
+
+
+def algorithm(wildcards):
+    """The learner of a job's model."""
+    return STUDY.model(wildcards.model).algorithm
+
+
+rule train_model:
+    """Train one model on one fold, choosing its settings on the validation part."""
+    input:
+        code=code_of_training,
+        documents="data/parquet/{dataset}/documents.parquet",
+        folds="data/parquet/{dataset}/folds.parquet",
+    output:
+        model="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
+    log:
+        "results/{study}/logs/train_model/{dataset}/{model}/fold-{fold}.log",
+    benchmark:
+        "results/{study}/benchmarks/train_model/{dataset}/{model}/fold-{fold}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("train_model"),
+        runtime=runtime("train_model"),
+    params:
+        algorithm=algorithm,
+        settings=training_settings,
+        seed=config["seed"],
+    shell:
+        "python -m pipeline_lib train-model --dataset {wildcards.dataset} --model {wildcards.model} "
+        "--algorithm {params.algorithm} --settings {params.settings:q} --fold {wildcards.fold} "
+        "--seed {params.seed} --documents {input.documents} --folds {input.folds} --output {output.model} "
+        "> {log} 2>&1"
+
+
+rule evaluate_model:
+    """Measure one model on every test query of every fold."""
+    input:
+        code=code("evaluate_model"),
+        documents="data/parquet/{dataset}/documents.parquet",
+        folds="data/parquet/{dataset}/folds.parquet",
+        summary="data/parquet/{dataset}/summary.json",
+        models=per_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json"),
+    output:
+        queries="results/{study}/evaluation/{dataset}/{model}.parquet",
+    log:
+        "results/{study}/logs/evaluate_model/{dataset}/{model}.log",
+    benchmark:
+        "results/{study}/benchmarks/evaluate_model/{dataset}/{model}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("evaluate_model"),
+        runtime=runtime("evaluate_model"),
+    params:
+        measures=config["evaluation"]["measures"],
+    shell:
+        "python -m pipeline_lib evaluate-model --models {input.models} --documents {input.documents} "
+        "--folds {input.folds} --summary {input.summary} --measures {params.measures} --output {output.queries} > {log} 2>&1"

@@ -1,0 +1,191 @@
+# From per-query values to tables, judged claims and one page.
+EVALUATIONS = per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
+TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
+PUBLISHED = sorted(str(path) for path in Path("workflow/published").glob("*.csv"))
+LEDGER = sorted(str(path) for path in Path("workflow/claims").glob("*.yaml"))
+TEMPLATES = sorted(os.path.relpath(path) for path in (ROOT / "pipeline_lib/reporting/templates").glob("*"))
+
+
+rule describe_data:
+    """Say what a data set holds, beside what its catalogue entry expects."""
+    input:
+        code=code("describe_data"),
+        manifest="data/raw/{dataset}/manifest.json",
+        summary="data/parquet/{dataset}/summary.json",
+        documents="data/parquet/{dataset}/documents.parquet",
+    output:
+        "results/{study}/data/{dataset}.json",
+    log:
+        "results/{study}/logs/describe_data/{dataset}.log",
+    benchmark:
+        "results/{study}/benchmarks/describe_data/{dataset}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("describe_data"),
+        runtime=runtime("describe_data"),
+    params:
+        entry=entry,
+    shell:
+        "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --manifest {input.manifest} "
+        "--summary {input.summary} --documents {input.documents} --output {output} > {log} 2>&1"
+
+
+rule summarise_results:
+    """Means over folds with intervals, training records, and published numbers beside ours."""
+    input:
+        code=code("summarise_results"),
+        evaluations=EVALUATIONS,
+        models=TRAINED,
+        published=PUBLISHED,
+    output:
+        measures=report(
+            "results/{study}/tables/measures.parquet",
+            caption="../captions/measures.rst",
+            category="Models",
+            labels={"table": "measures by fold"},
+        ),
+        summary="results/{study}/tables/summary.parquet",
+        training="results/{study}/tables/training.parquet",
+        published="results/{study}/tables/published.parquet",
+        validation="results/{study}/tables/validation.parquet",
+    log:
+        "results/{study}/logs/summarise_results.log",
+    benchmark:
+        "results/{study}/benchmarks/summarise_results.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("summarise_results"),
+        runtime=runtime("summarise_results"),
+    params:
+        reproduces=compact({entry.name: entry.published for entry in STUDY.models if entry.published}),
+        level=config["statistics"]["level"],
+        resamples=config["statistics"]["resamples"],
+        seed=config["seed"],
+        folder=lambda wildcards, output: str(Path(output.measures).parent),
+    shell:
+        "python -m pipeline_lib summarise-results --evaluations {input.evaluations} --models {input.models} "
+        "--published {input.published} --reproduces {params.reproduces:q} --level {params.level} "
+        "--resamples {params.resamples} --seed {params.seed} --output {params.folder} > {log} 2>&1"
+
+
+rule compare_models:
+    """Paired randomisation tests between all models of a data set, with Holm's correction."""
+    input:
+        code=code("compare_models"),
+        evaluations=EVALUATIONS,
+    output:
+        "results/{study}/tables/comparisons.parquet",
+    log:
+        "results/{study}/logs/compare_models.log",
+    benchmark:
+        "results/{study}/benchmarks/compare_models.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("compare_models"),
+        runtime=runtime("compare_models"),
+    params:
+        measures=config["evaluation"]["compared"],
+        level=config["statistics"]["level"],
+        resamples=config["statistics"]["resamples"],
+        seed=config["seed"],
+    shell:
+        "python -m pipeline_lib compare-models --evaluations {input.evaluations} --measures {params.measures} "
+        "--level {params.level} --resamples {params.resamples} --seed {params.seed} --output {output} > {log} 2>&1"
+
+
+rule record_study:
+    """Write down what was asked for and which data sets were there."""
+    input:
+        code=code("record_study"),
+    output:
+        configuration="results/{study}/configuration.yaml",
+        availability="results/{study}/availability.json",
+        models="results/{study}/models.json",
+    log:
+        "results/{study}/logs/record_study.log",
+    benchmark:
+        "results/{study}/benchmarks/record_study.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("record_study"),
+        runtime=runtime("record_study"),
+    params:
+        configuration=compact(config),
+        availability=compact(availability_record()),
+    shell:
+        "python -m pipeline_lib record-study --configuration {params.configuration:q} "
+        "--availability {params.availability:q} --output-configuration {output.configuration} "
+        "--output-availability {output.availability} --output-models {output.models} > {log} 2>&1"
+
+
+rule judge_claims:
+    """Turn the evidence of the experiments into a status for every claim."""
+    input:
+        code=code("judge_claims"),
+        ledger=LEDGER,
+        evidence=[],
+        availability="results/{study}/availability.json",
+    output:
+        report(
+            "reports/{study}/claims.json",
+            caption="../captions/claims.rst",
+            category="Claims",
+            labels={"table": "all claims"},
+        ),
+    log:
+        "results/{study}/logs/judge_claims.log",
+    benchmark:
+        "results/{study}/benchmarks/judge_claims.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("judge_claims"),
+        runtime=runtime("judge_claims"),
+    shell:
+        "python -m pipeline_lib judge-claims --study {wildcards.study} --ledger workflow/claims "
+        "--evidence results/{wildcards.study}/evidence --availability {input.availability} --output {output} "
+        "> {log} 2>&1"
+
+
+rule render_report:
+    """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
+    input:
+        code=code("render_report"),
+        templates=TEMPLATES,
+        data=per_dataset("results/{study}/data/{dataset}.json"),
+        measures="results/{study}/tables/measures.parquet",
+        summary="results/{study}/tables/summary.parquet",
+        training="results/{study}/tables/training.parquet",
+        published="results/{study}/tables/published.parquet",
+        comparisons="results/{study}/tables/comparisons.parquet",
+        configuration="results/{study}/configuration.yaml",
+        availability="results/{study}/availability.json",
+        models="results/{study}/models.json",
+        validation="results/{study}/tables/validation.parquet",
+        claims="reports/{study}/claims.json",
+    output:
+        page="reports/{study}/index.html",
+        tables=directory("reports/{study}/tables"),
+        figures=directory("reports/{study}/figures"),
+    log:
+        "results/{study}/logs/render_report.log",
+    benchmark:
+        "results/{study}/benchmarks/render_report.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("render_report"),
+        runtime=runtime("render_report"),
+    shell:
+        "python -m pipeline_lib render-report --results results/{wildcards.study} --ledger workflow/claims --report reports/{wildcards.study} "
+        "> {log} 2>&1"
