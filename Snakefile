@@ -27,7 +27,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        rules.render_report.output.page,
+        f"reports/{STUDY.name}/index.html",
 
 
 rule clean_results:

@@ -49,6 +49,7 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "control": model["algorithm"] in ("random", "ideal", "best-feature"),
         "settings": {**defaults, **overrides},
         "published": model.get("published"),
+        "description": "",
     }
 
 

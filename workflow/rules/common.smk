@@ -97,7 +97,7 @@ def availability_record():
         {
             "dataset": name,
             "title": CATALOG[name].title,
-            "status": "missing" if found.status == "missing" else "at hand",
+            "status": "missing" if found.status == "missing" else "present",
             "reason": found.reason if found.status == "missing" else "",
             "how_to_get": found.how_to_get,
         }
