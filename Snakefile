@@ -28,6 +28,7 @@ rule all:
     default_target: True
     input:
         f"reports/{STUDY.name}/index.html",
+        f"reports/{STUDY.name}/claims.json",
 
 
 rule clean_results:

@@ -59,7 +59,7 @@ class Project:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """The jobs a run would start: rule -> count, from a dry run's closing table."""
-        lines = self.snakemake("-n", "--quiet", "rules", *arguments).splitlines()
+        lines = self.snakemake("-n", *arguments, "--quiet", "rules").splitlines()
         return job_table(lines)
 
     def tables(self, study: str = "small") -> dict[str, str]:
