@@ -66,5 +66,7 @@ def compare(
             statistics.paired_randomisation_test(a, b, resamples=resamples, rng=generator(*axes, "randomisation"))
         )
         rows.append((dataset, measure, model_a, model_b, float((a - b).mean()), low, high))
-    corrected = statistics.holm(p_values) if p_values else []
+    if not rows:
+        return []
+    corrected = statistics.holm(p_values)
     return [(*row, float(p), float(q)) for row, p, q in zip(rows, p_values, corrected, strict=True)]

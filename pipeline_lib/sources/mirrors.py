@@ -32,6 +32,17 @@ class Mirrors:
     folders: tuple[Path, ...] = ()
     addresses: tuple[str, ...] = ()
 
+    @property
+    def spelled(self) -> str:
+        """The same mirrors as a value of LTR_MIRROR.
+
+        Example
+        -------
+        >>> Mirrors((Path("/a"), Path("/b c")), ("http://host/x",)).spelled
+        '/a:/b c http://host/x'
+        """
+        return " ".join([os.pathsep.join(map(str, self.folders)), *self.addresses]).strip()
+
 
 @dataclass(frozen=True)
 class Availability:

@@ -125,3 +125,8 @@ def test_present_once_obtained(tmp_path):
     obtain(data_set, raw, Mirrors(), network=False)
     found = availability(data_set, Mirrors(), raw)
     assert (found.status, found.where) == ("present", raw / "Small" / "manifest.json")
+
+
+def test_mirrors_spelled_are_read_back(tmp_path):
+    mirrors = configured_mirrors(["/a b", "/c", "http://one/x", "https://two/y"], {})
+    assert configured_mirrors([], {"LTR_MIRROR": mirrors.spelled}) == mirrors

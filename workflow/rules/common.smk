@@ -1,11 +1,11 @@
-# What all rule files share: the checked configuration, the catalogue, and the questions rules ask of them.
+# Shared by all other files here: the checked configuration, the catalogue, and what is asked of them.
 import json
 import os
 import sys
 from pathlib import Path
 
 # Jobs say `python`: it must be the interpreter that runs this workflow, whether or not its environment is activated.
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]))
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT))
 
@@ -37,8 +37,9 @@ STUDY = checked(
     algorithms=learners.NAMES,
     surrogates=surrogates.NAMES,
 )
-MIRROR_NAMES = config["mirrors"]
 MIRRORS = checked(mirrors.configured_mirrors, config["mirrors"])
+# Jobs find the mirrors in their environment: where a file was found is no reason to make it again.
+os.environ[mirrors.VARIABLE] = MIRRORS.spelled
 AVAILABILITY = {name: mirrors.availability(CATALOG[name], MIRRORS, RAW) for name in STUDY.datasets}
 DATASETS = [name for name in STUDY.datasets if AVAILABILITY[name].status != "missing"]
 MISSING = [name for name in STUDY.datasets if AVAILABILITY[name].status == "missing"]
@@ -64,6 +65,16 @@ def code_of_training(wildcards):
     if entry.surrogate is not None:
         chosen.append(surrogates.module_of(entry.surrogate))
     return code("train_model", *chosen)
+
+
+def training_settings(wildcards):
+    """The settings of one training job as one line of JSON."""
+    return compact(STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold)))
+
+
+def algorithm(wildcards):
+    """The learner of a job's model."""
+    return STUDY.model(wildcards.model).algorithm
 
 
 def cells(wildcards):

@@ -46,8 +46,7 @@ rule obtain_data:
     params:
         entry=entry,
     shell:
-        "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} --mirrors {MIRROR_NAMES:q} "
-        "--manifest {output.manifest} > {log} 2>&1"
+        "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} " "--manifest {output.manifest} > {log} 2>&1"
 
 
 rule convert_data:

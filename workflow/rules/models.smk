@@ -1,14 +1,4 @@
 # One training job per data set, fold and model; one evaluation per data set and model.
-def training_settings(wildcards):
-    """The settings of one training job as one line of JSON."""
-    return compact(STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold)))
-
-
-def algorithm(wildcards):
-    """The learner of a job's model."""
-    return STUDY.model(wildcards.model).algorithm
-
-
 rule train_model:
     """Train one model on one fold, choosing its settings on the validation part."""
     input:
