@@ -85,11 +85,6 @@ class Study:
         found = dict.fromkeys(row["dataset"] for row in self.summary)
         return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
 
-    def title(self, dataset: str) -> str:
-        """A data set's title, else its name."""
-        titles = {entry["dataset"]: entry["title"] for entry in [*self.availability, *self.data]}
-        return str(titles.get(dataset, dataset))
-
     def model_title(self, model: str) -> str:
         """A model's title, else its slug."""
         return str(self.models[model]["title"]) if model in self.models else model
@@ -150,7 +145,7 @@ def overview(study: Study) -> list[Block]:
     """What was studied, what is missing, and what was not certified."""
     learners = sum(not entry["control"] for entry in study.models.values())
     controls = len(study.models) - learners
-    names = [study.title(dataset) for dataset in study.datasets()]
+    names = study.datasets()
     blocks: list[Block] = []
     if names:
         blocks.append(
@@ -163,7 +158,7 @@ def overview(study: Study) -> list[Block]:
         blocks.append(Note(f"The study {study.name} holds no results: {SUMMARY} is absent or empty.", "missing"))
     missing = study.unstudied()
     if missing:
-        titles = _listed([entry["title"] for entry in missing])
+        titles = _listed([entry["dataset"] for entry in missing])
         blocks.append(
             Note(
                 f"Asked for and not studied: {titles}. Why, and how to get them: [data sets](#not-studied).", "missing"
@@ -187,17 +182,9 @@ def datasets(study: Study) -> Section:
         blocks.append(Note("The study holds no description of a data set: the folder data/ is absent or empty."))
     missing = study.unstudied()
     if missing:
-        rows = [
-            [
-                text(entry["title"]),
-                text(entry["status"]),
-                text(entry["reason"]),
-                text(entry["how_to_get"]),
-            ]
-            for entry in missing
-        ]
-        columns = [Column("dataset", "Data set", "left"), Column("status", "Status", "left")]
-        columns += [Column("reason", "Why", "left"), Column("how_to_get", "How to get it", "left")]
+        rows = [[text(entry["dataset"]), text(entry["reason"]), text(entry["how_to_get"])] for entry in missing]
+        columns = [Column("dataset", "Data set", "left"), Column("reason", "Why", "left")]
+        columns.append(Column("how_to_get", "How to get it", "left"))
         table = simple("not-studied", "Data sets asked for and not studied", "availability.json", columns, rows)
         blocks.append(Subsection("not-studied", "Not studied", (table,)))
     elif study.availability:
@@ -228,7 +215,7 @@ def published(study: Study) -> Section:
     columns += [Column("delta", "Difference"), Column("source", "Source", "left")]
     rows = [
         [
-            text(study.title(row["dataset"])),
+            text(row["dataset"]),
             text(study.model_title(row["model"])),
             text("all" if row["fold"] is None else row["fold"]),
             text(measure_title(row["measure"])),
@@ -243,7 +230,7 @@ def published(study: Study) -> Section:
     sentence = (
         f"{_count(len(rows), 'published number')}; the largest difference is "
         f"{number(largest['delta'], 4, signed=True).text} ({study.model_title(largest['model'])}, "
-        f"{measure_title(largest['measure'])} on {study.title(largest['dataset'])})."
+        f"{measure_title(largest['measure'])} on {largest['dataset']})."
     )
     table = simple(
         "published", "Published numbers and ours; difference is ours less published", PUBLISHED, columns, rows
@@ -342,7 +329,7 @@ def _best_row(study: Study, dataset: str, measure: str, learners: Sequence[str])
     assert best is not None
     control = study.best_control(dataset, measure)
     return [
-        text(study.title(dataset)),
+        text(dataset),
         text(measure_title(measure)),
         Cell(study.model_title(learners[0]), raw=learners[0], strong=True),
         number(best["mean"]),
@@ -373,7 +360,7 @@ def _certificates(study: Study) -> list[Block]:
         return []
     if not failed:
         return [Paragraph(f"All {_count(len(asked), 'convex fit')} reached their certified gap (`{TRAINING}`).")]
-    names = _listed(sorted({f"{study.model_title(r['model'])} on {study.title(r['dataset'])}" for r in failed}))
+    names = _listed(sorted({f"{study.model_title(r['model'])} on {r['dataset']}" for r in failed}))
     sentence = f"{len(failed)} of {_count(len(asked), 'convex fit')} did not reach the certified gap: {names}"
     return [Note(f"{sentence} (`{TRAINING}`).", "warning")]
 
@@ -385,7 +372,7 @@ def _data_table(study: Study) -> Table:
     columns += [Column("expected", "Catalogue", "left")]
     rows = [
         [
-            text(entry["title"]),
+            text(entry["dataset"]),
             whole(entry["queries"]),
             whole(entry["rows"]),
             whole(entry["features"]),
@@ -422,9 +409,9 @@ def _differs(found: Any, expected: Any) -> bool:
 
 
 def _data_subsection(entry: Row) -> Subsection:
-    name, title = entry["dataset"], entry["title"]
+    name = entry["dataset"]
     source = f"data/{name}.json"
-    facts = [("Licence", str(entry["licence"])), ("Citation", str(entry["citation"]))]
+    facts = [("Title", str(entry["title"])), ("Licence", str(entry["licence"])), ("Citation", str(entry["citation"]))]
     blocks: list[Block] = [Definitions(tuple(facts))]
     remarks = [*entry.get("removed", []), *entry.get("notes", [])]
     if remarks:
@@ -443,9 +430,9 @@ def _data_subsection(entry: Row) -> Subsection:
             ]
             for part in entry["parts"]
         ]
-        table = simple(f"parts-{name}", f"Files of {title}", source, columns, rows, ("Digests in full: the CSV file.",))
+        table = simple(f"parts-{name}", f"Files of {name}", source, columns, rows, ("Digests in full: the CSV file.",))
         blocks.append(Details("Files and digests", (table,)))
-    return Subsection(f"data-{name}", title, tuple(blocks))
+    return Subsection(f"data-{name}", name, tuple(blocks))
 
 
 def _data_figure(entry: Row, source: str) -> Figure:
@@ -455,8 +442,8 @@ def _data_figure(entry: Row, source: str) -> Figure:
     lengths = entry["documents_per_query"]
     return Figure(
         name=f"data-{entry['dataset']}",
-        title=f"Labels and list lengths of {entry['title']}",
-        caption=f"{entry['title']}: labels of the documents (left) and number of documents per query (right)",
+        title=f"Labels and list lengths of {entry['dataset']}",
+        caption=f"{entry['dataset']}: labels of the documents (left) and number of documents per query (right)",
         source=source,
         description=f"Documents by label: {shares}. Documents per query: from {lengths['min']:g} to "
         f"{lengths['max']:g}, median {lengths['median']:g}.",
@@ -471,7 +458,7 @@ def _result_subsection(study: Study, dataset: str) -> Subsection:
         blocks += _comparison_blocks(study, dataset, measure)
     blocks += _validation_blocks(study, dataset)
     blocks += _training_blocks(study, dataset)
-    return Subsection(f"results-{dataset}", study.title(dataset), tuple(blocks))
+    return Subsection(f"results-{dataset}", dataset, tuple(blocks))
 
 
 def _measure_table(study: Study, dataset: str) -> Table:
@@ -495,7 +482,7 @@ def _measure_table(study: Study, dataset: str) -> Table:
         )
     else:
         notes.append(f"No significance marks: {COMPARISONS} holds no tests of these measures.")
-    caption = f"Test results on {study.title(dataset)}"
+    caption = f"Test results on {dataset}"
     return Table(f"results-{dataset}", caption, SUMMARY, tuple(columns), tuple(groups), tuple(notes))
 
 
@@ -556,8 +543,8 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
     words = "; ".join(f"{dot.label} {dot.mean:.3f} [{dot.low:.3f}, {dot.high:.3f}]" for dot in first)
     return Figure(
         name=f"results-{dataset}",
-        title=f"{_listed(list(panels))} of every model on {study.title(dataset)}",
-        caption=f"{study.title(dataset)}: mean over test queries with its bootstrap interval; ticks below a dot "
+        title=f"{_listed(list(panels))} of every model on {dataset}",
+        caption=f"{dataset}: mean over test queries with its bootstrap interval; ticks below a dot "
         "are the folds. A control outside the range is named at the edge",
         source=f"{SUMMARY}, {MEASURES}",
         description=f"{measure_title(measures[0])}: {words}.",
@@ -576,7 +563,7 @@ def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot | None:
 def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
     found = [row for row in study.comparisons if (row["dataset"], row["measure"]) == (dataset, measure)]
     if not found:
-        words = f"No paired tests of {measure_title(measure)} on {study.title(dataset)}: {COMPARISONS} holds none."
+        words = f"No paired tests of {measure_title(measure)} on {dataset}: {COMPARISONS} holds none."
         return [Note(words)]
     columns = [Column("model_a", "Model", "left"), Column("model_b", "Compared with", "left")]
     columns += [Column("difference", "Difference"), Column("interval", study.interval())]
@@ -592,7 +579,7 @@ def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
         ]
         for row in found
     ]
-    caption = f"Paired tests on {study.title(dataset)}, {measure_title(measure)}"
+    caption = f"Paired tests on {dataset}, {measure_title(measure)}"
     table = simple(f"tests-{dataset}-{slug(measure)}", caption, COMPARISONS, columns, rows)
     return [Details(f"Paired tests, {measure_title(measure)}", (table,))]
 
@@ -608,9 +595,8 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
         for row in found:
             if row["model"] == model:
                 paths.setdefault(row["l2"], []).append(row["value"])
-        series[study.model_title(model)] = [
-            (l2, sum(values) / len(values), min(values), max(values)) for l2, values in sorted(paths.items())
-        ]
+        means = ((l2, sum(values) / len(values)) for l2, values in sorted(paths.items()))
+        series[study.model_title(model)] = [(l2, mean, mean, mean) for l2, mean in means]
     measure = measure_title(found[0]["measure"])
     best = "; ".join(
         f"{label}: best at λ = {max(points, key=lambda p: p[1])[0]:.3g}" for label, points in series.items()
@@ -618,9 +604,8 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
     return [
         Figure(
             name=f"validation-{dataset}",
-            title=f"Validation {measure} against the regularisation on {study.title(dataset)}",
-            caption=f"{study.title(dataset)}: {measure} on the validation queries against the regularisation λ; line: "
-            "mean over folds, band: smallest and largest fold",
+            title=f"Validation {measure} against the regularisation on {dataset}",
+            caption=f"{dataset}: {measure} on the validation queries against the regularisation λ, mean over folds",
             source=VALIDATION,
             description=f"Mean over folds. {best}.",
             draw=lambda: line_plot(series, xlabel="regularisation λ", ylabel=f"validation {measure}", log="x"),
@@ -632,7 +617,7 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
     told = ("l2", "objective", "certified", "iterations", "validation_value")
     found = [row for row in study.training if row["dataset"] == dataset and any(row[key] is not None for key in told)]
     if not found:
-        return [Note(f"No record of training on {study.title(dataset)}: {TRAINING} holds none.")]
+        return [Note(f"No record of training on {dataset}: {TRAINING} holds none.")]
     columns = [Column("model", "Model", "left"), Column("fold", "Fold"), Column("l2", "λ")]
     columns += [Column("objective", "Objective"), Column("relative_gap", "Relative gap")]
     columns += [Column("certified", "Certified", "left"), Column("iterations", "Iterations")]
@@ -653,7 +638,7 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
     ]
     certificates = sorted({row["certificate"] for row in found if row["certificate"]})
     notes = [f"Certified by: {_listed(certificates)}."] if certificates else []
-    table = simple(f"training-{dataset}", f"Training on {study.title(dataset)}", TRAINING, columns, rows, notes)
+    table = simple(f"training-{dataset}", f"Training on {dataset}", TRAINING, columns, rows, notes)
     return [Details("Training: regularisation, objective and certified gap", (table,))]
 
 
