@@ -169,13 +169,13 @@ def counts(judgements: Sequence[Judgement]) -> dict[str, dict[str, int]]:
     return {group: {str(status): number for status, number in row.items()} for group, row in table.items()}
 
 
-def write(path: str | os.PathLike[str], judgements: Sequence[Judgement], study: str) -> None:
+def write(path: str | os.PathLike[str], judgements: Sequence[Judgement], context: Context) -> None:
     """Write ``claims.json``: study, counts and every claim with status, explanation, rule and evidence.
 
     The same judgements give the same bytes.
     """
     document = {
-        "study": study,
+        "study": context.study,
         "counts": counts(judgements),
         "claims": [_entry(judgement) for judgement in judgements],
     }

@@ -129,7 +129,7 @@ def line_plot(
     log: str = "",
     vertical: Mapping[str, float] | None = None,
 ) -> Drawing:
-    """Draw lines with bands; each point is ``(x, y, low, high)``.
+    """Draw lines with bands; each point is ``(x, y, low, high)``, with ``low == y == high`` where there is no band.
 
     ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or ``"xy"``), ``vertical`` marks places on x.
     """
@@ -138,7 +138,8 @@ def line_plot(
     for i, (label, points) in enumerate(series.items()):
         x, y, low, high = zip(*points, strict=True)
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
-        axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+        if low != y or high != y:
+            axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
         axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=label)
     for i, (label, place) in enumerate((vertical or {}).items()):
         axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=label)

@@ -101,9 +101,9 @@ class ResultsFolder:
         return found
 
     def models(self) -> list[Row]:
-        """Read ``models.json``: slug, title, algorithm, surrogate, settings and description of every model."""
+        """Read ``models.json``: what every model is. ``description`` and ``options`` may be absent."""
         found = self._json("models.json", [])
-        keys = ("model", "title", "algorithm", "surrogate", "control", "settings", "description")
+        keys = ("model", "title", "algorithm", "surrogate", "control", "settings")
         _check_keys(self.path / "models.json", found, keys)
         return found
 
@@ -128,6 +128,18 @@ class ResultsFolder:
         """Read the text of ``configuration.yaml``, or nothing when it is absent."""
         path = self.path / "configuration.yaml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def setting(self, section: str, key: str) -> Any:
+        """Look up one value of the configuration, or ``None`` when it does not say."""
+        import yaml
+
+        try:
+            found = yaml.safe_load(self.configuration())
+        except yaml.YAMLError as error:
+            path = self.path / "configuration.yaml"
+            raise DataError(f"{path}: expected YAML, found something else ({error})") from error
+        part = found.get(section) if isinstance(found, Mapping) else None
+        return part.get(key) if isinstance(part, Mapping) else None
 
     def _json(self, name: str, default: Any) -> Any:
         path = self.path / name

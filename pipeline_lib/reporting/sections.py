@@ -43,13 +43,13 @@ from pipeline_lib.reporting.tables import (
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
-HEADLINES = ("ndcg@10", "map", "mean_ndcg", "err")
-"""Measures by which learners are compared first, in order of preference."""
-SHOWN = ("ndcg@1", "ndcg@5", "ndcg@10", "mean_ndcg", "map", "err", "p@10")
-"""Measures the results tables show; the downloads hold all."""
+HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "ap", "err")
+"""Measures by which learners are compared first when the configuration does not say."""
+SHOWN = 9
+"""Measures a results table has room for; ``tables/summary.parquet`` holds all."""
 SIGNIFICANT = 0.05
 IDEAL = "ideal"
-"""The control that sees the labels: an upper limit, not a competitor."""
+"""The algorithm of the control that sees the labels: an upper limit, not a competitor."""
 
 
 class Study:
@@ -85,11 +85,6 @@ class Study:
         found = dict.fromkeys(row["dataset"] for row in self.summary)
         return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
 
-    def title(self, dataset: str) -> str:
-        """A data set's title, else its name."""
-        titles = {entry["dataset"]: entry["title"] for entry in [*self.availability, *self.data]}
-        return str(titles.get(dataset, dataset))
-
     def model_title(self, model: str) -> str:
         """A model's title, else its slug."""
         return str(self.models[model]["title"]) if model in self.models else model
@@ -102,10 +97,27 @@ class Study:
         """Measures of a data set, in the order of the table."""
         return list(dict.fromkeys(row["measure"] for row in self.summary if row["dataset"] == dataset))
 
+    def is_ideal(self, model: str) -> bool:
+        """Whether a model is the control that sees the labels."""
+        return bool(self.models.get(model, {}).get("algorithm", model) == IDEAL)
+
     def headlines(self, dataset: str) -> list[str]:
-        """The first one or two headline measures a data set has."""
+        """The one or two measures that speak for a data set: the configuration's, else the first of HEADLINES."""
         measured = self.measured(dataset)
-        return ([name for name in HEADLINES if name in measured] or measured)[:2]
+        asked = [self.results.setting("evaluation", "headline")]
+        asked += self.results.setting("evaluation", "compared") or []
+        found = [name for name in dict.fromkeys([*asked, *HEADLINES]) if name in measured]
+        return (found or measured)[:2]
+
+    def unstudied(self) -> list[Row]:
+        """Data sets that were asked for and of which there is nothing."""
+        known = {entry["dataset"] for entry in self.data} | {row["dataset"] for row in self.summary}
+        return [entry for entry in self.availability if entry["dataset"] not in known]
+
+    def interval(self) -> str:
+        """How the intervals are called, by their level."""
+        level = self.results.setting("statistics", "level")
+        return f"{100 * level:g} % interval" if isinstance(level, float) else "interval"
 
     def mean(self, dataset: str, model: str, measure: str) -> Row | None:
         """The row of the summary, if there is one."""
@@ -121,7 +133,7 @@ class Study:
 
     def best_control(self, dataset: str, measure: str) -> str | None:
         """The best control that does not see the labels."""
-        controls = [model for model in self.ranked(dataset, measure, control=True) if model != IDEAL]
+        controls = [model for model in self.ranked(dataset, measure, control=True) if not self.is_ideal(model)]
         return controls[0] if controls else None
 
     def test(self, dataset: str, measure: str, model_a: str, model_b: str) -> Row | None:
@@ -133,7 +145,7 @@ def overview(study: Study) -> list[Block]:
     """What was studied, what is missing, and what was not certified."""
     learners = sum(not entry["control"] for entry in study.models.values())
     controls = len(study.models) - learners
-    names = [study.title(dataset) for dataset in study.datasets()]
+    names = study.datasets()
     blocks: list[Block] = []
     if names:
         blocks.append(
@@ -144,9 +156,9 @@ def overview(study: Study) -> list[Block]:
         )
     else:
         blocks.append(Note(f"The study {study.name} holds no results: {SUMMARY} is absent or empty.", "missing"))
-    missing = [entry for entry in study.availability if entry["status"] != "present"]
+    missing = study.unstudied()
     if missing:
-        titles = _listed([entry["title"] for entry in missing])
+        titles = _listed([entry["dataset"] for entry in missing])
         blocks.append(
             Note(
                 f"Asked for and not studied: {titles}. Why, and how to get them: [data sets](#not-studied).", "missing"
@@ -168,24 +180,15 @@ def datasets(study: Study) -> Section:
         blocks += [_data_subsection(entry) for entry in study.data]
     else:
         blocks.append(Note("The study holds no description of a data set: the folder data/ is absent or empty."))
-    missing = [entry for entry in study.availability if entry["status"] != "present"]
+    missing = study.unstudied()
     if missing:
-        words = {"missing": "missing", "at-hand": "at hand, not prepared"}
-        rows = [
-            [
-                text(entry["title"]),
-                text(words.get(entry["status"], entry["status"])),
-                text(entry["reason"]),
-                text(entry["how_to_get"]),
-            ]
-            for entry in missing
-        ]
-        columns = [Column("dataset", "Data set", "left"), Column("status", "Status", "left")]
-        columns += [Column("reason", "Why", "left"), Column("how_to_get", "How to get it", "left")]
+        rows = [[text(entry["dataset"]), text(entry["reason"]), text(entry["how_to_get"])] for entry in missing]
+        columns = [Column("dataset", "Data set", "left"), Column("reason", "Why", "left")]
+        columns.append(Column("how_to_get", "How to get it", "left"))
         table = simple("not-studied", "Data sets asked for and not studied", "availability.json", columns, rows)
         blocks.append(Subsection("not-studied", "Not studied", (table,)))
     elif study.availability:
-        blocks.append(Paragraph("Every data set the configuration asks for was present."))
+        blocks.append(Paragraph("Every data set the configuration asks for was studied."))
     return Section("data", "Data sets", tuple(blocks))
 
 
@@ -212,7 +215,7 @@ def published(study: Study) -> Section:
     columns += [Column("delta", "Difference"), Column("source", "Source", "left")]
     rows = [
         [
-            text(study.title(row["dataset"])),
+            text(row["dataset"]),
             text(study.model_title(row["model"])),
             text("all" if row["fold"] is None else row["fold"]),
             text(measure_title(row["measure"])),
@@ -227,7 +230,7 @@ def published(study: Study) -> Section:
     sentence = (
         f"{_count(len(rows), 'published number')}; the largest difference is "
         f"{number(largest['delta'], 4, signed=True).text} ({study.model_title(largest['model'])}, "
-        f"{measure_title(largest['measure'])} on {study.title(largest['dataset'])})."
+        f"{measure_title(largest['measure'])} on {largest['dataset']})."
     )
     table = simple(
         "published", "Published numbers and ours; difference is ours less published", PUBLISHED, columns, rows
@@ -237,7 +240,7 @@ def published(study: Study) -> Section:
 
 def methods(study: Study) -> Section:
     """Conventions, then every model's formula and settings."""
-    formulas = tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))
+    formulas = tomllib.loads((Path(__file__).parent / "templates" / "formulas.toml").read_text(encoding="utf-8"))
     parts = [
         Subsection(
             f"method-{entry['model']}",
@@ -274,8 +277,8 @@ CONVENTIONS = (
     "Average precision counts every label of 1 or more as relevant.",
     "A query without a relevant document has the value 0 in every measure, as in LETOR's own evaluation.",
     "Ties in scores are broken by the order of the documents in the data set (a stable sort), so results repeat.",
-    "Mean NDCG follows the LETOR 4.0 evaluation: discount 1 at ranks 1 and 2, then 1/log₂(i); NDCG@k of a query with "
-    "fewer than k documents counts as 0; the mean runs over k = 1 to the number of documents.",
+    "“LETOR” marks the evaluation of LETOR 4.0: discount 1 at ranks 1 and 2, then 1/log₂(i); NDCG@k of a query with "
+    "fewer than k documents counts as 0; its mean NDCG of a query runs over k = 1 to the number of documents.",
     "P@k divides by k, also where a query has fewer documents.",
 )
 
@@ -285,15 +288,28 @@ def measure_title(measure: str) -> str:
 
     Example
     -------
-    >>> measure_title("ndcg@10"), measure_title("mean_ndcg"), measure_title("map")
-    ('NDCG@10', 'Mean NDCG', 'MAP')
+    >>> measure_title("ndcg@10"), measure_title("ap"), measure_title("letor4_mean_ndcg")
+    ('NDCG@10', 'MAP', 'LETOR mean NDCG')
     """
-    return "Mean NDCG" if measure == "mean_ndcg" else measure.upper()
+    if measure.startswith("letor4_"):
+        return f"LETOR {measure_title(measure.removeprefix('letor4_'))}"
+    return {"mean_ndcg": "mean NDCG", "ap": "MAP"}.get(measure, measure.upper())
+
+
+def slug(measure: str) -> str:
+    """A measure's name as part of a file name.
+
+    Example
+    -------
+    >>> slug("letor4_ndcg@10")
+    'letor4-ndcg-at-10'
+    """
+    return measure.replace("@", "-at-").replace("_", "-")
 
 
 def _best_table(study: Study) -> Table:
     columns = [Column("dataset", "Data set", "left"), Column("measure", "Measure", "left")]
-    columns += [Column("model", "Best learner", "left"), Column("mean", "Mean"), Column("interval", "95 % interval")]
+    columns += [Column("model", "Best learner", "left"), Column("mean", "Mean"), Column("interval", study.interval())]
     columns += [Column("runner_up", "Next learner", "left"), Column("control", "Best control", "left")]
     rows = []
     for dataset in study.datasets():
@@ -313,7 +329,7 @@ def _best_row(study: Study, dataset: str, measure: str, learners: Sequence[str])
     assert best is not None
     control = study.best_control(dataset, measure)
     return [
-        text(study.title(dataset)),
+        text(dataset),
         text(measure_title(measure)),
         Cell(study.model_title(learners[0]), raw=learners[0], strong=True),
         number(best["mean"]),
@@ -344,7 +360,7 @@ def _certificates(study: Study) -> list[Block]:
         return []
     if not failed:
         return [Paragraph(f"All {_count(len(asked), 'convex fit')} reached their certified gap (`{TRAINING}`).")]
-    names = _listed(sorted({f"{study.model_title(r['model'])} on {study.title(r['dataset'])}" for r in failed}))
+    names = _listed(sorted({f"{study.model_title(r['model'])} on {r['dataset']}" for r in failed}))
     sentence = f"{len(failed)} of {_count(len(asked), 'convex fit')} did not reach the certified gap: {names}"
     return [Note(f"{sentence} (`{TRAINING}`).", "warning")]
 
@@ -356,7 +372,7 @@ def _data_table(study: Study) -> Table:
     columns += [Column("expected", "Catalogue", "left")]
     rows = [
         [
-            text(entry["title"]),
+            text(entry["dataset"]),
             whole(entry["queries"]),
             whole(entry["rows"]),
             whole(entry["features"]),
@@ -380,14 +396,22 @@ def _catalogue_words(entry: Row) -> str:
     expected = entry["expected"]
     if not expected:
         return "no figures to compare"
-    wrong = [key for key, value in expected.items() if key in entry and entry[key] != value]
-    return "as expected" if not wrong else f"differs in {_listed(sorted(wrong))}"
+    about = [str(key) for key in expected.get("approximate") or ()]
+    wrong = [key for key, value in expected.items() if key not in about and _differs(entry.get(key), value)]
+    if wrong:
+        return f"differs in {_listed(sorted(wrong))}"
+    return f"as expected ({_listed(sorted(about))} known only roughly)" if about else "as expected"
+
+
+def _differs(found: Any, expected: Any) -> bool:
+    """Whether a figure of the data contradicts the catalogue; what either does not know contradicts nothing."""
+    return found is not None and expected is not None and found != expected
 
 
 def _data_subsection(entry: Row) -> Subsection:
-    name, title = entry["dataset"], entry["title"]
+    name = entry["dataset"]
     source = f"data/{name}.json"
-    facts = [("Licence", str(entry["licence"])), ("Citation", str(entry["citation"]))]
+    facts = [("Title", str(entry["title"])), ("Licence", str(entry["licence"])), ("Citation", str(entry["citation"]))]
     blocks: list[Block] = [Definitions(tuple(facts))]
     remarks = [*entry.get("removed", []), *entry.get("notes", [])]
     if remarks:
@@ -406,9 +430,9 @@ def _data_subsection(entry: Row) -> Subsection:
             ]
             for part in entry["parts"]
         ]
-        table = simple(f"parts-{name}", f"Files of {title}", source, columns, rows, ("Digests in full: the CSV file.",))
+        table = simple(f"parts-{name}", f"Files of {name}", source, columns, rows, ("Digests in full: the CSV file.",))
         blocks.append(Details("Files and digests", (table,)))
-    return Subsection(f"data-{name}", title, tuple(blocks))
+    return Subsection(f"data-{name}", name, tuple(blocks))
 
 
 def _data_figure(entry: Row, source: str) -> Figure:
@@ -418,8 +442,8 @@ def _data_figure(entry: Row, source: str) -> Figure:
     lengths = entry["documents_per_query"]
     return Figure(
         name=f"data-{entry['dataset']}",
-        title=f"Labels and list lengths of {entry['title']}",
-        caption=f"{entry['title']}: labels of the documents (left) and number of documents per query (right)",
+        title=f"Labels and list lengths of {entry['dataset']}",
+        caption=f"{entry['dataset']}: labels of the documents (left) and number of documents per query (right)",
         source=source,
         description=f"Documents by label: {shares}. Documents per query: from {lengths['min']:g} to "
         f"{lengths['max']:g}, median {lengths['median']:g}.",
@@ -430,16 +454,17 @@ def _data_figure(entry: Row, source: str) -> Figure:
 def _result_subsection(study: Study, dataset: str) -> Subsection:
     headlines = study.headlines(dataset)
     blocks: list[Block] = [_measure_table(study, dataset), _dot_figure(study, dataset, headlines)]
-    blocks += _comparison_blocks(study, dataset, headlines[0])
+    for measure in headlines:
+        blocks += _comparison_blocks(study, dataset, measure)
     blocks += _validation_blocks(study, dataset)
     blocks += _training_blocks(study, dataset)
-    return Subsection(f"results-{dataset}", study.title(dataset), tuple(blocks))
+    return Subsection(f"results-{dataset}", dataset, tuple(blocks))
 
 
 def _measure_table(study: Study, dataset: str) -> Table:
     measured = study.measured(dataset)
-    shown = [measure for measure in SHOWN if measure in measured] or measured[:6]
     headline = study.headlines(dataset)[0]
+    shown = [headline, *(measure for measure in measured if measure != headline)][:SHOWN]
     columns = [Column("model", "Model", "left"), *(Column(name, measure_title(name)) for name in shown)]
     groups = []
     for title, control in (("Learners", False), ("Controls", True)):
@@ -448,14 +473,16 @@ def _measure_table(study: Study, dataset: str) -> Table:
         if rows:
             groups.append(Group(title, tuple(rows)))
     notes = ["Mean ± standard deviation over folds; bold: the best learner."]
-    if study.comparisons:
+    tested = [m for m in shown if any((r["dataset"], r["measure"]) == (dataset, m) for r in study.comparisons)]
+    if tested:
+        names = _listed([measure_title(measure) for measure in tested])
         notes.append(
             "† significantly below the best learner; ‡ a learner not significantly above the best control "
-            f"(p < {SIGNIFICANT} after Holm's correction)."
+            f"(p < {SIGNIFICANT} after Holm's correction; tested: {names})."
         )
     else:
-        notes.append(f"No significance marks: {COMPARISONS} is absent or empty.")
-    caption = f"Test results on {study.title(dataset)}"
+        notes.append(f"No significance marks: {COMPARISONS} holds no tests of these measures.")
+    caption = f"Test results on {dataset}"
     return Table(f"results-{dataset}", caption, SUMMARY, tuple(columns), tuple(groups), tuple(notes))
 
 
@@ -484,7 +511,12 @@ def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]
 
 def _mark(study: Study, dataset: str, measure: str, model: str, best: str | None) -> str:
     mark = ""
-    if best is not None and model not in (best, IDEAL) and _better(study, dataset, measure, best, model):
+    if (
+        best is not None
+        and model != best
+        and not study.is_ideal(model)
+        and _better(study, dataset, measure, best, model)
+    ):
         mark += "†"
     control = study.best_control(dataset, measure)
     if control is not None and not study.is_control(model):
@@ -511,12 +543,12 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
     words = "; ".join(f"{dot.label} {dot.mean:.3f} [{dot.low:.3f}, {dot.high:.3f}]" for dot in first)
     return Figure(
         name=f"results-{dataset}",
-        title=f"{_listed(list(panels))} of every model on {study.title(dataset)}",
-        caption=f"{study.title(dataset)}: mean over test queries with its 95 % bootstrap interval; ticks below a dot "
+        title=f"{_listed(list(panels))} of every model on {dataset}",
+        caption=f"{dataset}: mean over test queries with its bootstrap interval; ticks below a dot "
         "are the folds. A control outside the range is named at the edge",
         source=f"{SUMMARY}, {MEASURES}",
         description=f"{measure_title(measures[0])}: {words}.",
-        draw=lambda: dot_plot(labels, panels),
+        draw=lambda: dot_plot(labels, panels, interval=study.interval()),
     )
 
 
@@ -531,9 +563,10 @@ def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot | None:
 def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
     found = [row for row in study.comparisons if (row["dataset"], row["measure"]) == (dataset, measure)]
     if not found:
-        return [Note(f"No paired tests for {study.title(dataset)}: {COMPARISONS} holds none.")]
+        words = f"No paired tests of {measure_title(measure)} on {dataset}: {COMPARISONS} holds none."
+        return [Note(words)]
     columns = [Column("model_a", "Model", "left"), Column("model_b", "Compared with", "left")]
-    columns += [Column("difference", "Difference"), Column("interval", "95 % interval")]
+    columns += [Column("difference", "Difference"), Column("interval", study.interval())]
     columns += [Column("p_value", "p"), Column("p_holm", "p, Holm")]
     rows = [
         [
@@ -546,12 +579,13 @@ def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
         ]
         for row in found
     ]
-    caption = f"Paired tests on {study.title(dataset)}, {measure_title(measure)}"
-    table = simple(f"tests-{dataset}", caption, COMPARISONS, columns, rows)
+    caption = f"Paired tests on {dataset}, {measure_title(measure)}"
+    table = simple(f"tests-{dataset}-{slug(measure)}", caption, COMPARISONS, columns, rows)
     return [Details(f"Paired tests, {measure_title(measure)}", (table,))]
 
 
 def _validation_blocks(study: Study, dataset: str) -> list[Block]:
+    # A regularisation of 0 has no place on a logarithmic axis.
     found = [row for row in study.validation if row["dataset"] == dataset and row["l2"]]
     if not found:
         return []
@@ -561,9 +595,8 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
         for row in found:
             if row["model"] == model:
                 paths.setdefault(row["l2"], []).append(row["value"])
-        series[study.model_title(model)] = [
-            (l2, sum(values) / len(values), min(values), max(values)) for l2, values in sorted(paths.items())
-        ]
+        means = ((l2, sum(values) / len(values)) for l2, values in sorted(paths.items()))
+        series[study.model_title(model)] = [(l2, mean, mean, mean) for l2, mean in means]
     measure = measure_title(found[0]["measure"])
     best = "; ".join(
         f"{label}: best at λ = {max(points, key=lambda p: p[1])[0]:.3g}" for label, points in series.items()
@@ -571,9 +604,8 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
     return [
         Figure(
             name=f"validation-{dataset}",
-            title=f"Validation {measure} against the regularisation on {study.title(dataset)}",
-            caption=f"{study.title(dataset)}: {measure} on the validation queries against the regularisation λ; line: "
-            "mean over folds, band: smallest and largest fold",
+            title=f"Validation {measure} against the regularisation on {dataset}",
+            caption=f"{dataset}: {measure} on the validation queries against the regularisation λ, mean over folds",
             source=VALIDATION,
             description=f"Mean over folds. {best}.",
             draw=lambda: line_plot(series, xlabel="regularisation λ", ylabel=f"validation {measure}", log="x"),
@@ -582,9 +614,10 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
 
 
 def _training_blocks(study: Study, dataset: str) -> list[Block]:
-    found = [row for row in study.training if row["dataset"] == dataset]
+    told = ("l2", "objective", "certified", "iterations", "validation_value")
+    found = [row for row in study.training if row["dataset"] == dataset and any(row[key] is not None for key in told)]
     if not found:
-        return [Note(f"No record of training on {study.title(dataset)}: {TRAINING} holds none.")]
+        return [Note(f"No record of training on {dataset}: {TRAINING} holds none.")]
     columns = [Column("model", "Model", "left"), Column("fold", "Fold"), Column("l2", "λ")]
     columns += [Column("objective", "Objective"), Column("relative_gap", "Relative gap")]
     columns += [Column("certified", "Certified", "left"), Column("iterations", "Iterations")]
@@ -599,24 +632,25 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
             text(None if row["certified"] is None else "yes" if row["certified"] else "no"),
             whole(row["iterations"]),
             number(row["validation_value"]),
-            text(row["selection"]),
+            text(measure_title(row["selection"]) if row["selection"] else None),
         ]
         for row in found
     ]
     certificates = sorted({row["certificate"] for row in found if row["certificate"]})
     notes = [f"Certified by: {_listed(certificates)}."] if certificates else []
-    table = simple(f"training-{dataset}", f"Training on {study.title(dataset)}", TRAINING, columns, rows, notes)
+    table = simple(f"training-{dataset}", f"Training on {dataset}", TRAINING, columns, rows, notes)
     return [Details("Training: regularisation, objective and certified gap", (table,))]
 
 
 def _method(entry: Row, formulas: Mapping[str, Mapping[str, str]]) -> list[Block]:
-    blocks: list[Block] = [Paragraph(entry["description"])] if entry["description"] else []
+    blocks: list[Block] = [Paragraph(entry["description"])] if entry.get("description") else []
     for kind, name in (("algorithms", entry["algorithm"]), ("surrogates", entry["surrogate"])):
         if name in formulas[kind]:
             blocks.append(Formula(formulas[kind][name]))
         elif name:
             blocks.append(Paragraph(f"No formula is recorded for `{name}`."))
-    settings = [(key, _setting(value)) for key, value in entry["settings"].items()]
+    options = entry.get("options") or {}
+    settings = [(key, _setting(value)) for key, value in {**options, **entry["settings"]}.items()]
     if settings:
         blocks.append(Definitions(tuple(settings)))
     return blocks

@@ -27,7 +27,8 @@ def render(
     """Judge the claims and write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html`` (one file, nothing loaded from elsewhere),
-    ``claims.json``, ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``. The same results give the same
+    ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``. The page links to ``claims.json`` beside it,
+    which :func:`pipeline_lib.reporting.claims.write` makes of the same judgements. The same results give the same
     bytes.
 
     Raises
@@ -41,7 +42,6 @@ def render(
     folder = Path(reports_folder)
     context = claims.Context.of(results.study, results.availability())
     judgements = claims.judge(claims.load(ledger_folder), results.path / "evidence", context)
-    claims.write(folder / "claims.json", judgements, results.study)
     page = _page(results.study, build(results, judgements), folder)
     write_text(folder / "index.html", page)
 

@@ -195,7 +195,7 @@ def test_claims_json_is_deterministic_and_counts(tmp_path: Path) -> None:
         write_evidence(results / "evidence" / f"{claim.id}.json", evidence_for(claim, good))
     for name in ("a.json", "b.json"):
         found = ledger.judge(CLAIMS, results / "evidence", Context("made"))
-        ledger.write(tmp_path / name, found, "made")
+        ledger.write(tmp_path / name, found, Context("made"))
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     document = json.loads((tmp_path / "a.json").read_text())
     assert document["counts"]["all"] == {"refuted": 0, "deviates": 0, "verified": 3, "not-run": 72}

@@ -8,11 +8,23 @@ nothing for it. A page is found by its name; a paper without one is simply not t
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipeline_lib.reporting.blocks import Section
     from pipeline_lib.reporting.results import ResultsFolder
+
+
+def modules() -> list[str]:
+    """Name the modules of all pages there are, for a rule that must know which files a report depends on.
+
+    Example
+    -------
+    >>> all(name.startswith("pipeline_lib.reporting.pages.") for name in modules())
+    True
+    """
+    return [f"{__name__}.{found.name}" for found in sorted(pkgutil.iter_modules(__path__))]
 
 
 def build(paper: str, results: ResultsFolder) -> Section | None:
@@ -26,11 +38,7 @@ def build(paper: str, results: ResultsFolder) -> Section | None:
     True
     """
     name = f"{__name__}.{paper}"
-    try:
-        module = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
+    if name not in modules():
         return None
-    section: Section | None = module.build(results)
+    section: Section | None = importlib.import_module(name).build(results)
     return section
