@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import argparse
 import ast
-import difflib
 import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline_lib.errors import PipelineError
+from pipeline_lib.errors import PipelineError, hint
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 
@@ -36,9 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if given else 2
     name, names = given[0], command_names()
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
-        print(f"error: unknown command {name!r}{hint}", file=sys.stderr)
+        print(f"error: unknown command {name!r}; {hint(name, names)}", file=sys.stderr)
         return 2
     module = importlib.import_module(f"pipeline_lib.commands.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(

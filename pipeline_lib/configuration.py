@@ -7,16 +7,15 @@ every start of the workflow passes through it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.errors import ConfigurationError, hint
 
 # Keys of a model's entry that say what it is; every other key overrides a setting of its algorithm.
-_IDENTITY = ("name", "algorithm", "surrogate", "options", "datasets", "published")
+IDENTITY = ("name", "title", "algorithm", "surrogate", "options", "datasets", "published")
 
 
 @dataclass(frozen=True)
@@ -109,20 +108,6 @@ def check(
     return Study(config, tuple(_entry(model) for model in config["models"]), dict(n_folds))
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known name is meant, or list them all.
-
-    Example
-    -------
-    >>> nearest("lisnet", ["listnet", "ranknet"])
-    "did you mean 'listnet'?"
-    """
-    known = sorted(known)
-    lower = {candidate.lower(): candidate for candidate in known}
-    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
-    return f"did you mean {lower[near[0]]!r}?" if near else f"there are {', '.join(known)}"
-
-
 def _defaults(config: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     return dict(config.get(algorithm.replace("-", "_"), {}))
 
@@ -135,7 +120,7 @@ def _entry(model: Mapping[str, Any]) -> ModelEntry:
         options=model.get("options", {}),
         datasets=tuple(model["datasets"]) if "datasets" in model else None,
         published=model.get("published"),
-        overrides={key: value for key, value in model.items() if key not in _IDENTITY},
+        overrides={key: value for key, value in model.items() if key not in IDENTITY},
     )
 
 
@@ -155,7 +140,7 @@ def _schema_problem(error: Any) -> Iterator[str]:
         known = error.schema.get("properties", {})
         for key in error.instance:
             if key not in known:
-                yield f"{where}unknown key {key!r}: {nearest(str(key), known)}"
+                yield f"{where}unknown key {key!r}; {hint(str(key), known)}"
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         yield f"{where}expected the key {missing[0]!r}, found {', '.join(map(str, error.instance)) or 'nothing'}"
@@ -186,7 +171,7 @@ def _cross_field_problems(
 ) -> Iterator[str]:
     for index, name in enumerate(config["datasets"]):
         if name not in n_folds:
-            yield f"datasets[{index}]: unknown data set {name!r}: {nearest(name, n_folds)}"
+            yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"
     yield from _fold_problems(config, n_folds)
     yield from _name_problems(config)
     for index, model in enumerate(config["models"]):
@@ -198,7 +183,7 @@ def _cross_field_problems(
             yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
     for where, name in _measure_names(config):
         if not _is_measure(name):
-            yield f"{where}: unknown measure {name!r}: {nearest(name, _MEASURE_EXAMPLES)}"
+            yield f"{where}: unknown measure {name!r}; {hint(name, _MEASURE_EXAMPLES)}"
 
 
 def _fold_problems(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
@@ -224,7 +209,7 @@ def _model_problems(
 ) -> Iterator[str]:
     algorithm = model["algorithm"]
     if algorithm not in algorithms:
-        yield f"unknown algorithm {algorithm!r}: {nearest(algorithm, algorithms)}"
+        yield f"unknown algorithm {algorithm!r}; {hint(algorithm, algorithms)}"
         return
     defaults = _defaults(config, algorithm)
     if algorithm == "erm" and "surrogate" not in model:
@@ -232,13 +217,13 @@ def _model_problems(
     if algorithm != "erm" and "surrogate" in model:
         yield f"the algorithm {algorithm!r} takes no surrogate"
     if "surrogate" in model and model["surrogate"] not in surrogates:
-        yield f"unknown surrogate {model['surrogate']!r}: {nearest(model['surrogate'], surrogates)}"
+        yield f"unknown surrogate {model['surrogate']!r}; {hint(model['surrogate'], surrogates)}"
     for key in model:
-        if key not in _IDENTITY and key not in defaults:
+        if key not in IDENTITY and key not in defaults:
             yield f"{key!r} is not a setting of {algorithm!r}"
     for name in model.get("datasets", ()):
         if name not in n_folds:
-            yield f"unknown data set {name!r}: {nearest(name, n_folds)}"
+            yield f"unknown data set {name!r}; {hint(name, n_folds)}"
     if isinstance(model.get("l2"), Mapping):
         yield from _per_fold_problems(model, config, n_folds)
 

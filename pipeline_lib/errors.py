@@ -6,6 +6,9 @@ The command line prints such an error as one line and exits with status 1; anyth
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class PipelineError(Exception):
     """Base of all errors that a person can mend without reading our code."""
@@ -21,3 +24,19 @@ class ConfigurationError(PipelineError, ValueError):
 
 class DownloadError(PipelineError, OSError):
     """A file could not be fetched, or what was fetched is not the file that was asked for."""
+
+
+def hint(name: object, known: Iterable[str]) -> str:
+    """Say which known name was probably meant by a wrong one, whatever its case; list them all where none is near.
+
+    Example
+    -------
+    >>> hint("lisnet", ["listnet", "ranknet"])
+    "did you mean 'listnet'?"
+    >>> hint("x", ["listnet", "ranknet"])
+    'known are listnet, ranknet'
+    """
+    names = list(known)
+    lower = {candidate.lower(): candidate for candidate in names}
+    near = difflib.get_close_matches(str(name).lower(), lower, n=1, cutoff=0.5)
+    return f"did you mean {lower[near[0]]!r}?" if near else f"known are {', '.join(names) or 'none'}"

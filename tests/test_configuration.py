@@ -49,13 +49,13 @@ def test_the_default_configuration_is_sound() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("dataset", [], "unknown key 'dataset': did you mean 'datasets'?"),
-        ("erm/l_2", 1, "erm: unknown key 'l_2': did you mean 'l2'?"),
-        ("models/3/surogate", "listnet", r"models\[3\]: unknown key 'surogate': did you mean 'surrogate'?"),
-        ("models/4/surrogate", "lisnet", "unknown surrogate 'lisnet': did you mean 'listnet'?"),
-        ("models/4/algorithm", "emr", "unknown algorithm 'emr': did you mean 'erm'?"),
-        ("datasets", ["mq2008"], "unknown data set 'mq2008': did you mean 'MQ2008'?"),
-        ("evaluation/measures/0", "ndgc@10", "unknown measure 'ndgc@10': did you mean 'ndcg@10'?"),
+        ("dataset", [], "unknown key 'dataset'; did you mean 'datasets'?"),
+        ("erm/l_2", 1, "erm: unknown key 'l_2'; did you mean 'l2'?"),
+        ("models/3/surogate", "listnet", r"models\[3\]: unknown key 'surogate'; did you mean 'surrogate'?"),
+        ("models/4/surrogate", "lisnet", "unknown surrogate 'lisnet'; did you mean 'listnet'?"),
+        ("models/4/algorithm", "emr", "unknown algorithm 'emr'; did you mean 'erm'?"),
+        ("datasets", ["mq2008"], "unknown data set 'mq2008'; did you mean 'MQ2008'?"),
+        ("evaluation/measures/0", "ndgc@10", "unknown measure 'ndgc@10'; did you mean 'ndcg@10'?"),
         ("evaluation/headline", "p@3", "evaluation.headline: expected one of evaluation.measures, found 'p@3'"),
         ("evaluation/compared", ["p@3"], "evaluation.compared: expected one of evaluation.measures, found 'p@3'"),
         ("erm/selection", "mean_ndcg", "erm.selection: unknown measure 'mean_ndcg'"),
@@ -125,3 +125,21 @@ def test_folds_can_be_chosen() -> None:
     config["datasets"] = ["letor-sim", "Istella-S"]
     study = check(config)
     assert (study.folds("letor-sim"), study.folds("Istella-S")) == ([1, 2], [1])
+
+
+KNOWN = ("ndcg", "ndcg@1", "ndcg@10", "ap", "err", "p@10", "letor4_ndcg@7", "letor4_mean_ndcg")
+UNKNOWN = ("p", "ap@3", "ndcg@0", "ndcg@x", "map", "letor4_mean_ndcg@3", "err@2", "", "@3")
+
+
+@pytest.mark.parametrize("name", [*KNOWN, *UNKNOWN])
+def test_the_configuration_knows_the_same_measures_as_the_library(name: str) -> None:
+    from pipeline_lib import metrics
+
+    known = changed("erm/selection", name)
+    try:
+        metrics.per_query([name], [0.0], [1], [0, 1], y_max=1)
+    except ConfigurationError:
+        with pytest.raises(ConfigurationError, match="unknown measure"):
+            check(known)
+    else:
+        check(known)

@@ -23,4 +23,4 @@ def run(arguments: argparse.Namespace) -> None:
     availability = json.loads(arguments.availability.read_text(encoding="utf-8"))
     context = claims.Context.of(arguments.study, availability)
     judgements = claims.judge(claims.load(arguments.ledger), arguments.evidence, context)
-    claims.write(arguments.output, judgements, arguments.study)
+    claims.write(arguments.output, judgements, context)

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from pipeline_lib.configuration import IDENTITY
 from pipeline_lib.files import write_text
 
 
@@ -37,19 +38,17 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
     >>> describe({"name": "x", "algorithm": "random"}, {})["control"]
     True
     """
-    identity = ("name", "algorithm", "surrogate", "options", "datasets", "published")
     defaults = config.get(model["algorithm"].replace("-", "_"), {})
-    overrides = {key: value for key, value in model.items() if key not in identity}
+    overrides = {key: value for key, value in model.items() if key not in IDENTITY}
     return {
         "model": model["name"],
-        "title": model["name"],
+        "title": model.get("title", model["name"]),
         "algorithm": model["algorithm"],
         "surrogate": model.get("surrogate"),
         "options": model.get("options", {}),
         "control": model["algorithm"] in ("random", "ideal", "best-feature"),
         "settings": {**defaults, **overrides},
         "published": model.get("published"),
-        "description": "",
     }
 
 

@@ -6,7 +6,6 @@ The ledger, ``workflow/claims/<paper>.yaml``, holds every claim with its rule; a
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.files import write_text
 from pipeline_lib.reporting import rules
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, read_evidence
@@ -152,8 +151,7 @@ def judge(claims: Sequence[Claim], evidence_folder: str | os.PathLike[str], cont
     known = {claim.id for claim in claims}
     for path in sorted(folder.glob("*.json")):
         if path.stem not in known:
-            near = difflib.get_close_matches(path.stem, sorted(known), n=1)
-            raise DataError(f"{path}: expected a claim of the ledger, found {path.stem}{_nearest(near)}")
+            raise DataError(f"{path}: expected a claim of the ledger, found {path.stem}; {hint(path.stem, known)}")
     return [_judge(claim, folder, context) for claim in claims]
 
 
@@ -274,9 +272,5 @@ def _explained(error: Any, document: Any) -> str:
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema.get("properties", {}))
         unknown = sorted(set(error.instance) - set(allowed))
-        return f"{place}unknown key {unknown[0]!r}{_nearest(difflib.get_close_matches(unknown[0], allowed, n=1))}"
+        return f"{place}unknown key {unknown[0]!r}; {hint(unknown[0], allowed)}"
     return f"{place}{error.message}"
-
-
-def _nearest(matches: Sequence[str]) -> str:
-    return f"; did you mean {matches[0]!r}?" if matches else ""

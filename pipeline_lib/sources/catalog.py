@@ -8,7 +8,6 @@ frozen records.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.errors import ConfigurationError, hint
 
 PROJECT = Path(__file__).resolve().parents[2]
 CATALOG = PROJECT / "data" / "catalog.yaml"
@@ -185,8 +184,7 @@ def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
     """
     data_sets = load(path)
     if name not in data_sets:
-        known = ", ".join(data_sets)
-        raise ConfigurationError(f"unknown data set {name!r}; {_nearest(name, data_sets) or f'known are {known}'}")
+        raise ConfigurationError(f"unknown data set {name!r}; {hint(name, data_sets)}")
     return data_sets[name]
 
 
@@ -235,7 +233,7 @@ def _sentence(error: Any) -> str:
     if error.validator == "additionalProperties":
         known = list(error.schema.get("properties", {}))
         unknown = next(key for key in error.instance if key not in known)
-        return f"unknown key {unknown!r}; {_nearest(str(unknown), known) or 'known are ' + ', '.join(known)}"
+        return f"unknown key {unknown!r}; {hint(unknown, known)}"
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"the key {missing!r} is missing; add it"
@@ -247,12 +245,6 @@ def _sentence(error: Any) -> str:
     if error.validator == "type":
         return f"expected {error.validator_value}; found {error.instance!r}"
     return str(error.message)
-
-
-def _nearest(name: str, known: Any) -> str:
-    by_lower_case = {str(candidate).lower(): str(candidate) for candidate in known}
-    close = difflib.get_close_matches(name.lower(), by_lower_case, n=1)
-    return f"did you mean {by_lower_case[close[0]]!r}?" if close else ""
 
 
 def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
@@ -352,8 +344,7 @@ def _folds_problem(data_set: DataSet) -> tuple[str, str] | None:
         used = [*fold.train, *fold.validation, *fold.test]
         for block in used:
             if block not in data_set.blocks:
-                nearest = _nearest(block, data_set.blocks) or f"known are {', '.join(data_set.blocks)}"
-                return f"folds.{number}", f"unknown part or block {block!r}; {nearest}"
+                return f"folds.{number}", f"unknown part or block {block!r}; {hint(block, data_set.blocks)}"
             if used.count(block) > 1:
                 return f"folds.{number}", f"{block!r} stands in more than one role; a fold's roles must be disjoint"
     if data_set.n_folds > 1:

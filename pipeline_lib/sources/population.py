@@ -45,7 +45,6 @@ Everything a place in the pipeline draws follows from the generator passed in; u
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +57,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import seeds
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.ranking_data import MAX_LABEL, RankingData
 
 Floats = NDArray[np.float64]
@@ -178,13 +177,12 @@ class PopulationSettings:
         >>> PopulationSettings.from_mapping({"nosie": 0})
         Traceback (most recent call last):
         ...
-        pipeline_lib.errors.ConfigurationError: population: key 'nosie' is unknown; did you mean 'noise'?
+        pipeline_lib.errors.ConfigurationError: population: unknown key 'nosie'; did you mean 'noise'?
         """
         known = [field.name for field in dataclasses.fields(cls)]
         for key in mapping:
             if key not in known:
-                nearest = difflib.get_close_matches(str(key), known, n=1, cutoff=0.0)[0]
-                raise ConfigurationError(f"population: key {key!r} is unknown; did you mean {nearest!r}?")
+                raise ConfigurationError(f"population: unknown key {key!r}; {hint(key, known)}")
         return cls(**mapping)
 
 

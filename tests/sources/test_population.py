@@ -374,7 +374,7 @@ def test_empty_parts_are_rejected(written, tmp_path):
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
-        ({"feature": 3}, "key 'feature' is unknown; did you mean 'features'"),
+        ({"feature": 3}, "unknown key 'feature'; did you mean 'features'"),
         ({"features": 0}, "features: expected a whole number of at least 1, found 0"),
         ({"features": True}, "features: expected a whole number"),
         ({"label_shares": [1.0]}, "label_shares: expected at least two"),

@@ -30,7 +30,7 @@ def test_download_plans_every_data_set_even_the_missing(new_project: Callable[..
 
 def test_a_wrong_key_stops_before_any_plan(new_project: Callable[..., Project]) -> None:
     output = new_project(modles=[]).snakemake("-n", check=False)
-    assert "unknown key 'modles': did you mean 'models'?" in output
+    assert "unknown key 'modles'; did you mean 'models'?" in output
     assert "Traceback" not in output
 
 

@@ -109,7 +109,7 @@ def availability_record():
             "dataset": name,
             "title": CATALOG[name].title,
             "status": "missing" if found.status == "missing" else "present",
-            "reason": found.reason if found.status == "missing" else "",
+            "reason": f"{name} is neither in {RAW} nor in a mirror folder." if found.status == "missing" else "",
             "how_to_get": found.how_to_get,
         }
         for name, found in AVAILABILITY.items()

@@ -171,6 +171,7 @@ rule render_report:
         availability="results/{study}/availability.json",
         models="results/{study}/models.json",
         validation="results/{study}/tables/validation.parquet",
+        ledger=LEDGER,
         claims="reports/{study}/claims.json",
     output:
         page="reports/{study}/index.html",
