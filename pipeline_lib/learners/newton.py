@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,8 +63,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
 def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floats:
     """Where the quadratic model of F at w is smallest within the ball, minus w."""
     if math.isinf(problem.radius):
-        newton: Floats = -np.linalg.solve(hessian, gradient)
-        return newton
+        return -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
     values, vectors = np.linalg.eigh(hessian)
     target = vectors.T @ (hessian @ w - gradient)
     curved = values > FLAT * max(values[-1], np.finfo(float).tiny)
@@ -122,7 +121,7 @@ def _lbfgs(problem: Problem, start: Floats, tol: float) -> tuple[Floats, int, fl
             raise StopIteration
 
     most = LBFGS_ITERATIONS + problem.X.shape[1] // 2
-    options = {"maxiter": most, "maxfun": 2 * most, "maxcor": 20, "gtol": 0.0, "ftol": 1e-15}
+    options: Any = {"maxiter": most, "maxfun": 2 * most, "maxcor": 20, "gtol": 0.0, "ftol": 1e-15}
     result = minimize(function, start, jac=True, method="L-BFGS-B", callback=stop_when_certified, options=options)
     gap, objective, w = best[0]
     return w, int(result.nit), gap, objective
