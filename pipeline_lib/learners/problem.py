@@ -16,8 +16,9 @@ from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
 
 # So many columns of the features are multiplied by second derivatives at a time: bounds the memory at N x 64 numbers.
 COLUMNS_AT_ONCE = 64
-# An objective below this fraction of its value at w = 0 counts as this much in relative gaps: it is 0 to rounding.
-NEGLIGIBLE = 1e-12
+# In relative gaps, an objective below this fraction of its value at w = 0 counts as this much: a minimum of 0 has gaps
+# to be compared with, too.
+NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Problem:
 
     @cached_property
     def negligible(self) -> float:
-        """The objective below which the objective is 0 to rounding."""
+        """What a smaller objective counts as in relative gaps: a millionth of the objective at w = 0."""
         values, _ = self.surrogate.unchecked(np.zeros(len(self.y)), self.y, self.offsets)
         return max(NEGLIGIBLE * abs(float(values.mean())), float(np.finfo(float).tiny))
 

@@ -31,8 +31,10 @@ FIRST_WIDTH = 2.0
 # or after so many steps; it stops falling when the cost is TARGET of what the tolerance allows.
 SHRINK, READY, TARGET, STEPS_PER_WIDTH = 0.25, 5.0, 0.8, 15
 NARROWEST = 1e-11
-# How far inside (0, 1) dual variables must be for mending a slope with them.
-EDGE = 0.05
+# How far inside (0, 1) dual variables must be for mending a slope with them: the best of these is taken.
+EDGES = (1e-1, 1e-3, 1e-6)
+# Curvature that is lent to the linear programme's steps, as a fraction of that of the first step.
+LENT = 1e-9
 NO_PROGRESS = "the gap stopped shrinking: rounding, or for l2 = 0 a minimum that is not unique; give l2 > 0 or a radius"
 
 
@@ -40,7 +42,8 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
     """Minimise F for a :class:`SmoothableSurrogate` until gap <= tol * objective, from ``start``."""
     assert isinstance(problem.surrogate, SmoothableSurrogate)
     w, width, steps = start, FIRST_WIDTH, 0
-    best_w, best, bound = start, math.inf, -math.inf
+    best_w, best, bound = start, math.inf, 0.0  # phi >= 0
+    lent = _lent_curvature(problem)
     for iteration in range(ITERATIONS):
         rounded = problem.surrogate.smoothed(width)
         scores = problem.X @ w
@@ -57,7 +60,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
             break
         gradient = problem.l2 * w + slope
         smooth = replace(problem, surrogate=rounded)
-        move = step(problem, w, gradient, _damped(problem, smooth.hessian(scores, rounded)))
+        move = step(problem, w, gradient, smooth.hessian(scores, rounded) + lent)
         decrease = -float(gradient @ move)
         value = problem.objective(w, float(values.mean()))
         w = w + line_search(smooth, w, scores, value, move, decrease) * move
@@ -67,6 +70,16 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
             width *= max(SHRINK, min(0.9, math.sqrt(0.8 * allowed / cost) if cost > 0.0 else SHRINK))
             steps = 0
     return Solution(best_w, best - bound, DUALITY, iteration, NO_PROGRESS)
+
+
+def _lent_curvature(problem: Problem) -> Floats:
+    # Without l2 and a ball, directions in which no kink is rounded have no curvature; a little makes steps finite.
+    d = problem.X.shape[1]
+    if problem.l2 > 0.0 or math.isfinite(problem.radius):
+        return np.zeros((d, d))
+    assert isinstance(problem.surrogate, SmoothableSurrogate)
+    first = problem.hessian(np.zeros(len(problem.y)), problem.surrogate.smoothed(FIRST_WIDTH)).diagonal()
+    return np.diag(LENT * np.where(first > 0.0, first, 1.0))
 
 
 def _lower_bound(
@@ -83,28 +96,23 @@ def _lower_bound(
 def _mended_intercept(
     problem: Problem, rounded: MinorantSurrogate, scores: Floats, intercept: float, slope: Floats
 ) -> float:
-    interior = rounded.interior(EDGE)
-    gram = problem.hessian(scores, interior) * (1.0 - 2.0 * EDGE) * rounded.dual_width
-    curvature = np.diag(gram)
-    scale = np.divide(1.0, np.sqrt(curvature), out=np.zeros_like(curvature), where=curvature > 0.0)
-    values, vectors = np.linalg.eigh(scale[:, None] * gram * scale)
-    spanned = values > FLAT * max(values[-1], np.finfo(float).tiny)
-    basis = scale[:, None] * vectors[:, spanned]
-    zeta = basis @ ((basis.T @ slope) / values[spanned])
     summands = np.abs(problem.X).T @ np.abs(rounded.unchecked(scores, problem.y, problem.offsets)[1])
-    if np.any(np.abs(gram @ zeta - slope) > ROUNDING * summands / (len(problem.offsets) - 1)):
-        return -math.inf
-    corrections = problem.X @ zeta
-    highest = np.maximum.reduceat(corrections, problem.offsets[:-1])
-    lowest = np.minimum.reduceat(corrections, problem.offsets[:-1])
-    share = float((highest - lowest).max()) / EDGE
-    return intercept * (1.0 - share) if share <= 1.0 else -math.inf
-
-
-def _damped(problem: Problem, hessian: Floats) -> Floats:
-    # Without l2, directions in which no kink is rounded have no curvature; a little makes the step finite.
-    if problem.l2 > 0.0:
-        return hessian
-    damped = hessian.copy()
-    damped[np.diag_indices(len(hessian))] += 1e-10 * np.trace(hessian) / len(hessian) + np.finfo(float).tiny
-    return damped
+    rounding = ROUNDING * summands / (len(problem.offsets) - 1)
+    best = -math.inf
+    for edge in EDGES:
+        gram = problem.hessian(scores, rounded.interior(edge)) * (1.0 - 2.0 * edge) * rounded.dual_width
+        curvature = np.diag(gram)
+        scale = np.divide(1.0, np.sqrt(curvature), out=np.zeros_like(curvature), where=curvature > 0.0)
+        values, vectors = np.linalg.eigh(scale[:, None] * gram * scale)
+        spanned = values > FLAT * max(values[-1], np.finfo(float).tiny)
+        basis = scale[:, None] * vectors[:, spanned]
+        zeta = basis @ ((basis.T @ slope) / values[spanned])
+        if np.any(np.abs(gram @ zeta - slope) > rounding):
+            continue
+        corrections = problem.X @ zeta
+        highest = np.maximum.reduceat(corrections, problem.offsets[:-1])
+        lowest = np.minimum.reduceat(corrections, problem.offsets[:-1])
+        share = float((highest - lowest).max()) / edge
+        if share <= 1.0:
+            best = max(best, intercept * (1.0 - share))
+    return best

@@ -139,19 +139,32 @@ def test_inactive_ball_changes_nothing(name):
     assert held.objective == pytest.approx(free.objective, rel=2e-9)
 
 
+def with_features(data, X):
+    return RankingData.from_arrays(X, data.y, np.repeat(data.qids, data.documents_per_query))
+
+
 @pytest.mark.parametrize("name", SMOOTH)
 def test_unregularised_minimum_with_redundant_features(name):
     narrow = population(noise=3.0)
-    # a copy of a feature, a sum of two and a constant: the minimum is the same, its w is not unique
+    narrow = with_features(narrow, np.round(64 * narrow.X) / 64)  # sums of features are exact in storage
+    # a copy of a feature, a sum of two and (if a shift is nothing) a constant: F has the same minimum at many w
     X = np.column_stack([narrow.X, narrow.X[:, 0], narrow.X[:, 1] + narrow.X[:, 2], np.ones(narrow.n_documents)])
-    if name == "squared":
-        X = X[:, :-1]
-    wide = RankingData.from_arrays(X, narrow.y, np.repeat(narrow.qids, narrow.documents_per_query))
+    wide = with_features(narrow, X[:, :-1] if name == "squared" else X)
     result = erm.fit(wide, name, l2=0.0, tol=1e-9)
     best = smooth_optimum(narrow, surrogates.create(name), 0.0)
     assert result.certified, result.reason
     assert result.certificate == "self-concordance"
     assert result.objective == pytest.approx(best, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_unregularised_minimum_with_nearly_redundant_features(name):
+    narrow = population(noise=3.0)
+    X = np.column_stack([narrow.X64, narrow.X64[:, 1] + narrow.X64[:, 2]])  # apart by float32's rounding only
+    result = erm.fit(with_features(narrow, X), name, l2=0.0, tol=1e-9)
+    assert result.certified, result.reason
+    assert np.abs(result.w).max() > 1e3
+    assert result.objective < erm.fit(narrow, name, l2=0.0, tol=1e-9).objective
 
 
 def test_unregularised_squared_is_least_squares():
@@ -164,7 +177,7 @@ def test_unregularised_squared_is_least_squares():
 def test_features_of_very_different_units():
     data = population(noise=3.0)
     units = np.array([1e4, 1.0, 1e-3, 10.0])
-    scaled = RankingData.from_arrays(data.X64 * units, data.y, np.repeat(data.qids, data.documents_per_query))
+    scaled = with_features(data, data.X64 * units)
     for name in ALL:
         here, there = (erm.fit(one, name, l2=0.0) for one in (data, scaled))
         assert here.certified
