@@ -122,10 +122,11 @@ class Planes:
                 self._age()
                 return
         low, high = l2, max(2.0 * l2, 2.0 * float(np.sqrt(self.gram.diagonal().max())) / radius)
-        # ||w|| = ||slope|| / curvature falls as the curvature rises: find where it is the radius.
-        for _ in range(CURVATURES):
+        # ||w|| = ||slope|| / curvature falls as the curvature rises: find where it is the radius. That of the last
+        # slope is tried and the bracket halved, in turn.
+        for trial in range(CURVATURES):
             guess = float(np.linalg.norm(self.aggregate()[1])) / radius
-            curvature = guess if low < guess < high else 0.5 * (low + high)
+            curvature = guess if low < guess < high and trial % 2 == 0 else 0.5 * (low + high)
             self._maximise_dual(curvature, accuracy)
             reached = float(np.linalg.norm(self.aggregate()[1])) / (curvature * radius)
             if abs(reached - 1.0) <= 1e-12 or curvature <= 1e-14 * high:

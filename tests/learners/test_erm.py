@@ -247,6 +247,16 @@ def test_cutting_planes_agree_with_smoothing(normalisation, l2, radius):
     assert value == pytest.approx(smoothed.objective, rel=2e-8)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_cutting_planes_with_more_features_than_pairs_bind(seed):
+    data = population(seed, n_queries=4, d=12, noise=0.3)
+    problem = Problem(data.X64, data.y, data.offsets, surrogates.create("ranksvm"), 0.1, 0.3)
+    solution = bundle.minimise(problem, np.zeros(12), 1e-6)
+    assert solution.reason == ""
+    reference = erm.fit(data, "ranksvm", l2=0.1, radius=0.3, tol=1e-7)
+    assert objective(data, problem.surrogate, 0.1, solution.w) == pytest.approx(reference.objective, rel=2e-6)
+
+
 class Absolute(Surrogate):
     """sum |s_i - y_i|: values and subgradients only."""
 
