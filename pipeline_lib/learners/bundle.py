@@ -31,7 +31,13 @@ CERTIFICATE = "cutting planes"
 FORGET_AFTER = 50
 # A plane is made at this fraction of the way from the best point to the model's minimiser, beyond the line search.
 TOWARDS_MODEL = 0.1
+# The model is minimised to this fraction of the gap asked for.
+MODEL_ACCURACY = 0.01
+# Planes count as affinely dependent below this relative singular value.
+DEPENDENT = 1e-11
 LINE_SEARCH_STEPS = 20
+# Trials for the curvature with which the model's minimiser lies on the sphere.
+CURVATURES = 60
 NO_PROGRESS = f"the gap was not reached in {ITERATIONS} cutting planes"
 
 
@@ -41,14 +47,15 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
     w, scores, loss = _touch(problem, planes, start)
     best, bound = problem.objective(w, loss), -math.inf
     for iteration in range(ITERATIONS):
-        planes.minimise_model(problem.l2, problem.radius)
+        planes.minimise_model(problem.l2, problem.radius, MODEL_ACCURACY * tol * max(abs(best), problem.negligible))
         bound = max(bound, best - minorant_gap(problem, w, loss, *planes.aggregate()))
         if problem.relative(best - bound, best) <= tol:
             return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration)
         way = planes.point(problem.l2, problem.radius) - w
         lowest = _line_search(problem, w, scores, way)
         origin = w
-        for length in (lowest, lowest + TOWARDS_MODEL * (1.0 - lowest), 1.0):
+        lengths = (lowest, lowest + TOWARDS_MODEL * (1.0 - lowest), 1.0)
+        for length in lengths if lowest > 0.0 else lengths[1:]:
             point = _touch(problem, planes, origin + length * way)
             if problem.objective(point[0], point[2]) < best:
                 w, scores, loss = point
@@ -107,23 +114,22 @@ class Planes:
             return -slope / l2
         return -slope * (radius / norm) if norm > 0.0 else np.zeros_like(slope)
 
-    def minimise_model(self, l2: float, radius: float) -> None:
-        """Find the weights for the model's minimum over the ball."""
+    def minimise_model(self, l2: float, radius: float, accuracy: float) -> None:
+        """Find the weights for the model's minimum over the ball, to ``accuracy`` of its value."""
         if l2 > 0.0:
-            self._maximise_dual(l2)
+            self._maximise_dual(l2, accuracy)
             if np.linalg.norm(self.aggregate()[1]) <= l2 * radius:
                 self._age()
                 return
-        low, high = l2, max(l2, float(np.sqrt(self.gram.diagonal().max())) / radius)
-        # ||w|| falls as the curvature rises: secant steps kept inside a shrinking bracket.
-        for _ in range(60):
-            middle = math.sqrt(low * high) if low > 0.0 else 0.5 * high
-            norm = float(np.linalg.norm(self.aggregate()[1]))
-            guess = norm / radius
-            curvature = guess if low < guess < high else middle
-            self._maximise_dual(curvature)
+        low, high = l2, max(2.0 * l2, 2.0 * float(np.sqrt(self.gram.diagonal().max())) / radius)
+        # ||w|| = ||slope|| / curvature falls as the curvature rises: find where it is the radius. That of the last
+        # slope is tried and the bracket halved, in turn.
+        for trial in range(CURVATURES):
+            guess = float(np.linalg.norm(self.aggregate()[1])) / radius
+            curvature = guess if low < guess < high and trial % 2 == 0 else 0.5 * (low + high)
+            self._maximise_dual(curvature, accuracy)
             reached = float(np.linalg.norm(self.aggregate()[1])) / (curvature * radius)
-            if abs(reached - 1.0) <= 1e-13 or high <= low * (1.0 + 1e-15):
+            if abs(reached - 1.0) <= 1e-12 or curvature <= 1e-14 * high:
                 break
             low, high = (curvature, high) if reached > 1.0 else (low, curvature)
         self._age()
@@ -131,49 +137,68 @@ class Planes:
     def _age(self) -> None:
         self.idle = np.where(self.weights > 0.0, 0, self.idle + 1)
 
-    def _maximise_dual(self, curvature: float) -> None:
-        # Active set: on the planes with weight, solve for the stationary point on sum lam = 1; walk there until a
-        # weight meets 0, drop that plane and repeat; then take in the plane that is highest at the model's point.
-        scale = float(np.abs(self.intercepts).max() + self.gram.diagonal().max() / curvature)
+    def _maximise_dual(self, curvature: float, accuracy: float) -> None:
+        # Give weight to the plane that is highest at the model's point, settle the weights, repeat.
         for _ in range(20 * len(self.weights)):
-            self._settle(curvature)
-            heights = self.intercepts - self.gram @ self.weights / curvature
+            heights = self._settle(curvature)
             highest = int(np.argmax(heights))
-            rise = heights[highest] - float(heights @ self.weights)
-            if rise <= 1e-15 * scale or self.weights[highest] > 0.0:
+            rise = float(heights[highest] - heights @ self.weights)
+            if rise <= max(accuracy, 1e-15 * float(np.abs(self.intercepts).max())):
                 return
             self._take_in(highest, curvature, heights)
 
+    def _heights(self, curvature: float) -> Floats:
+        # Of all planes, at the point that the weights stand for: the dual's gradient
+        heights: Floats = self.intercepts - self.gram @ self.weights / curvature
+        return heights
+
     def _take_in(self, plane: int, curvature: float, heights: Floats) -> None:
-        # An exact step from the weights towards the plane alone: never worse, and gives the plane a weight.
+        # An exact step from the weights towards the plane alone: gives the plane a weight, and raises the dual.
         direction = -self.weights
         direction[plane] += 1.0
         bend = float(direction @ self.gram @ direction) / curvature
-        length = 1.0 if bend <= 0.0 else min(1.0, float(heights @ direction) / bend)
+        rise = float(heights @ direction)
+        length = min(1.0, rise / bend) if bend > 0.0 else 1.0
         self.weights = np.maximum(self.weights + length * direction, 0.0)
         self.weights /= self.weights.sum()
 
-    def _settle(self, curvature: float) -> None:
+    def _settle(self, curvature: float) -> Floats:
+        # On the planes with weight, walk to the best weights with sum 1; where a weight meets 0, drop its plane and
+        # walk on. Gives the heights of all planes there.
         while True:
+            heights = self._heights(curvature)
             active = np.flatnonzero(self.weights > 0.0)
-            k = len(active)
-            if k == 1:
-                return
-            system = np.ones((k + 1, k + 1))
-            system[:k, :k] = self.gram[np.ix_(active, active)] / curvature
-            system[k, k] = 0.0
-            unit = max(float(system[:k, :k].diagonal().max()), np.finfo(float).tiny)
-            system[:k, :k] /= unit
-            right = np.append(self.intercepts[active] / unit, 1.0)
-            solution = np.linalg.lstsq(system, right, rcond=1e-14)[0][:k]
+            if len(active) == 1:
+                return heights
+            direction, bounded = self._ascent(active, curvature, heights)
             now = self.weights[active]
-            blocking = solution < 0.0
-            if not blocking.any():
-                self.weights[active] = solution / solution.sum()
-                return
-            lengths = np.where(blocking, now / np.where(blocking, now - solution, 1.0), np.inf)
+            falling = direction < 0.0
+            lengths = np.where(falling, now / np.where(falling, -direction, 1.0), np.inf)
             length = float(lengths.min())
-            moved = now + length * (solution - now)
+            if bounded and length >= 1.0:
+                self.weights[active] = np.maximum(now + direction, 0.0)
+                self.weights /= self.weights.sum()
+                return self._heights(curvature)
+            moved = np.maximum(now + length * direction, 0.0)
             moved[lengths <= length] = 0.0
-            self.weights[active] = np.maximum(moved, 0.0)
+            self.weights[active] = moved
             self.weights /= self.weights.sum()
+
+    def _ascent(self, active: NDArray[np.int64], curvature: float, heights: Floats) -> tuple[Floats, bool]:
+        # The step (summing to 0) to the dual's maximum on the active planes' affine hull, and True; or, where affinely
+        # dependent planes let the dual rise for ever, a direction in which it does, and False. Steps are measured in
+        # the differences from one plane, whose singular values are those of the slopes, not their squares.
+        base = int(np.argmax(self.weights[active]))
+        others = np.delete(active, base)
+        differences = self.slopes[others] - self.slopes[active[base]]
+        rises = heights[others] - heights[active[base]]
+        left, singular, _ = np.linalg.svd(differences, full_matrices=True)
+        spanned = int(np.sum(singular > DEPENDENT * max(singular[0], np.finfo(float).tiny)))
+        coefficients = left.T @ rises
+        noise = 1e-13 * float(np.abs(heights[active]).max())
+        bounded = bool(np.all(np.abs(coefficients[spanned:]) <= noise))
+        if bounded:
+            change = left[:, :spanned] @ (curvature * coefficients[:spanned] / singular[:spanned] ** 2)
+        else:
+            change = left[:, spanned:] @ coefficients[spanned:]
+        return np.insert(change, base, -change.sum()), bounded

@@ -46,7 +46,7 @@ class Fit:
     gap : float
         An upper bound on F(w) - min F (over the ball, if there is one); inf if none was found.
     relative_gap : float
-        gap / objective; an objective below 1e-12 of that of w = 0 counts as this much, because it is 0 to rounding.
+        gap / objective; an objective below a millionth of that of w = 0 counts as this much.
     iterations : int
         Steps of the solver.
     certified : bool

@@ -25,9 +25,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate
@@ -35,13 +36,14 @@ from pipeline_lib.surrogates.base import Floats, SmoothSurrogate
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-# L-BFGS hands over after 20 + d / 2 iterations: a second derivative costs about as much as d / 2 of them.
-LBFGS_ITERATIONS = 20
+# L-BFGS hands over after 10 + d / 10 iterations: two or three Newton steps cost less than many more of them.
+LBFGS_ITERATIONS = 10
 NEWTON_ITERATIONS = 100
 # Newton gives up after so many steps in a row that did not shrink the gap.
 PATIENCE = 5
-# Eigenvalues of the (scaled) second derivative below this fraction of the largest are rounding noise.
-FLAT = 1e-13
+# Eigenvalues of a second derivative, and singular values of features, below this fraction of the largest are noise.
+FLAT, DEPENDENT = 1e-13, 1e-12
+ROWS_AT_ONCE = 16_384
 # A slope along a flat direction counts as 0 below this fraction of its summands.
 ROUNDING = 1e-10
 DUALITY, SELF_CONCORDANCE = "duality", "self-concordance"
@@ -63,22 +65,27 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
 def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floats:
     """Where the quadratic model of F at w is smallest within the ball, minus w."""
     if math.isinf(problem.radius):
-        newton: Floats = -np.linalg.solve(hessian, gradient)
-        return newton
+        try:
+            return -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=FLAT)[0], dtype=np.float64)
     values, vectors = np.linalg.eigh(hessian)
     target = vectors.T @ (hessian @ w - gradient)
     curved = values > FLAT * max(values[-1], np.finfo(float).tiny)
-    free = np.divide(target, values, out=np.zeros_like(target), where=curved)
-    if np.linalg.norm(free) <= problem.radius:
-        return vectors @ free - w
+    flat = float(np.linalg.norm(target[~curved]))
+    if flat <= ROUNDING * float(np.linalg.norm(target)):  # else the model falls for ever: its minimum is on the sphere
+        free = np.divide(target, values, out=np.zeros_like(target), where=curved)
+        if np.linalg.norm(free) <= problem.radius:
+            return vectors @ free - w
     constrained: Floats = vectors @ _on_sphere(np.where(curved, values, 0.0), target, problem.radius)
     return constrained - w
 
 
 def _on_sphere(values: Floats, target: Floats, radius: float) -> Floats:
     # target / (values + mu) with mu > 0 such that its norm is the radius: Newton's method on 1/norm - 1/radius, which
-    # is concave and rising in mu, so that the iterates rise to the root from the left, where they start.
-    mu = max(0.0, float(np.linalg.norm(target)) / radius - float(values[-1]))
+    # is concave and rising in mu, so that the iterates rise to the root from the left, where they start: at a mu where
+    # one coordinate alone is as long as the radius.
+    mu = max(0.0, float((np.abs(target) / radius - values).max()))
     for _ in range(100):
         point = np.divide(target, values + mu, out=np.zeros_like(target), where=values + mu > 0.0)
         norm = float(np.linalg.norm(point))
@@ -121,8 +128,8 @@ def _lbfgs(problem: Problem, start: Floats, tol: float) -> tuple[Floats, int, fl
         if problem.relative(best[0][0], best[0][1]) <= tol:
             raise StopIteration
 
-    most = LBFGS_ITERATIONS + problem.X.shape[1] // 2
-    options = {"maxiter": most, "maxfun": 2 * most, "maxcor": 20, "gtol": 0.0, "ftol": 1e-15}
+    most = LBFGS_ITERATIONS + problem.X.shape[1] // 10
+    options: Any = {"maxiter": most, "maxfun": 2 * most, "maxcor": 20, "gtol": 0.0, "ftol": 1e-15}
     result = minimize(function, start, jac=True, method="L-BFGS-B", callback=stop_when_certified, options=options)
     gap, objective, w = best[0]
     return w, int(result.nit), gap, objective
@@ -190,15 +197,41 @@ def _without_regularisation(problem: Problem, start: Floats, tol: float) -> Solu
 
 
 def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, Floats]:
-    # Bases (d, r) and (d, d - r) of directions in which F is curved and flat: the same at every w, if F is
-    # self-concordant. Features are scaled to unit curvature first, so that a small unit does not make one vanish.
-    hessian = problem.hessian(np.zeros(len(problem.y)), surrogate)
-    curvature = np.diag(hessian)
-    scale = np.divide(1.0, np.sqrt(curvature), out=np.ones_like(curvature), where=curvature > 0.0)
-    values, vectors = np.linalg.eigh(scale[:, None] * hessian * scale)
-    curved = values > FLAT * max(values[-1], np.finfo(float).tiny)
-    directions: Floats = scale[:, None] * vectors
-    return directions[:, curved], directions[:, ~curved]
+    # Bases (d, r) and (d, d - r) of directions in which F is curved and flat: those in which some contributing query's
+    # (centred) documents differ, whatever w. Features are scaled to unit length first, so that a small unit does not
+    # make one vanish; the singular values come from the features themselves, not from their products, whose
+    # squares would hide nearly dependent features; and directions are scaled such that documents have unit spread.
+    contributing = np.repeat(_contributes(problem, surrogate), np.diff(problem.offsets))
+    documents = _centred(problem, problem.X) if surrogate.shift_invariant else problem.X
+    length = np.sqrt(np.einsum("ij,ij,i->j", documents, documents, contributing.astype(np.float64)))
+    scale = np.divide(1.0, length, out=np.ones_like(length), where=length > 0.0)
+    triangle = np.empty((0, documents.shape[1]))
+    for start in range(0, len(documents), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        triangle = np.asarray(
+            np.linalg.qr(np.vstack([triangle, documents[rows][contributing[rows]] * scale]), mode="r")
+        )
+    _, values, rows_of_v = np.linalg.svd(triangle, full_matrices=True)
+    spanned = int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), np.finfo(float).tiny)))
+    directions: Floats = scale[:, None] * rows_of_v.T
+    return directions[:, :spanned] / values[:spanned], directions[:, spanned:]
+
+
+def _contributes(problem: Problem, surrogate: SmoothSurrogate) -> NDArray[np.bool_]:
+    # Which queries have any curvature? (Q,); a vector that is constant on no query, and 0 nowhere, finds it.
+    sizes = np.diff(problem.offsets)
+    ranks = np.arange(len(problem.y)) - np.repeat(problem.offsets[:-1], sizes) + 1.0
+    product = surrogate.hessian_product(
+        np.zeros(len(problem.y)), problem.y, problem.offsets, ranks[:, None].astype(np.float64)
+    )
+    return np.add.reduceat(np.abs(product[:, 0]), problem.offsets[:-1]) > 0.0
+
+
+def _centred(problem: Problem, documents: Floats) -> Floats:
+    sizes = np.diff(problem.offsets)
+    means = np.add.reduceat(documents, problem.offsets[:-1], axis=0) / sizes[:, None]
+    centred: Floats = documents - np.repeat(means, sizes, axis=0)
+    return centred
 
 
 def _vanishes(problem: Problem, flat: Floats, score_gradient: Floats) -> bool:
@@ -213,11 +246,7 @@ def _self_concordant_gap(inside: Problem, surrogate: SmoothSurrogate, inverse_ro
         return 0.5 * decrement**2
     if decrement == 0.0:
         return 0.0
-    documents = inside.X
-    if surrogate.shift_invariant:
-        sizes = np.diff(inside.offsets)
-        means = np.add.reduceat(documents, inside.offsets[:-1], axis=0) / sizes[:, None]
-        documents = documents - np.repeat(means, sizes, axis=0)
+    documents = _centred(inside, inside.X) if surrogate.shift_invariant else inside.X
     metric = documents @ inverse_root.T
     c = surrogate.third_order * math.sqrt(float(np.einsum("ij,ij->i", metric, metric).max()))
     t = c * decrement

@@ -20,53 +20,111 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, line_search, step
+from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, step
 from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
 from pipeline_lib.surrogates.base import Floats, MinorantSurrogate, SmoothableSurrogate
 
 ITERATIONS = 300
-# Widths are in margins. With all scores 0 every hinge is at 1: the first width rounds all of them off.
-FIRST_WIDTH = 2.0
+# Widths are in margins. With all scores 0 every hinge is at 1: the first width rounds all of them off. A point from a
+# neighbouring problem is not to be forgotten in so wide a rounding.
+FIRST_WIDTH, WARM_WIDTH = 2.0, 0.1
 # The width falls by at most this factor, once the step's predicted decrease is below READY times the rounding's cost,
 # or after so many steps; it stops falling when the cost is TARGET of what the tolerance allows.
-SHRINK, READY, TARGET, STEPS_PER_WIDTH = 0.25, 5.0, 0.8, 15
+SHRINK, READY, TARGET, STEPS_PER_WIDTH = 0.25, 5.0, 0.8, 50
+# A line search ends where the slope is this fraction of what it was.
+LINE_SEARCH_STEPS, FLATTENED = 60, 0.25
 NARROWEST = 1e-11
-# How far inside (0, 1) dual variables must be for mending a slope with them.
-EDGE = 0.05
+# The solver gives up after so many steps at one width that improved neither the objective nor the bound.
+PATIENCE = 20
+# How far inside (0, 1) dual variables must be for mending a slope with them: the best of these is taken.
+EDGES = (1e-1, 1e-3, 1e-6)
+# Curvature that is lent to the linear programme's steps, as a fraction of that of the first step.
+LENT = 1e-9
 NO_PROGRESS = "the gap stopped shrinking: rounding, or for l2 = 0 a minimum that is not unique; give l2 > 0 or a radius"
 
 
 def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
     """Minimise F for a :class:`SmoothableSurrogate` until gap <= tol * objective, from ``start``."""
+    if start.any():
+        warm = _descend(problem, start, tol, WARM_WIDTH)
+        if not warm.reason:
+            return warm
+    # Far from the minimum so narrow a rounding can miss all kinks: begin anew, and wide.
+    return _descend(problem, np.zeros_like(start), tol, FIRST_WIDTH)
+
+
+def _descend(problem: Problem, start: Floats, tol: float, width: float) -> Solution:
     assert isinstance(problem.surrogate, SmoothableSurrogate)
-    w, width, steps = start, FIRST_WIDTH, 0
-    best_w, best, bound = start, math.inf, -math.inf
+    w, steps, waited = start, 0, 0
+    best_w, best, bound = start, math.inf, 0.0  # phi >= 0
+    lent = _lent_curvature(problem)
     for iteration in range(ITERATIONS):
         rounded = problem.surrogate.smoothed(width)
         scores = problem.X @ w
         objective = problem.objective(w, problem.loss(scores)[0])
+        waited += 1
         if objective < best:
-            best_w, best = w, objective
+            best_w, best, waited = w, objective, 0
         values, score_gradient, intercepts = rounded.minorant(scores, problem.y, problem.offsets)
         slope = problem.X.T @ score_gradient / len(values)
         cost, lower = _lower_bound(problem, rounded, w, scores, float(intercepts.mean()), slope)
-        bound = max(bound, lower)
+        if lower > bound:
+            bound, waited = lower, 0
         if problem.relative(best - bound, best) <= tol:
             return Solution(best_w, max(best - bound, 0.0), DUALITY, iteration)
-        if width < NARROWEST:
+        if width < NARROWEST or waited == PATIENCE:
             break
         gradient = problem.l2 * w + slope
         smooth = replace(problem, surrogate=rounded)
-        move = step(problem, w, gradient, _damped(problem, smooth.hessian(scores, rounded)))
+        move = step(problem, w, gradient, smooth.hessian(scores, rounded) + lent)
         decrease = -float(gradient @ move)
-        value = problem.objective(w, float(values.mean()))
-        w = w + line_search(smooth, w, scores, value, move, decrease) * move
+        w = w + _line_search(smooth, w, scores, move, decrease) * move
         steps += 1
         allowed = TARGET * tol * max(abs(best), problem.negligible)
         if (cost > allowed and 0.5 * decrease <= READY * cost) or steps == STEPS_PER_WIDTH:
             width *= max(SHRINK, min(0.9, math.sqrt(0.8 * allowed / cost) if cost > 0.0 else SHRINK))
-            steps = 0
+            steps = waited = 0
     return Solution(best_w, best - bound, DUALITY, iteration, NO_PROGRESS)
+
+
+def _line_search(problem: Problem, w: Floats, scores: Floats, move: Floats, decrease: float) -> float:
+    # Between kinks the Newton step is exact; across many, F along it must be followed: find a length where the slope,
+    # which rises from -decrease, is small. Regula falsi, halved where it lingers; beyond 1 only without a ball.
+    if decrease <= 0.0:  # rounding: there is no way down
+        return 0.0
+    along = problem.X @ move
+
+    def slope(length: float) -> float:
+        _, score_gradient = problem.loss(scores + length * along)
+        return problem.l2 * float(move @ (w + length * move)) + float(score_gradient @ along)
+
+    low, high, at_low, at_high = 0.0, math.inf, -decrease, math.inf
+    length = 1.0
+    for trial in range(LINE_SEARCH_STEPS):
+        now = slope(length)
+        if abs(now) <= FLATTENED * decrease or (now < 0.0 and length == 1.0 and math.isfinite(problem.radius)):
+            return length
+        if now < 0.0:
+            low, at_low = length, now
+        else:
+            high, at_high = length, now
+        if math.isinf(high):
+            length *= 2.0
+        elif trial % 2:
+            length = 0.5 * (low + high)
+        else:
+            length = low - at_low * (high - low) / (at_high - at_low)
+    return low
+
+
+def _lent_curvature(problem: Problem) -> Floats:
+    # Without l2 and a ball, directions in which no kink is rounded have no curvature; a little makes steps finite.
+    d = problem.X.shape[1]
+    if problem.l2 > 0.0 or math.isfinite(problem.radius):
+        return np.zeros((d, d))
+    assert isinstance(problem.surrogate, SmoothableSurrogate)
+    first = problem.hessian(np.zeros(len(problem.y)), problem.surrogate.smoothed(FIRST_WIDTH)).diagonal()
+    return np.diag(LENT * np.where(first > 0.0, first, 1.0))
 
 
 def _lower_bound(
@@ -83,28 +141,23 @@ def _lower_bound(
 def _mended_intercept(
     problem: Problem, rounded: MinorantSurrogate, scores: Floats, intercept: float, slope: Floats
 ) -> float:
-    interior = rounded.interior(EDGE)
-    gram = problem.hessian(scores, interior) * (1.0 - 2.0 * EDGE) * rounded.dual_width
-    curvature = np.diag(gram)
-    scale = np.divide(1.0, np.sqrt(curvature), out=np.zeros_like(curvature), where=curvature > 0.0)
-    values, vectors = np.linalg.eigh(scale[:, None] * gram * scale)
-    spanned = values > FLAT * max(values[-1], np.finfo(float).tiny)
-    basis = scale[:, None] * vectors[:, spanned]
-    zeta = basis @ ((basis.T @ slope) / values[spanned])
     summands = np.abs(problem.X).T @ np.abs(rounded.unchecked(scores, problem.y, problem.offsets)[1])
-    if np.any(np.abs(gram @ zeta - slope) > ROUNDING * summands / (len(problem.offsets) - 1)):
-        return -math.inf
-    corrections = problem.X @ zeta
-    highest = np.maximum.reduceat(corrections, problem.offsets[:-1])
-    lowest = np.minimum.reduceat(corrections, problem.offsets[:-1])
-    share = float((highest - lowest).max()) / EDGE
-    return intercept * (1.0 - share) if share <= 1.0 else -math.inf
-
-
-def _damped(problem: Problem, hessian: Floats) -> Floats:
-    # Without l2, directions in which no kink is rounded have no curvature; a little makes the step finite.
-    if problem.l2 > 0.0:
-        return hessian
-    damped = hessian.copy()
-    damped[np.diag_indices(len(hessian))] += 1e-10 * np.trace(hessian) / len(hessian) + np.finfo(float).tiny
-    return damped
+    rounding = ROUNDING * summands / (len(problem.offsets) - 1)
+    best = -math.inf
+    for edge in EDGES:
+        gram = problem.hessian(scores, rounded.interior(edge)) * (1.0 - 2.0 * edge) * rounded.dual_width
+        curvature = np.diag(gram)
+        scale = np.divide(1.0, np.sqrt(curvature), out=np.zeros_like(curvature), where=curvature > 0.0)
+        values, vectors = np.linalg.eigh(scale[:, None] * gram * scale)
+        spanned = values > FLAT * max(values[-1], np.finfo(float).tiny)
+        basis = scale[:, None] * vectors[:, spanned]
+        zeta = basis @ ((basis.T @ slope) / values[spanned])
+        if np.any(np.abs(gram @ zeta - slope) > rounding):
+            continue
+        corrections = problem.X @ zeta
+        highest = np.maximum.reduceat(corrections, problem.offsets[:-1])
+        lowest = np.minimum.reduceat(corrections, problem.offsets[:-1])
+        share = float((highest - lowest).max()) / edge
+        if share <= 1.0:
+            best = max(best, intercept * (1.0 - share))
+    return best

@@ -115,7 +115,7 @@ class SmoothSurrogate(Surrogate):
 
 
 class SmoothableSurrogate(Surrogate):
-    """A convex surrogate with kinks that comes with smooth approximations from below."""
+    """A convex, non-negative surrogate with kinks that comes with smooth approximations from below."""
 
     @abstractmethod
     def smoothed(self, width: float) -> MinorantSurrogate:

@@ -42,7 +42,7 @@ def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: igno
         begin, end = offsets[q], offsets[q + 1]
         m = end - begin
         count[:m] = 0
-        active = 0
+        active = np.int64(0)
         if np.count_nonzero(y[begin:end]) <= all_pairs_up_to:
             active += _count_all_pairs(s[begin:end], y[begin:end], margin, count)
         else:
@@ -68,12 +68,12 @@ def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: igno
 @njit(cache=True)
 def _count_all_pairs(s, y, margin, count):  # type: ignore[no-untyped-def]
     # count_j += 1 and count_i -= 1 for every pair with y_i > y_j and t > 0; branch-free, whole numbers only
-    active = 0
+    active = np.int64(0)
     for i in range(len(s)):
         if y[i] == 0:
             continue
         cut, label = s[i] - margin, y[i]
-        mine = 0
+        mine = np.int64(0)
         for j in range(len(s)):
             one = np.int64((y[j] < label) & (s[j] > cut))
             count[j] += one

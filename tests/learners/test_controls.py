@@ -1,0 +1,127 @@
+"""Do control rankers and models do what their names say, and survive JSON?"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import pipeline_lib
+from pipeline_lib import RankingData, learners
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import models
+
+
+@pytest.fixture
+def data():
+    X = np.array([[0.0, 3.0, 1.0], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [5.0, 9.0, 5.0], [4.0, 9.0, 4.0]])
+    return RankingData.from_arrays(X, [2, 1, 0, 1, 0], [3, 3, 3, 8, 8])
+
+
+@pytest.fixture
+def _pair_accuracy(monkeypatch):
+    """Stands in for the measures: the share of correctly ordered pairs."""
+
+    def per_query(names, scores, y, offsets):
+        shares = []
+        for a, b in itertools.pairwise(offsets):
+            pairs = [scores[i] > scores[j] for i in range(a, b) for j in range(a, b) if y[i] > y[j]]
+            shares.append(float(np.mean(pairs)))
+        return {name: np.array(shares) for name in names}
+
+    stand_in = types.ModuleType("pipeline_lib.metrics")
+    stand_in.per_query = per_query
+    monkeypatch.setitem(sys.modules, "pipeline_lib.metrics", stand_in)
+    monkeypatch.setattr(pipeline_lib, "metrics", stand_in, raising=False)
+
+
+def test_ideal(data):
+    model = learners.create("ideal")(data, data, {}, 0).model
+    np.testing.assert_array_equal(model.score(data), data.y)
+
+
+def test_random_depends_on_seed_and_queries_only(data):
+    model = learners.create("random")(data, data, {}, (5, "fold", 1)).model
+    first = model.score(data)
+    model.score(data.take([1]))
+    np.testing.assert_array_equal(model.score(data), first)
+    assert not np.array_equal(learners.create("random")(data, data, {}, 6).model.score(data), first)
+    renamed = RankingData.from_arrays(data.X, data.y, [3, 3, 3, 9, 9])
+    assert not np.array_equal(model.score(renamed), first)
+    assert first.shape == (5,)
+    assert 0.0 <= first.min() <= first.max() < 1.0
+
+
+@pytest.mark.usefixtures("_pair_accuracy")
+def test_best_feature(data):
+    # feature 2 orders all pairs but one tie; feature 1 all of query 3 and ties query 8; -feature 0 only query 3
+    trained = learners.create("best-feature")(data, data, {"selection": "pairs"}, 0)
+    assert trained.record == {"feature": 2, "sign": 1, "value": pytest.approx((2 / 3 + 1) / 2)}
+    np.testing.assert_array_equal(trained.model.score(data), data.X64[:, 2])
+
+
+@pytest.mark.usefixtures("_pair_accuracy")
+def test_best_feature_ties_go_to_the_lowest_index():
+    X = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    tied = RankingData.from_arrays(X, [1, 0], [1, 1])
+    trained = learners.create("best-feature")(tied, tied, {"selection": "pairs"}, 0)
+    assert (trained.record["feature"], trained.record["sign"]) == (1, 1)
+
+
+@pytest.mark.usefixtures("_pair_accuracy")
+def test_best_feature_may_be_negative():
+    falling = RankingData.from_arrays([[0.0], [1.0]], [1, 0], [1, 1])
+    assert learners.create("best-feature")(falling, falling, {"selection": "pairs"}, 0).record["sign"] == -1
+
+
+def test_equal_documents_have_equal_scores():
+    rng = np.random.default_rng(0)
+    row, w = rng.normal(size=47), rng.normal(size=47)
+    X = np.tile(row, (101, 1))
+    X[::7] = rng.normal(size=(15, 47))
+    same = RankingData.from_arrays(X, np.zeros(101), np.zeros(101))
+    scores = models.LinearModel.of(w, 0.1 * w, np.abs(w) + 1).score(same)
+    assert len(np.unique(np.delete(scores, np.arange(0, 101, 7)))) == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        models.LinearModel.of([0.1, -1 / 3, 1e-300], [1.0, 2 / 7, 0.0], [1.0, 1e-9, 3.0]),
+        models.RandomModel((1, "a", None, 0.5, True)),
+        models.IdealModel(),
+    ],
+)
+def test_models_survive_json(data, model):
+    read = models.from_dict(json.loads(json.dumps(model.to_dict())))
+    assert read.to_dict() == model.to_dict()
+    np.testing.assert_array_equal(read.score(data), model.score(data))
+
+
+def test_wrong_models_are_refused(data):
+    with pytest.raises(ConfigurationError, match="did you mean 'linear'"):
+        models.from_dict({"kind": "linaer"})
+    with pytest.raises(ConfigurationError, match="fields"):
+        models.from_dict({"kind": "linear", "w": [1.0]})
+    for w, scale in (([1.0, np.nan], [1.0, 1.0]), ([1.0, 1.0], [1.0, 0.0]), ([1.0, 1.0], [1.0])):
+        with pytest.raises(DataError):
+            models.LinearModel.of(w, None, scale)
+    with pytest.raises(DataError, match="features"):
+        models.LinearModel.of([1.0]).score(data)
+
+
+def test_settings_that_nobody_reads_are_refused(data):
+    for name in ("random", "ideal", "best-feature"):
+        with pytest.raises(ConfigurationError, match="unknown setting"):
+            learners.create(name)(data, data, {"sede": 1}, 0)
+    with pytest.raises(ConfigurationError, match="missing"):
+        learners.create("best-feature")(data, data, {}, 0)
+
+
+def test_every_registered_learner_exists():
+    for name in learners.NAMES:
+        assert learners.create(name).__module__ == learners.module_of(name)

@@ -1,0 +1,431 @@
+"""Is the minimum found the minimum, and does the certified gap never promise too much?"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, linprog, minimize
+
+import pipeline_lib
+from pipeline_lib import RankingData, surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import bundle, erm, models
+from pipeline_lib.learners.problem import Problem
+from pipeline_lib.surrogates.base import Surrogate
+
+SMOOTH = ("listnet", "ranknet", "squared")
+ALL = (*SMOOTH, "ranksvm")
+
+
+def population(seed=0, n_queries=12, largest=9, d=4, noise=1.0, levels=3):
+    """Noisy linear utilities cut into labels: no direction separates the pairs."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, largest + 1, n_queries)
+    X = rng.normal(size=(sizes.sum(), d))
+    utility = X @ rng.normal(size=d) + noise * 2.0 * rng.normal(size=len(X))
+    y = np.clip(np.floor(utility / 1.5 + levels / 2), 0, levels - 1)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n_queries), sizes))
+
+
+def objective(data, surrogate, l2, w):
+    return 0.5 * l2 * w @ w + surrogate.value(data.X64 @ w, data.y, data.offsets).mean()
+
+
+def pair_matrix(data):
+    """The differences x_i - x_j of all pairs with y_i > y_j, formed one by one."""
+    rows = []
+    for a, b in itertools.pairwise(data.offsets):
+        rows += [
+            data.X64[i] - data.X64[j] for i, j in itertools.product(range(a, b), repeat=2) if data.y[i] > data.y[j]
+        ]
+    return np.array(rows)
+
+
+def smooth_optimum(data, surrogate, l2, radius=None):
+    """By a general solver that knows nothing of ours; without a ball, polished by its own Newton method."""
+
+    def value_and_gradient(w):
+        values, gradient = surrogate.value_and_gradient(data.X64 @ w, data.y, data.offsets)
+        Q = data.n_queries
+        return 0.5 * l2 * w @ w + values.mean(), l2 * w + data.X64.T @ gradient / Q
+
+    w = np.zeros(data.n_features)
+    if radius is None:
+        return minimize(value_and_gradient, w, jac=True, method="BFGS", options={"gtol": 1e-9}).fun
+    ball = {"type": "ineq", "fun": lambda w: radius**2 - w @ w, "jac": lambda w: -2 * w}
+    options = {"ftol": 1e-15, "maxiter": 1000}
+    return minimize(value_and_gradient, w, jac=True, method="SLSQP", constraints=[ball], options=options).fun
+
+
+def svm_optimum(data, l2, margin=1.0):
+    """RankSVM as a quadratic programme with a slack for every pair (for l2 = 0: a linear programme)."""
+    Z = pair_matrix(data)
+    pairs, d = Z.shape
+    Q = data.n_queries
+    cost = np.r_[np.zeros(d), np.ones(pairs) / Q]
+    system = np.hstack([Z, np.eye(pairs)])
+    if l2 == 0.0:
+        bounds = [(None, None)] * d + [(0, None)] * pairs
+        return linprog(cost, A_ub=-system, b_ub=-margin * np.ones(pairs), bounds=bounds, method="highs-ds").fun
+    mask = np.r_[np.ones(d), np.zeros(pairs)]
+    result = minimize(
+        lambda v: (0.5 * l2 * np.sum(mask * v * v) + cost @ v, l2 * mask * v + cost),
+        np.r_[np.zeros(d), margin * np.ones(pairs)],
+        jac=True,
+        method="SLSQP",
+        bounds=[(None, None)] * d + [(0, None)] * pairs,
+        constraints=[LinearConstraint(system, margin, np.inf)],
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    return result.fun
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("l2", [1e-4, 1e-2, 1.0, 100.0])
+def test_smooth_minimum(name, l2):
+    data, surrogate = population(), surrogates.create(name)
+    result = erm.fit(data, name, l2=l2, tol=1e-9)
+    best = smooth_optimum(data, surrogate, l2)
+    assert result.certified
+    assert result.certificate == "duality"
+    assert result.objective == pytest.approx(objective(data, surrogate, l2, result.w), rel=1e-14)
+    assert result.objective - best <= result.gap + 1e-10 * best
+    assert result.objective <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.01, 0.3, 10.0])
+def test_ranksvm_minimum(l2):
+    data = population(n_queries=5, largest=5, d=3)
+    result = erm.fit(data, "ranksvm", l2=l2, tol=1e-8)
+    best = svm_optimum(data, l2)
+    assert result.certified, result.reason
+    assert result.objective == pytest.approx(best, rel=1e-7)
+    assert result.objective - best <= result.gap + 1e-8 * best
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("l2", [0.0, 0.5])
+def test_active_ball(name, l2):
+    data, surrogate = population(n_queries=6, d=3), surrogates.create(name)
+    free = erm.fit(data, name, l2=l2)
+    radius = 0.4 * float(np.linalg.norm(free.w))
+    result = erm.fit(data, name, l2=l2, radius=radius, tol=1e-7)
+    assert result.certified
+    assert np.linalg.norm(result.w) <= radius * (1 + 1e-12)
+    rng = np.random.default_rng(0)
+    for _ in range(200):  # the bound holds against everybody in the ball
+        v = rng.normal(size=3)
+        v *= radius * rng.random() ** (1 / 3) / np.linalg.norm(v)
+        assert objective(data, surrogate, l2, v) >= result.objective - result.gap - 1e-12
+    if name != "ranksvm":
+        assert result.objective == pytest.approx(smooth_optimum(data, surrogate, l2, radius), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_inactive_ball_changes_nothing(name):
+    data = population()
+    free = erm.fit(data, name, l2=0.1, tol=1e-9)
+    held = erm.fit(data, name, l2=0.1, radius=2 * float(np.linalg.norm(free.w)), tol=1e-9)
+    assert held.certified
+    np.testing.assert_allclose(held.w, free.w, atol=1e-3 * np.linalg.norm(free.w))
+    assert held.objective == pytest.approx(free.objective, rel=2e-9)
+
+
+def with_features(data, X):
+    return RankingData.from_arrays(X, data.y, np.repeat(data.qids, data.documents_per_query))
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_unregularised_minimum_with_redundant_features(name):
+    narrow = population(noise=3.0)
+    narrow = with_features(narrow, np.round(64 * narrow.X) / 64)  # sums of features are exact in storage
+    # a copy of a feature, a sum of two and (if a shift is nothing) a constant: F has the same minimum at many w
+    X = np.column_stack([narrow.X, narrow.X[:, 0], narrow.X[:, 1] + narrow.X[:, 2], np.ones(narrow.n_documents)])
+    wide = with_features(narrow, X[:, :-1] if name == "squared" else X)
+    result = erm.fit(wide, name, l2=0.0, tol=1e-9)
+    best = smooth_optimum(narrow, surrogates.create(name), 0.0)
+    assert result.certified, result.reason
+    assert result.certificate == "self-concordance"
+    assert result.objective == pytest.approx(best, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_unregularised_minimum_with_nearly_redundant_features(name):
+    narrow = population(noise=3.0)
+    X = np.column_stack([narrow.X64, narrow.X64[:, 1] + narrow.X64[:, 2]])  # apart by float32's rounding only
+    result = erm.fit(with_features(narrow, X), name, l2=0.0, tol=1e-9)
+    assert result.certified, result.reason
+    assert np.abs(result.w).max() > 1e3
+    assert result.objective < erm.fit(narrow, name, l2=0.0, tol=1e-9).objective
+
+
+def test_unregularised_squared_is_least_squares():
+    data = population(n_queries=30, d=6)
+    result = erm.fit(data, "squared", l2=0.0, tol=1e-12)
+    w, *_ = np.linalg.lstsq(data.X64, data.y.astype(float), rcond=None)
+    np.testing.assert_allclose(result.w, w, rtol=1e-8)
+
+
+def test_features_of_very_different_units():
+    data = population(noise=3.0)
+    units = np.array([1e4, 1.0, 1e-3, 10.0])
+    scaled = with_features(data, data.X64 * units)
+    for name in ALL:
+        here, there = (erm.fit(one, name, l2=0.0) for one in (data, scaled))
+        assert here.certified
+        assert there.certified, (name, there.reason)
+        assert there.objective == pytest.approx(here.objective, rel=1e-5)
+
+
+def test_infimum_that_is_not_attained_is_not_certified():
+    data = RankingData.from_arrays([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1], [1, 1, 2, 2])
+    result = erm.fit(data, "ranknet", l2=0.0)
+    assert not result.certified
+    assert "attained" in result.reason
+    assert math.isinf(result.gap)
+    assert erm.fit(data, "ranknet", l2=0.0, radius=3.0).certified
+    assert erm.fit(data, "ranksvm", l2=0.0).certified  # the hinge attains 0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_to_learn(name):
+    same = RankingData.from_arrays(np.ones((4, 2)), [1, 1, 1, 1], [1, 1, 2, 2])
+    for l2 in (0.0, 1.0):
+        result = erm.fit(same, name, l2=l2)
+        assert result.certified, result.reason
+        assert np.isfinite(result.w).all()
+
+
+def test_separable_hinge_reaches_zero_loss():
+    data = population(noise=0.0)
+    result = erm.fit(data, "ranksvm", l2=0.0)
+    assert result.certified
+    assert surrogates.create("ranksvm").value(data.X64 @ result.w, data.y, data.offsets).mean() <= 1e-6
+
+
+@pytest.mark.parametrize("name", ALL)
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10_000),
+    l2=st.sampled_from([0.0, 1e-3, 0.1, 5.0]),
+    tol=st.sampled_from([0.5, 1e-2, 1e-5]),
+    radius=st.sampled_from([None, 0.2, 2.0]),
+)
+def test_gap_is_an_upper_bound(name, seed, l2, tol, radius):
+    data, surrogate = population(seed, n_queries=5, largest=6, d=3, noise=2.0), surrogates.create(name)
+    result = erm.fit(data, name, l2=l2, radius=radius, tol=tol)
+    assert result.gap >= 0.0
+    assert result.certified == (result.relative_gap <= tol)
+    # nothing that a far more patient run or a random walk finds lies below the bound
+    better = erm.fit(data, name, l2=l2, radius=radius, tol=1e-9).w
+    rng = np.random.default_rng(seed)
+    for w in (better, *(better + 0.1 * rng.normal(size=(20, 3)))):
+        if radius is not None:
+            w = w * min(1.0, radius / max(np.linalg.norm(w), 1e-300))
+        assert objective(data, surrogate, l2, w) >= result.objective - result.gap - 1e-12 * result.objective
+
+
+@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+@pytest.mark.parametrize(("l2", "radius"), [(1e-2, math.inf), (1.0, math.inf), (0.0, 0.5), (0.1, 0.5)])
+def test_cutting_planes_agree_with_smoothing(normalisation, l2, radius):
+    data = population(n_queries=25, d=5)
+    surrogate = surrogates.create("ranksvm", normalisation=normalisation)
+    problem = Problem(data.X64, data.y, data.offsets, surrogate, l2, radius)
+    cut = bundle.minimise(problem, np.zeros(5), 1e-8)
+    value = objective(data, surrogate, l2, cut.w)
+    smoothed = erm.fit(data, surrogate, l2=l2, radius=None if math.isinf(radius) else radius, tol=1e-8)
+    assert smoothed.certified
+    assert cut.gap <= 1e-8 * value
+    assert value == pytest.approx(smoothed.objective, rel=2e-8)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_cutting_planes_with_more_features_than_pairs_bind(seed):
+    data = population(seed, n_queries=4, d=12, noise=0.3)
+    problem = Problem(data.X64, data.y, data.offsets, surrogates.create("ranksvm"), 0.1, 0.3)
+    solution = bundle.minimise(problem, np.zeros(12), 1e-6)
+    assert solution.reason == ""
+    reference = erm.fit(data, "ranksvm", l2=0.1, radius=0.3, tol=1e-7)
+    assert objective(data, problem.surrogate, 0.1, solution.w) == pytest.approx(reference.objective, rel=2e-6)
+
+
+class Absolute(Surrogate):
+    """sum |s_i - y_i|: values and subgradients only."""
+
+    name = "absolute"
+
+    def unchecked(self, scores, y, offsets):
+        return np.add.reduceat(np.abs(scores - y), offsets[:-1]), np.sign(scores - y)
+
+    def lipschitz(self, m, y_max, norm="linf", *, score_bound=None):
+        return float(m) if norm == "linf" else math.sqrt(m)
+
+    def smoothness(self, m, y_max, *, score_bound=None):
+        raise DataError("absolute is not smooth")
+
+
+def test_any_convex_surrogate_is_solved_by_cutting_planes():
+    data = population()
+    result = erm.fit(data, Absolute(), l2=0.1, tol=1e-8)
+    assert result.certified
+    assert result.certificate == "cutting planes"
+    d, N = data.n_features, data.n_documents
+    # independent: slacks r >= |X w - y|
+    system = np.vstack([np.hstack([data.X64, np.eye(N)]), np.hstack([-data.X64, np.eye(N)])])
+    mask, cost = np.r_[np.ones(d), np.zeros(N)], np.r_[np.zeros(d), np.ones(N) / data.n_queries]
+    best = minimize(
+        lambda v: (0.05 * np.sum(mask * v * v) + cost @ v, 0.1 * mask * v + cost),
+        np.r_[np.zeros(d), data.y],
+        jac=True,
+        method="SLSQP",
+        constraints=[LinearConstraint(system, np.r_[data.y, -data.y], np.inf)],
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert result.objective == pytest.approx(best.fun, rel=1e-7)
+    with pytest.raises(DataError, match="cutting planes"):
+        erm.fit(data, Absolute(), l2=0.0)
+
+
+def test_non_convex_surrogates_are_refused():
+    class Bent(Absolute):
+        name = "bent"
+        convex = False
+
+    with pytest.raises(DataError, match="bent is not convex"):
+        erm.fit(population(), Bent(), l2=1.0)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_path_equals_single_fits(name):
+    data = population()
+    values = [0.01, 10.0, 0.0, 1.0]
+    found = erm.path(data, name, values, tol=1e-7)
+    for l2, result in zip(values, found, strict=True):
+        single = erm.fit(data, name, l2=l2, tol=1e-7)
+        assert result.certified
+        assert result.objective == pytest.approx(single.objective, rel=2e-7)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_same_input_same_numbers(name):
+    first, second = (erm.fit(population(), name, l2=0.03) for _ in range(2))
+    np.testing.assert_array_equal(first.w, second.w)
+    assert first.gap == second.gap
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_any_start_gives_the_same_minimum(name):
+    data = population()
+    plain = erm.fit(data, name, l2=0.1, radius=1.0, tol=1e-8)
+    far = erm.fit(data, name, l2=0.1, radius=1.0, tol=1e-8, start=np.full(4, 50.0))
+    assert far.certified
+    assert far.objective == pytest.approx(plain.objective, rel=2e-8)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"l2": -1.0},
+        {"l2": math.nan},
+        {"l2": math.inf},
+        {"l2": 1.0, "radius": 0.0},
+        {"l2": 1.0, "radius": -1.0},
+        {"l2": 1.0, "radius": math.nan},
+        {"l2": 1.0, "tol": 0.0},
+        {"l2": 1.0, "tol": math.nan},
+        {"l2": 1.0, "start": [1.0]},
+        {"l2": 1.0, "start": [math.nan] * 4},
+    ],
+)
+def test_wrong_arguments_are_refused(wrong):
+    with pytest.raises(DataError):
+        erm.fit(population(), "listnet", **wrong)
+
+
+def test_empty_input_is_refused():
+    empty = population().take([])
+    with pytest.raises(DataError, match="at least one query"):
+        erm.fit(empty, "listnet", l2=1.0)
+    with pytest.raises(DataError, match="at least one value"):
+        erm.path(population(), "listnet", [])
+
+
+@pytest.fixture
+def precision_at_one(monkeypatch):
+    """Stands in for the measures: is the first-ranked document relevant?"""
+
+    def per_query(names, scores, y, offsets):
+        hits = [float(y[a + int(np.argmax(scores[a:b]))] > 0) for a, b in itertools.pairwise(offsets)]
+        return {name: np.array(hits) for name in names}
+
+    stand_in = types.ModuleType("pipeline_lib.metrics")
+    stand_in.per_query = per_query
+    monkeypatch.setitem(sys.modules, "pipeline_lib.metrics", stand_in)
+    monkeypatch.setattr(pipeline_lib, "metrics", stand_in, raising=False)
+    return per_query
+
+
+@pytest.mark.parametrize("features", ["standardised", "raw"])
+def test_train_chooses_by_validation(precision_at_one, features):
+    train, validation = population(1, n_queries=20), population(2, n_queries=20)
+    wanted = {"surrogate": "ranksvm", "l2": [0.1, 1e6, 1.0], "selection": "p@1", "features": features}
+    trained = erm.train(train, validation, wanted, 0)
+    record = trained.record
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert record["certified"] is True
+    values = {step["l2"]: step["validation"] for step in record["path"]}
+    best = max(values.values())
+    assert record["l2"] == max(l2 for l2, value in values.items() if value == best)
+    model = models.from_dict(json.loads(json.dumps(trained.model.to_dict())))
+    np.testing.assert_array_equal(model.score(validation), trained.model.score(validation))
+    again = precision_at_one(["p@1"], model.score(validation), validation.y, validation.offsets)
+    assert again["p@1"].mean() == best
+
+
+def test_train_passes_options(precision_at_one):
+    train = population(1)
+    base = {"surrogate": "ranksvm", "l2": [1.0], "selection": "p@1"}
+    total, mean = (
+        erm.train(train, train, {**base, "options": {"normalisation": how}}, 0).record["path"][0]["objective"]
+        for how in ("sum", "mean")
+    )
+    assert total > 2 * mean
+
+
+def test_standardised_training_does_not_depend_on_units(precision_at_one):
+    data = population(4)
+    shifted = RankingData.from_arrays(
+        data.X64 * [2.0, 0.5, 4.0, 1.0] + [1.0, 0.0, -3.0, 8.0], data.y, np.repeat(data.qids, data.documents_per_query)
+    )
+    wanted = {"surrogate": "listnet", "l2": [0.1], "selection": "p@1", "tol": 1e-10}
+    here, there = (erm.train(one, one, wanted, 0) for one in (data, shifted))
+    np.testing.assert_allclose(there.model.score(shifted), here.model.score(data), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"surogate": "listnet"}, "did you mean 'surrogate'"),
+        ({"surrogate": "listnett"}, "did you mean 'listnet'"),
+        ({"options": {"margn": 2.0}}, "did you mean 'margin'"),
+        ({"features": "whitened"}, "standardised"),
+        ({"l2": []}, "list of numbers"),
+        ({"l2": 1.0}, "list of numbers"),
+    ],
+)
+def test_wrong_settings_are_refused(precision_at_one, change, said):
+    data = population()
+    with pytest.raises(ConfigurationError, match=said):
+        erm.train(data, data, {"surrogate": "ranksvm", "l2": [1.0], "selection": "p@1", **change}, 0)
+    with pytest.raises(ConfigurationError, match="missing"):
+        erm.train(data, data, {"surrogate": "ranksvm"}, 0)
+    with pytest.raises(DataError, match="validation"):
+        erm.train(data, data.take([]), {"surrogate": "ranksvm", "l2": [1.0], "selection": "p@1"}, 0)

@@ -1,0 +1,426 @@
+"""Are surrogates what their formulas say, whatever the scores, the labels and the company of other queries?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.surrogates.base import SmoothSurrogate
+from pipeline_lib.surrogates.hinge_kernels import hinge
+from pipeline_lib.surrogates.pairwise import RankNet, RankSVM
+
+FORMULAS = ("listnet", "ranknet", "ranksvm", "squared")  # written out in phi below
+PAIRWISE = ("ranknet", "ranksvm")
+SHIFT_INVARIANT = (*PAIRWISE, "listnet")
+
+
+def phi(name, s, y, margin=1.0):
+    """One query's loss by the formula, in plain Python."""
+    if name == "squared":
+        return sum((a - b) ** 2 for a, b in zip(s, y, strict=True))
+    if name == "listnet":
+        target = np.exp(y - np.max(y)) / np.exp(y - np.max(y)).sum()
+        return -float(target @ (s - np.max(s) - math.log(np.exp(s - np.max(s)).sum())))
+    total = 0.0
+    for i, j in itertools.product(range(len(s)), repeat=2):
+        if y[i] > y[j]:
+            t = s[j] - s[i]
+            total += max(0.0, margin + t) if name == "ranksvm" else float(np.logaddexp(0.0, t))
+    return total
+
+
+def some_queries(rng, n_queries=6, largest=12, levels=4, spread=1.0):
+    sizes = rng.integers(1, largest + 1, n_queries)
+    offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
+    return spread * rng.normal(size=offsets[-1]), rng.integers(0, levels, offsets[-1]).astype(np.int32), offsets
+
+
+@st.composite
+def queries(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return some_queries(
+        rng,
+        n_queries=draw(st.integers(1, 5)),
+        largest=draw(st.sampled_from([1, 3, 12, 60])),
+        levels=draw(st.sampled_from([1, 2, 5, 200])),
+        spread=draw(st.sampled_from([1e-3, 1.0, 30.0, 1e4])),
+    )
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@settings(deadline=None, max_examples=40)
+@given(queries())
+def test_value_follows_the_formula(name, drawn):
+    scores, y, offsets = drawn
+    y = np.minimum(y, 20)  # the plain formula's e^y stays finite
+    expected = [phi(name, scores[a:b], y[a:b]) for a, b in itertools.pairwise(offsets)]
+    tolerance = 1e-12 * (1.0 + np.abs(scores).max() * np.diff(offsets).max() ** 2)
+    np.testing.assert_allclose(surrogates.create(name).value(scores, y, offsets), expected, rtol=1e-10, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_gradient_matches_finite_differences(name):
+    rng = np.random.default_rng(3)
+    scores, y, offsets = some_queries(rng, levels=4, spread=2.0)
+    loss = surrogates.create(name)
+    gradient = loss.gradient(scores, y, offsets)
+    step = 1e-6
+    for i in range(len(scores)):
+        up, down = scores.copy(), scores.copy()
+        up[i] += step
+        down[i] -= step
+        slope = (loss.value(up, y, offsets).sum() - loss.value(down, y, offsets).sum()) / (2 * step)
+        assert gradient[i] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in surrogates.NAMES if surrogates.create(name).convex])
+@settings(deadline=None, max_examples=40)
+@given(queries(), st.integers(0, 2**32))
+def test_subgradient_inequality(name, drawn, seed):
+    scores, y, offsets = drawn
+    other = scores + np.random.default_rng(seed).normal(size=len(scores)) * max(1.0, np.abs(scores).max())
+    loss = surrogates.create(name)
+    here, gradient = loss.value_and_gradient(scores, y, offsets)
+    there = loss.value(other, y, offsets)
+    linear = np.add.reduceat(gradient * (other - scores), offsets[:-1])
+    assert np.all(there - here - linear >= -1e-9 * (1.0 + np.abs(there) + np.abs(here) + np.abs(linear)))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@settings(deadline=None, max_examples=25)
+@given(queries(), st.integers(0, 2**32))
+def test_permutation_equivariance(name, drawn, seed):
+    scores, y, offsets = drawn
+    rng = np.random.default_rng(seed)
+    order = np.concatenate([a + rng.permutation(b - a) for a, b in itertools.pairwise(offsets)])
+    loss = surrogates.create(name)
+    values, gradient = loss.value_and_gradient(scores, y, offsets)
+    permuted_values, permuted_gradient = loss.value_and_gradient(scores[order], y[order], offsets)
+    np.testing.assert_allclose(permuted_values, values, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(permuted_gradient, gradient[order], rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SHIFT_INVARIANT)
+def test_adding_a_constant_changes_nothing(name):
+    loss = surrogates.create(name)
+    assert loss.shift_invariant
+    scores, y, offsets = some_queries(np.random.default_rng(1))
+    values, gradient = loss.value_and_gradient(scores, y, offsets)
+    shifted_values, shifted_gradient = loss.value_and_gradient(scores + 37.25, y, offsets)
+    np.testing.assert_allclose(shifted_values, values, rtol=1e-10)
+    np.testing.assert_allclose(shifted_gradient, gradient, atol=1e-12)
+
+
+def test_squared_is_not_shift_invariant():
+    assert not surrogates.create("squared").shift_invariant
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_a_query_alone_equals_itself_among_others(name):
+    loss = surrogates.create(name)
+    scores, y, offsets = some_queries(np.random.default_rng(5), n_queries=9, largest=80)
+    values, gradient = loss.value_and_gradient(scores, y, offsets)
+    for q, (a, b) in enumerate(itertools.pairwise(offsets)):
+        alone, own = loss.value_and_gradient(scores[a:b], y[a:b], [0, b - a])
+        assert alone[0] == values[q]
+        np.testing.assert_array_equal(own, gradient[a:b])
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_one_document(name):
+    value, gradient = surrogates.create(name).value_and_gradient([3.0], [1], [0, 1])
+    expected = 4.0 if name == "squared" else 0.0
+    assert value[0] == expected
+    assert gradient[0] == (4.0 if name == "squared" else 0.0)
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+def test_equal_labels_cost_nothing_in_pairwise_losses(name, normalisation):
+    loss = surrogates.create(name, normalisation=normalisation)
+    values, gradient = loss.value_and_gradient([3.0, -1.0, 5.0], [2, 2, 2], [0, 3])
+    assert values[0] == 0.0
+    np.testing.assert_array_equal(gradient, 0.0)
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_mean_divides_by_the_number_of_pairs(name):
+    scores, y, offsets = some_queries(np.random.default_rng(2))
+    total, gradient = surrogates.create(name).value_and_gradient(scores, y, offsets)
+    mean, mean_gradient = surrogates.create(name, normalisation="mean").value_and_gradient(scores, y, offsets)
+    for q, (a, b) in enumerate(itertools.pairwise(offsets)):
+        pairs = sum(y[i] > y[j] for i in range(a, b) for j in range(a, b))
+        assert mean[q] == pytest.approx(total[q] / max(pairs, 1))
+        np.testing.assert_allclose(mean_gradient[a:b], gradient[a:b] / max(pairs, 1))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_extreme_scores_stay_finite(name):
+    scores, y = [1e4, -1e4, 0.0, 1e4], [0, 3, 1, 3]
+    values, gradient = surrogates.create(name).value_and_gradient(scores, y, [0, 4])
+    assert np.isfinite(values).all()
+    assert np.isfinite(gradient).all()
+    assert values[0] == pytest.approx(phi(name, np.array(scores), np.array(y)), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("levels", [2, 200])
+def test_ten_thousand_documents(name, levels):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, levels, 10_000)
+    scores = rng.normal(size=10_000)
+    values, gradient = surrogates.create(name).value_and_gradient(scores, y, [0, 10_000])
+    few = rng.choice(10_000, 40, replace=False)  # gradient entries against the definition
+    for i in few:
+        if name == "ranksvm":
+            expected = np.sum((y > y[i]) & (1 + scores[i] > scores)) - np.sum((y < y[i]) & (1 + scores > scores[i]))
+        elif name == "ranknet":
+            weight = 1 / (1 + np.exp(scores - scores[i]))
+            expected = weight[y > y[i]].sum() - (1 - weight)[y < y[i]].sum()
+        elif name == "listnet":
+            shifted = np.exp(y - float(y.max()))
+            expected = np.exp(scores[i]) / np.exp(scores).sum() - shifted[i] / shifted.sum()
+        else:
+            expected = 2 * (scores[i] - y[i])
+        assert gradient[i] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert np.isfinite(values[0])
+
+
+def test_ranksvm_kernels_agree():
+    rng = np.random.default_rng(8)
+    for levels in (2, 3, 7, 100):
+        scores, y, offsets = some_queries(rng, n_queries=20, largest=90, levels=levels)
+        by_pairs = hinge(scores, y, offsets, 1.0, 10**6)
+        by_merging = hinge(scores, y, offsets, 1.0, -1)
+        np.testing.assert_array_equal(by_pairs[1], by_merging[1])
+        np.testing.assert_allclose(by_pairs[0], by_merging[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("width", [1e-3, 0.5, 3.0])
+@pytest.mark.parametrize("largest", [10, 150])
+def test_rounded_ranksvm_by_pairs(width, largest):
+    rng = np.random.default_rng(4)
+    scores, y, offsets = some_queries(rng, largest=largest, levels=5)
+    V = rng.normal(size=(len(y), 2))
+    rounded = RankSVM(margin=1.5).smoothed(width)
+    values, gradient, intercepts = rounded.minorant(scores, y, offsets)
+    product = rounded.hessian_product(scores, y, offsets, V)
+    inside = rounded.interior(0.1).hessian_product(scores, y, offsets, V)
+    h = 1.5 * width
+    expected = {"gradient": np.zeros(len(y)), "product": np.zeros_like(V), "inside": np.zeros_like(V)}
+    for q, (a, b) in enumerate(itertools.pairwise(offsets)):
+        value = weight = 0.0
+        for i, j in itertools.product(range(a, b), repeat=2):
+            if y[i] <= y[j]:
+                continue
+            t = 1.5 + scores[j] - scores[i]
+            alpha = min(max(t / h, 0.0), 1.0)
+            value += alpha * t - h * alpha**2 / 2
+            weight += alpha
+            expected["gradient"][[i, j]] += [-alpha, alpha]
+            for key, low, high in (("product", 0.0, h), ("inside", 0.1 * h, 0.9 * h)):
+                if low < t < high:
+                    expected[key][i] += (V[i] - V[j]) / (high - low)
+                    expected[key][j] -= (V[i] - V[j]) / (high - low)
+        assert values[q] == pytest.approx(value, rel=1e-9, abs=1e-9)
+        assert intercepts[q] == pytest.approx(1.5 * weight, rel=1e-10, abs=1e-10)
+    np.testing.assert_allclose(gradient, expected["gradient"], atol=1e-9)
+    np.testing.assert_allclose(product, expected["product"], atol=1e-9 / width)
+    np.testing.assert_allclose(inside, expected["inside"], atol=1e-9 / width)
+
+
+@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+def test_minorant_lies_below_ranksvm(normalisation):
+    rng = np.random.default_rng(9)
+    scores, y, offsets = some_queries(rng, levels=3)
+    loss = RankSVM(normalisation)
+    values, gradient, intercepts = loss.smoothed(0.7).minorant(scores, y, offsets)
+    assert np.all(values <= loss.value(scores, y, offsets) + 1e-12)
+    for _ in range(50):
+        other = 3.0 * rng.normal(size=len(scores))
+        plane = intercepts + np.add.reduceat(gradient * other, offsets[:-1])
+        assert np.all(plane <= loss.value(other, y, offsets) + 1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in surrogates.NAMES if isinstance(surrogates.create(n), SmoothSurrogate)])
+def test_second_derivative_and_third_order(name):
+    rng = np.random.default_rng(6)
+    scores, y, offsets = some_queries(rng, n_queries=3, levels=3)
+    loss = surrogates.create(name)
+    for _ in range(20):
+        u = rng.normal(size=(len(scores), 1))
+        step = 1e-5
+        ahead, behind = scores + step * u[:, 0], scores - step * u[:, 0]
+        product = loss.hessian_product(scores, y, offsets, u)
+        slope = (loss.gradient(ahead, y, offsets) - loss.gradient(behind, y, offsets)) / (2 * step)
+        np.testing.assert_allclose(product[:, 0], slope, rtol=1e-5, atol=1e-7)
+        for a, b in itertools.pairwise(offsets):
+            bent = [
+                float(u[a:b, 0] @ loss.hessian_product(s[a:b], y[a:b], np.array([0, b - a]), u[a:b])[:, 0])
+                for s in (ahead, scores, behind)
+            ]
+            norm = np.abs(u[a:b]).max()
+            if loss.shift_invariant:
+                norm = (u[a:b].max() - u[a:b].min()) / 2
+            assert abs(bent[0] - bent[2]) / (2 * step) <= loss.third_order * norm * bent[1] * (1 + 1e-4) + 1e-6
+
+
+def label_vectors(m, y_max):
+    return [np.array(y, np.int32) for y in itertools.combinations_with_replacement(range(y_max + 1), m)]
+
+
+def attainable_gradients(m, y):
+    """All vertex gradients of pair losses with slopes in {0, 1}: a superset of what scores can make active."""
+    pairs = [(i, j) for i in range(m) for j in range(m) if y[i] > y[j]]
+    for active in itertools.product((0, 1), repeat=len(pairs)):
+        gradient = np.zeros(m)
+        for on, (i, j) in zip(active, pairs, strict=True):
+            gradient[i] -= on
+            gradient[j] += on
+        yield gradient, max(len(pairs), 1)
+
+
+@pytest.mark.parametrize("cls", [RankSVM, RankNet])
+@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+@pytest.mark.parametrize(("m", "y_max"), [(1, 2), (2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)])
+def test_pairwise_constants_by_enumeration(cls, normalisation, m, y_max):
+    loss = cls(normalisation)
+    largest = {"linf": 0.0, "l2": 0.0}
+    for size in range(1, m + 1):
+        for y in label_vectors(size, y_max):
+            for gradient, pairs in attainable_gradients(size, y):
+                scaled = gradient / (pairs if normalisation == "mean" else 1)
+                largest["linf"] = max(largest["linf"], np.abs(scaled).sum())
+                largest["l2"] = max(largest["l2"], float(np.linalg.norm(scaled)))
+    for norm, value in largest.items():
+        assert loss.lipschitz(m, y_max, norm) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("m", "y_max"), [(5, 1), (6, 2), (7, 6), (9, 3)])
+def test_pairwise_constants_are_attained(m, y_max):
+    for norm, order in (("linf", 1), ("l2", 2)):
+        for loss, at, close in ((RankSVM(), np.zeros(m), 1e-12), (RankNet(), None, 1e-9)):
+            best = 0.0
+            for y in label_vectors(m, y_max):
+                scores = -50.0 * y if at is None else at
+                best = max(best, float(np.linalg.norm(loss.gradient(scores, y, [0, m]), order)))
+            assert loss.lipschitz(m, y_max, norm) == pytest.approx(best, rel=close)
+
+
+def test_ranksvm_binary_labels():
+    for m, r in ((7, 2), (10, 5)):
+        y = np.r_[np.ones(r), np.zeros(m - r)]
+        assert np.abs(RankSVM().gradient(np.zeros(m), y, [0, m])).sum() == 2 * r * (m - r)
+    assert RankSVM().lipschitz(10, 1) == 50.0
+    assert RankSVM("mean").lipschitz(10, 4) == 2.0
+
+
+@pytest.mark.parametrize(("m", "y_max"), [(2, 1), (5, 2)])
+def test_listnet_constants(m, y_max):
+    loss = surrogates.create("listnet")
+    rng = np.random.default_rng(0)
+    largest_g, largest_h = 0.0, 0.0
+    for y in label_vectors(m, y_max):
+        for k in range(m):
+            scores = np.where(np.arange(m) == k, 60.0, 0.0)
+            largest_g = max(largest_g, np.abs(loss.gradient(scores, y, [0, m])).sum())
+    for _ in range(200):
+        scores = rng.normal(size=m) * 2
+        for u in itertools.product((-1.0, 1.0), repeat=m):
+            direction = np.array(u)[:, None]
+            product = loss.hessian_product(scores, np.zeros(m, np.int32), np.array([0, m]), direction)
+            largest_h = max(largest_h, float(direction[:, 0] @ product[:, 0]))
+    assert largest_g == pytest.approx(2 - 2 / (1 + (m - 1) * math.exp(y_max)), rel=1e-12)
+    assert largest_g <= loss.lipschitz(m, y_max) == 2.0
+    assert largest_h <= 1.0 + 1e-12 <= loss.smoothness(m, y_max) == 2.0
+    assert loss.lipschitz(m, y_max, "l2") == math.sqrt(2)
+
+
+@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+@pytest.mark.parametrize("m", [2, 5, 6])
+def test_ranknet_smoothness_is_attained(m, normalisation):
+    loss = RankNet(normalisation)
+    best = 0.0
+    for y in label_vectors(m, 2):
+        for u in itertools.product((-1.0, 1.0), repeat=m):
+            direction = np.array(u)[:, None]
+            product = loss.hessian_product(np.zeros(m), y, np.array([0, m]), direction)
+            best = max(best, float(direction[:, 0] @ product[:, 0]))
+    assert loss.smoothness(m, 2) == pytest.approx(best)
+
+
+def test_squared_constants_need_a_score_bound():
+    loss = surrogates.create("squared")
+    gradient = loss.gradient(np.full(4, -3.0), np.full(4, 2), [0, 4])
+    assert loss.lipschitz(4, 2, score_bound=3.0) == np.abs(gradient).sum()
+    assert loss.lipschitz(4, 2, "l2", score_bound=3.0) == pytest.approx(np.linalg.norm(gradient))
+    assert loss.smoothness(4, 2) == 8.0
+    with pytest.raises(DataError, match="score_bound"):
+        loss.lipschitz(4, 2)
+
+
+def test_ranksvm_has_no_smoothness_constant():
+    with pytest.raises(DataError, match="not smooth"):
+        RankSVM().smoothness(4, 1)
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_constants_reject_wrong_lists(name):
+    loss = surrogates.create(name)
+    for m, y_max, norm in ((0, 1, "linf"), (3, -1, "linf"), (3, 1, "l1")):
+        with pytest.raises(DataError):
+            loss.lipschitz(m, y_max, norm, score_bound=1.0)
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+@pytest.mark.parametrize(
+    ("scores", "y", "offsets", "said"),
+    [
+        ([1.0, math.nan], [0, 1], [0, 2], "document 1"),
+        ([1.0, math.inf], [0, 1], [0, 2], "document 1"),
+        ([1.0, 2.0], [0, -1], [0, 2], "document 1"),
+        ([1.0, 2.0], [0, 0.5], [0, 2], "document 1"),
+        ([1.0, 2.0], [0, 256], [0, 2], "document 1"),
+        ([1.0, 2.0], [0, math.nan], [0, 2], "document 1"),
+        ([1.0, 2.0], [0], [0, 2], "shapes"),
+        ([1.0, 2.0], [0, 1], [0, 1], "offsets"),
+        ([1.0, 2.0], [0, 1], [0, 1, 1, 2], "offsets"),
+        ([1.0, 2.0], [0, 1], [1, 2], "offsets"),
+        ([1.0, 2.0], [0, 1], [], "offsets"),
+        ([1.0, 2.0], [0, 1], [0.0, 2.0], "offsets"),
+    ],
+)
+def test_bad_input_is_refused(name, scores, y, offsets, said):
+    for method in ("value", "gradient", "value_and_gradient"):
+        with pytest.raises(DataError, match=said):
+            getattr(surrogates.create(name), method)(scores, y, offsets)
+
+
+def test_input_is_left_alone():
+    scores, y, offsets = some_queries(np.random.default_rng(0))
+    before = scores.copy(), y.copy(), offsets.copy()
+    for name in surrogates.NAMES:
+        surrogates.create(name).value_and_gradient(scores, y, offsets)
+    for kept, array in zip(before, (scores, y, offsets), strict=True):
+        np.testing.assert_array_equal(kept, array)
+
+
+def test_names_and_options():
+    for name in surrogates.NAMES:
+        loss = surrogates.create(name)
+        assert loss.name == name
+        assert type(loss).__module__ == surrogates.module_of(name)
+    with pytest.raises(ConfigurationError, match="did you mean 'ranksvm'"):
+        surrogates.create("rank-svm")
+    with pytest.raises(ConfigurationError, match="did you mean 'margin'"):
+        surrogates.create("ranksvm", margins=1.0)
+    for options in ({"normalisation": "average"}, {"margin": 0.0}, {"margin": math.nan}):
+        with pytest.raises(ConfigurationError):
+            surrogates.create("ranksvm", **options)
