@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = sorted(page for page in DOCS.glob("*.md") if "```python" in page.read_text(encoding="utf-8"))
+# The blocks of claims.md need files about them; tests/reporting/test_claims_page_of_docs.py runs them.
+ELSEWHERE = ("claims",)
+PAGES = sorted(
+    page
+    for page in DOCS.glob("*.md")
+    if page.stem not in ELSEWHERE and "```python" in page.read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
