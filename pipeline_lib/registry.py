@@ -6,14 +6,13 @@ other jobs depend on, and nothing is imported before it is asked for.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.errors import ConfigurationError, hint
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError:
@@ -22,12 +21,9 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError
     Example
     -------
     >>> print(unknown("surrogate", "listnett", ["listnet", "ranksvm"]))
-    unknown surrogate 'listnett'; did you mean 'listnet'? (known: listnet, ranksvm)
+    unknown surrogate 'listnett'; did you mean 'listnet'?
     """
-    names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.0)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return ConfigurationError(f"unknown {kind} {name!r}; {hint}(known: {', '.join(names) or 'none'})")
+    return ConfigurationError(f"unknown {kind} {name!r}; {hint(name, known)}")
 
 
 class Registry:

@@ -11,9 +11,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 # The blocks of claims.md need files about them; tests/reporting/test_claims_page_of_docs.py runs them.
 ELSEWHERE = ("claims",)
 PAGES = sorted(
-    page
-    for page in DOCS.glob("*.md")
-    if page.stem not in ELSEWHERE and "```python" in page.read_text(encoding="utf-8")
+    page for page in DOCS.glob("*.md") if page.stem not in ELSEWHERE and "```python" in page.read_text(encoding="utf-8")
 )
 
 

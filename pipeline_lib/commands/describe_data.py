@@ -68,10 +68,10 @@ def _expected(data_set: catalog.DataSet) -> dict[str, Any] | None:
 
 def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
     notes = []
-    if summary["queries_without_relevant"]:
-        notes.append(
-            f"{summary['queries_without_relevant']} queries have no relevant document; measures count 0 for them."
-        )
+    empty = summary["queries_without_relevant"]
+    if empty:
+        queries = "1 query has" if empty == 1 else f"{empty} queries have"
+        notes.append(f"{queries} no relevant document; measures count 0 there.")
     if data_set.labels == "rounded":
         notes.append("Its labels are real numbers; they were rounded to the nearest whole label.")
     return notes

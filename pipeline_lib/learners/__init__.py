@@ -40,8 +40,7 @@ def create(name: str) -> Train:
     >>> create("ermm")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'? \
-(known: best-feature, erm, ideal, random)
+    pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'?
     """
     train: Train = _REGISTRY.load(name)
     return train

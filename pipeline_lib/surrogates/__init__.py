@@ -39,8 +39,8 @@ def create(name: str, **options: Any) -> Surrogate:
     >>> create("ranksvm", normalization="mean")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: unknown option of surrogate ranksvm 'normalization'; did you mean \
-'normalisation'? (known: normalisation, margin)
+    pipeline_lib.errors.ConfigurationError: unknown option of surrogate ranksvm 'normalization'; did you \
+mean 'normalisation'?
     """
     surrogate: type[Surrogate] = _REGISTRY.load(name)
     known = list(inspect.signature(surrogate).parameters)
