@@ -21,6 +21,7 @@ import argparse
 import datetime
 import importlib
 import importlib.metadata
+import math
 import pkgutil
 import platform
 from pathlib import Path
@@ -46,6 +47,9 @@ def rows(timings: list[Timing]) -> list[str]:
     lines = []
     for timing in timings:
         ours = first.setdefault(timing.work, timing)
+        if math.isnan(timing.median):  # a peer that was left out; its note says why
+            lines.append(f"| {timing.work} | {timing.implementation} | – | – | – | – | {timing.note} |")
+            continue
         spread = f"{min(timing.seconds) * 1e3:.3g}–{max(timing.seconds) * 1e3:.3g}"
         cells = [
             timing.work,

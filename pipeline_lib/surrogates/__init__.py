@@ -27,6 +27,8 @@ NAMES: tuple[str, ...] = _REGISTRY.names
 def create(name: str, **options: Any) -> Surrogate:
     """Make the surrogate ``name``; ``options`` are the arguments of its class, such as ``normalisation="mean"``.
 
+    A number after "@" is the option k of a surrogate registered as "...@k": ``create("slam-ndcg@10")``.
+
     Raises
     ------
     ConfigurationError
@@ -42,6 +44,8 @@ def create(name: str, **options: Any) -> Surrogate:
     pipeline_lib.errors.ConfigurationError: unknown option of surrogate ranksvm 'normalization'; did you \
 mean 'normalisation'?
     """
+    name, cutoff = _spelled(name)
+    options = {**cutoff, **options}
     surrogate: type[Surrogate] = _REGISTRY.load(name)
     known = list(inspect.signature(surrogate).parameters)
     for option in options:
@@ -58,4 +62,9 @@ def module_of(name: str) -> str:
     >>> module_of("listnet")
     'pipeline_lib.surrogates.listwise'
     """
-    return _REGISTRY.module_of(name)
+    return _REGISTRY.module_of(_spelled(name)[0])
+
+
+def _spelled(name: str) -> tuple[str, dict[str, int]]:
+    head, _, number = name.partition("@")
+    return (f"{head}@k", {"k": int(number)}) if number.isdecimal() else (name, {})

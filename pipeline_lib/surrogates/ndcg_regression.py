@@ -1,0 +1,131 @@
+"""Which surrogate fits the scores to NDCG's normalised gains?"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, check_list, needed_score_bound
+
+
+class SquaredNDCG(SmoothSurrogate):
+    """phi(s, y) = sum_i (s_i - G(y_i) / Z(y))^2, with G(r) = 2^r - 1 and Z(y) = max over rankings of DCG.
+
+    The target g = G / Z is 0 where Z = 0 (no relevant document). The gradient is 2 (s - g).
+
+    Constants on ||s||_inf <= S, exact. The target depends on y only through gains up to a factor: sorted, g lies in
+    the simplex {g_1 >= g_2 >= ... >= 0, sum g_i D(i) = 1}, whose corners are r equal targets 1 / (D(1) + ... + D(r)).
+    What is to be maximised is convex in g and largest at s = -S 1, so a corner attains it: binary labels with r
+    relevant documents. With t_r = D(1) + ... + D(r),
+
+    - l_inf: 2 (m S + m / t_m), where r = m is best;
+    - l_2: 2 sqrt(m S^2 + max_r (2 S r / t_r + r / t_r^2)).
+
+    Without a relevant label (y_max = 0) they are 2 m S and 2 sqrt(m) S. H = 2 m everywhere, attained by u = 1.
+
+    References
+    ----------
+    `topk`, section 5 (NDCG-calibrated surrogates); Ravikumar et al. 2011.
+
+    Example
+    -------
+    >>> SquaredNDCG().value_and_gradient([0.0, 1.0, 0.5], [0, 1, 0], [0, 2, 3])
+    (array([0.  , 0.25]), array([0., 0., 1.]))
+    """
+
+    name: ClassVar[str] = "squared-ndcg"
+    third_order: ClassVar[float] = 0.0
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """See the base class."""
+        return _squared_distance(scores, normalised_gains(y, offsets), offsets)
+
+    def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
+        """2 V."""
+        return 2.0 * V
+
+    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+        """The exact supremum for ||s||_inf <= score_bound (derived above)."""
+        check_list(m, y_max, norm)
+        bound = needed_score_bound(self.name, score_bound)
+        if norm == "linf":
+            return 2.0 * m * (bound + (1.0 / _discount_sums(m)[m] if y_max else 0.0))
+        return 2.0 * math.sqrt(largest_distance(m, y_max, bound))
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        """2 m; attained."""
+        check_list(m, y_max)
+        return 2.0 * m
+
+
+def normalised_gains(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+    """G(y_i) / Z(y) of every document, shape (N,); 0 in queries without a relevant document. Input is not checked.
+
+    Example
+    -------
+    >>> normalised_gains(np.array([1, 0, 0], np.int32), np.array([0, 2, 3])).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    if len(offsets) == 1:
+        return np.zeros(0)
+    return _normalised_gains(y, offsets, _discount_sums(int(np.diff(offsets).max())))
+
+
+def largest_distance(m: int, y_max: int, score_bound: float) -> float:
+    """The largest sum_i (s_i - g_i)^2 over ||s||_inf <= score_bound and labels in 0..y_max; attained.
+
+    Example
+    -------
+    >>> largest_distance(1, 1, 2.0)
+    9.0
+    """
+    from_zero = m * score_bound**2
+    if y_max == 0:
+        return from_zero
+    relevant, sums = np.arange(1, m + 1), _discount_sums(m)[1:]
+    return float(from_zero + np.max(2.0 * score_bound * relevant / sums + relevant / sums**2))
+
+
+def _discount_sums(m: int) -> Floats:
+    """D(1) + ... + D(r) for r = 0..m, D(i) = 1 / log2(i + 1)."""
+    sums = np.zeros(m + 1)
+    np.cumsum(1.0 / np.log2(np.arange(2.0, m + 2.0)), out=sums[1:])
+    return sums
+
+
+@njit(cache=True)
+def _normalised_gains(y, offsets, discount_sums):  # type: ignore[no-untyped-def]
+    # Z = sum over labels l of G(l) times the discounts of the ranks that documents of label l fill when sorted
+    gain = 2.0 ** np.arange(256.0) - 1.0
+    count = np.zeros(256, np.int64)
+    target = np.empty(len(y))
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        top = 0
+        for i in range(begin, end):
+            count[y[i]] += 1
+            top = max(top, y[i])
+        ranked, ideal = 0, 0.0
+        for label in range(top, 0, -1):
+            ideal += gain[label] * (discount_sums[ranked + count[label]] - discount_sums[ranked])
+            ranked += count[label]
+        for i in range(begin, end):
+            target[i] = gain[y[i]] / ideal if top > 0 else 0.0
+            count[y[i]] = 0
+    return target
+
+
+@njit(cache=True)
+def _squared_distance(s, target, offsets):  # type: ignore[no-untyped-def]
+    # phi = sum_i (s_i - g_i)^2;  d phi / d s_i = 2 (s_i - g_i)
+    values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))
+    for q in range(len(values)):
+        for i in range(offsets[q], offsets[q + 1]):
+            difference = s[i] - target[i]
+            values[q] += difference * difference
+            gradient[i] = 2.0 * difference
+    return values, gradient

@@ -1,0 +1,369 @@
+"""Which convex surrogates bound a listwise ranking loss with one weighted hinge a document: the SLAM family of `slam`.
+
+    phi^v(s, y) = sum_i v_i max(0, max_{j: y_j < y_i} (Delta + s_j - s_i))                                          (5)
+
+A document pays by how far the best-scored of the less relevant documents comes to it, times its weight v_i. Weights
+depend on the labels only; a choice of them bounds one ranking loss. With the documents numbered by falling label,
+i = 1..m, r of them relevant, G the gain, D the discount, Z and Z_k the ideal DCG:
+
+    v^MAP_i = 1/r - i / (r (m - r + i)) = (m - r) / (r (m - r + i))  for i <= r, else 0                             (6)
+    v^NDCG_i = (G(y_i) - G(y_m)) (D(i) - D(m)) / Z                                                                  (9)
+    v^NDCG@k_i = G(y_i) D(i) / Z_k  for i <= k, else 0                                                             (31)
+
+Equal labels. Documents of equal label share a range of positions i, and (6), (9) and (31) do not say who takes which.
+Here they take them in document order. Any assignment that does not look at the scores keeps phi^v convex, and any
+keeps the bound: within a label the hinge falls with the score and v falls with i, so among all assignments the sum is
+smallest when the best-scored document takes the first position; the proofs in the paper's appendix bound that smallest
+sum. Taking it for the surrogate would be tighter, but a minimum of convex functions is not convex.
+
+The bound. A document below a less relevant one has a hinge of at least Delta, so phi^v >= 1 - NDCG (Theorem 3), 1 - AP
+(Theorem 2) and 1 - NDCG@k (Corollary 7) for every s and y when Delta >= 1, ties in scores broken in whatever way; for
+Delta < 1 they bound Delta times the loss. AP works on binary labels: a label of 1 or more counts as 1.
+
+Queries in which nothing can go wrong. All labels equal: no hinge, phi = 0; v^NDCG = v^MAP = 0 (r = m and r = 0
+included). No relevant document: Z = Z_k = 0, and all weights are 0 by convention. The measures count as 1 there.
+
+Constants. Put one document of the lowest label on top and all others at one score: all hinges are open and point to
+that one document, and ||grad||_1 = 2 sum v over the documents that have a hinge, the largest possible. With respect to
+l_2, ||grad||_2 <= sum v ||e_k - e_i||_2 = sqrt(2) sum v, attained where one document carries all the weight. Over label
+vectors, sum v is largest for a single relevant document of m, where it is
+
+    1 - 1/m (MAP),    1 - D(m) (NDCG),    1 (NDCG@k);
+
+for MAP since sum v = (1/r) sum_{i<=r} (m - r) / (m - r + i), a mean of terms that all fall with r and i; for NDCG since
+sum v <= 1 - D(m) sum g / sum g D with g_i = G(y_i) - G(y_m) and D <= 1. So the suprema below are attained, whatever
+y_max >= 1, and grow with m.
+
+References
+----------
+`slam`, sections 3 to 5 and its appendix.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.surrogates.base import MAX_LABEL, Floats, Norm, Surrogate, check_list, checked
+from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
+
+
+def weights(y: ArrayLike, kind: str = "ndcg") -> Floats:
+    """The weights v of one query's documents, in the documents' own order, shape (m,): (9), (6) or (31).
+
+    Equal labels take their positions in document order; see the module's docstring for why.
+
+    Parameters
+    ----------
+    y : shape (m,), whole labels in 0..255
+    kind : "ndcg", "map" (label >= 1 counts as 1) or "ndcg@K", such as "ndcg@10"
+
+    Raises
+    ------
+    DataError
+        When the labels are not of this form.
+    ConfigurationError
+        When the kind does not exist.
+
+    Example
+    -------
+    >>> weights([0, 1, 1, 0], "map").round(4).tolist()
+    [0.0, 0.3333, 0.25, 0.0]
+    >>> weights([0, 2, 1], "ndcg@1").tolist()
+    [0.0, 1.0, 0.0]
+    """
+    return weights_of_all(y, [0, np.size(y)], kind)
+
+
+def weights_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats:
+    """The weights of all queries' documents, shape (N,): as :func:`weights`, query by query.
+
+    Example
+    -------
+    >>> weights_of_all([0, 1, 0, 0, 1], [0, 2, 5], "map").round(4).tolist()
+    [0.0, 0.5, 0.0, 0.0, 0.6667]
+    """
+    _, labels, bounds = checked(np.zeros(np.shape(y)), y, offsets)
+    return _weights(labels, bounds, kind)
+
+
+def v_max(y: ArrayLike, kind: str = "ndcg") -> float:
+    """max v_i / v_j over positive weights of one query (Proposition 4); 1 where no weight is positive.
+
+    Example
+    -------
+    >>> v_max([1, 1, 1, 0], "map")
+    2.0
+    """
+    return float(v_max_of_all(y, [0, np.size(y)], kind)[0])
+
+
+def v_max_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats:
+    """The largest ratio of positive weights of every query, shape (Q,); its maximum is the v_max of Theorem 5."""
+    v = weights_of_all(y, offsets, kind)
+    starts = np.asarray(offsets)[:-1]
+    largest = np.maximum.reduceat(v, starts)
+    smallest = np.minimum.reduceat(np.where(v > 0, v, math.inf), starts)
+    ratios: Floats = np.where(largest > 0, largest / smallest, 1.0)
+    return ratios
+
+
+def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
+    """The largest v_max over all lists of at most ``m`` documents with labels in 0..``y_max``; attained.
+
+    MAP: v_1 / v_r = m / (m - r + 1) is largest for r = m - 1: m / 2.
+    NDCG: labels y_max, ..., 1, 0 give (2^y_max - 1) (1 - D(m)) / (D(m - 1) - D(m)), of the order m log^2 m, for m >= 3.
+    NDCG@k: labels y_max, ..., 1 at the first K = min(k, m) positions give (2^y_max - 1) log2(K + 1), for K >= 2.
+    In every other case at most one weight is positive, and the ratio is 1.
+
+    Example
+    -------
+    >>> v_max_supremum(10, 1, "map"), v_max_supremum(100, 1, "ndcg@3")
+    (5.0, 2.0)
+    """
+    check_list(m, y_max)
+    k = _cutoff(kind)
+    if kind == "map":
+        return max(1.0, m / 2) if y_max else 1.0
+    D = discounts(m)
+    if k is None:
+        return float(GAINS[y_max] * (1.0 - D[-1]) / (D[-2] - D[-1])) if m >= 3 and y_max else 1.0
+    last = min(k, m)
+    return float(GAINS[y_max] / D[last - 1]) if last >= 2 and y_max else 1.0
+
+
+class _Slam(Surrogate):
+    """What the family shares: a margin, the hinges, and constants that follow from the largest sum of weights.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of weights, as :func:`weights` names them.
+    upper_bounds : str
+        The ranking loss that the surrogate bounds from above, for every s and y, when margin >= 1.
+    """
+
+    shift_invariant: ClassVar[bool] = True
+    upper_bounds: ClassVar[str]
+    kind: str
+
+    def __init__(self, margin: float = 1.0) -> None:
+        if not (math.isfinite(margin) and margin > 0):
+            raise ConfigurationError(f"margin: expected a finite number > 0, found {margin}")
+        self.margin = float(margin)
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """See the base class; (24), with hinges at exactly 0 closed and the first of equal scores as k(i)."""
+        labels = np.minimum(y, 1) if self.kind == "map" else y
+        return _hinges(scores, labels, offsets, _weights(labels, offsets, self.kind), self.margin)
+
+    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+        """2 (l_inf) or sqrt(2) (l_2) times the largest sum of weights; attained (see the module's docstring)."""
+        check_list(m, y_max, norm)
+        if m == 1 or y_max == 0:
+            return 0.0
+        return (2.0 if norm == "linf" else math.sqrt(2.0)) * self._largest_sum(m)
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        """Undefined: the hinges have kinks."""
+        raise DataError(f"{self.name} is not smooth: it has no smoothness constant")
+
+    @abstractmethod
+    def _largest_sum(self, m: int) -> float:
+        """sup of sum v over label vectors of m >= 2 documents."""
+
+
+class SlamNDCG(_Slam):
+    """phi^v with the weights (9); phi >= 1 - NDCG (Theorem 3), a bound that is not tight.
+
+    G = 2 (1 - D(m)) with respect to l_inf, sqrt(2) (1 - D(m)) with respect to l_2; attained.
+
+    Parameters
+    ----------
+    margin : float > 0
+        Delta; the paper uses 1, and from 1 on the bound holds.
+
+    References
+    ----------
+    `slam`, (5), (9) and (24), Theorem 3.
+
+    Example
+    -------
+    >>> values, gradient = SlamNDCG().value_and_gradient([0.0, 2.0, 1.0], [1, 0, 0], [0, 3])
+    >>> values.tolist(), gradient.tolist()
+    ([1.5], [-0.5, 0.5, 0.0])
+    """
+
+    name: ClassVar[str] = "slam-ndcg"
+    upper_bounds: ClassVar[str] = "1-ndcg"
+    kind = "ndcg"
+
+    def _largest_sum(self, m: int) -> float:
+        return float(1.0 - discounts(m)[-1])
+
+
+class SlamMAP(_Slam):
+    """phi^v on binary labels (label >= 1 counts as 1) with the weights (6); phi >= 1 - AP (Theorem 2).
+
+    The bound is tight: for every m, r and t <= r there are scores with 1 - AP = v_t + ... + v_r and a phi arbitrarily
+    near to it. G = 2 (1 - 1/m) with respect to l_inf, sqrt(2) (1 - 1/m) with respect to l_2; attained.
+
+    Parameters
+    ----------
+    margin : float > 0
+        Delta; the paper uses 1, and from 1 on the bound holds.
+
+    References
+    ----------
+    `slam`, (5), (6) and (24), Theorem 2.
+
+    Example
+    -------
+    >>> SlamMAP().value([0.0, 1.0, -3.0], [1, 0, 0], [0, 3]).round(4).tolist()
+    [1.3333]
+    """
+
+    name: ClassVar[str] = "slam-map"
+    upper_bounds: ClassVar[str] = "1-ap"
+    kind = "map"
+
+    def _largest_sum(self, m: int) -> float:
+        return 1.0 - 1.0 / m
+
+
+class SlamNDCGAt(_Slam):
+    """phi^v with the weights (31); phi >= 1 - NDCG@k (Corollary 7, its proof in the appendix).
+
+    The paper's (30) sums over the first k documents of the list; the measure meant, and bounded here, sums over the
+    first k ranks. G = 2 with respect to l_inf and sqrt(2) with respect to l_2, for every m >= 2 and k; attained.
+
+    Parameters
+    ----------
+    k : whole number >= 1
+        The cut-off.
+    margin : float > 0
+        Delta; the paper uses 1, and from 1 on the bound holds.
+
+    References
+    ----------
+    `slam`, (5), (24) and (31), Corollary 7.
+
+    Example
+    -------
+    >>> SlamNDCGAt(k=1).value([0.0, 2.0, 1.0], [1, 0, 0], [0, 3]).tolist()
+    [3.0]
+    """
+
+    name: ClassVar[str] = "slam-ndcg@k"
+    upper_bounds: ClassVar[str] = "1-ndcg@k"
+
+    def __init__(self, k: int = 10, margin: float = 1.0) -> None:
+        super().__init__(margin)
+        self.kind = f"ndcg@{k}"
+        _cutoff(self.kind)
+        self.k = int(k)
+
+    def _largest_sum(self, m: int) -> float:
+        return 1.0
+
+
+def _cutoff(kind: str) -> int | None:
+    """The K of "ndcg@K"; None for "ndcg" and "map"."""
+    if kind in ("ndcg", "map"):
+        return None
+    digits = kind.removeprefix("ndcg@")
+    if digits == kind or not (digits.isascii() and digits.isdigit() and int(digits) >= 1):
+        raise ConfigurationError(f"kind of weights: expected 'ndcg', 'map' or 'ndcg@K' with K >= 1, found {kind!r}")
+    return int(digits)
+
+
+def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Floats:
+    k = _cutoff(kind)
+    if kind == "map":
+        binary = np.minimum(y, 1)
+        return _map_weights(binary, ideal_ranks(binary, offsets), offsets)
+    D = discounts(int(np.diff(offsets).max(initial=1)))
+    positions = ideal_ranks(y, offsets)
+    return _ndcg_weights(y, positions, offsets, D) if k is None else _truncated_weights(y, positions, offsets, D, k)
+
+
+@njit(cache=True)
+def _map_weights(y, positions, offsets):  # type: ignore[no-untyped-def]
+    # v_i = (m - r) / (r (m - r + i)) for relevant documents, else 0; binary labels
+    v = np.zeros(len(y))
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        r = y[begin:end].sum()
+        others = end - begin - r
+        for i in range(begin, end):
+            if y[i] > 0:
+                v[i] = others / (r * (others + positions[i]))
+    return v
+
+
+@njit(cache=True)
+def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
+    # v_i = (G(y_i) - G(lowest)) (D(i) - D(m)) / Z,  Z = sum_i G(y_i) D(i)
+    v = np.zeros(len(y))
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        lowest, Z = y[begin], 0.0
+        for i in range(begin, end):
+            lowest = min(lowest, y[i])
+            Z += GAINS[y[i]] * D[positions[i] - 1]
+        if Z > 0.0:
+            for i in range(begin, end):
+                v[i] = (GAINS[y[i]] - GAINS[lowest]) * (D[positions[i] - 1] - D[end - begin - 1]) / Z
+    return v
+
+
+@njit(cache=True)
+def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-def]
+    # v_i = G(y_i) D(i) / Z_k for i <= k, else 0,  Z_k = sum_{i <= k} G(y_i) D(i)
+    v = np.zeros(len(y))
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        Z = 0.0
+        for i in range(begin, end):
+            if positions[i] <= k:
+                v[i] = GAINS[y[i]] * D[positions[i] - 1]
+                Z += v[i]
+        if Z > 0.0:
+            v[begin:end] /= Z
+    return v
+
+
+@njit(cache=True)
+def _hinges(s, y, offsets, v, margin):  # type: ignore[no-untyped-def]
+    # phi = sum_i v_i max(0, margin + s_k - s_i),  k = k(i) the best-scored document with a label below y_i:
+    # a maximum within every label, then a running maximum over labels. O(m + largest label), no sorting.
+    values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
+    best = np.full(MAX_LABEL + 2, -1, np.int64)  # best[l]: first of the best-scored documents with a label below l
+    for q in range(len(values)):
+        begin, end = offsets[q], offsets[q + 1]
+        top = 0
+        for i in range(begin, end):
+            k = best[y[i] + 1]
+            if k < 0 or s[i] > s[k]:
+                best[y[i] + 1] = i
+            top = max(top, y[i])
+        for label in range(1, top + 1):
+            lower, k = best[label], best[label + 1]
+            if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
+                best[label + 1] = lower
+        for i in range(begin, end):
+            k = best[y[i]]
+            if k >= 0:
+                hinge = margin + s[k] - s[i]
+                if hinge > 0.0:
+                    values[q] += v[i] * hinge
+                    gradient[i] -= v[i]
+                    gradient[k] += v[i]
+        best[: top + 2] = -1
+    return values, gradient

@@ -1,0 +1,98 @@
+"""Over how many labels at a time does a function of a label vector decompose?
+
+A function F decomposes over l coordinates when F(y) = sum over sets of l documents of functions of their labels.
+`topk`, Lemma 1: then, and only then, the labels of l documents at a time suffice for an unbiased estimate of F.
+Lemmas 2 and 3 say that RankSVM's gradient does not decompose over 1 coordinate and ListNet's not over 1 or 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.surrogates.base import Floats
+
+LabelFunction = Callable[[NDArray[np.int32]], ArrayLike]
+MOST_LABEL_VECTORS = 1_000_000
+
+
+def mixed_difference(function: LabelFunction, y: ArrayLike, documents: Sequence[int], step: int = 1) -> Floats:
+    """The mixed difference of ``function`` at ``y`` in the labels of ``documents``, of order len(documents).
+
+        sum over subsets T of the documents of (-1)^(order - |T|) F(y + step sum_{i in T} e_i)
+
+    A function that decomposes over l coordinates has no mixed difference of order l + 1.
+
+    Parameters
+    ----------
+    function : from a label vector, int32 (m,), to a number or an array
+    y : shape (m,)
+    documents : distinct positions in 0..m-1
+    step : int
+
+    Example
+    -------
+    >>> mixed_difference(lambda y: y[0] * y[1] + y[2], [0, 0, 0], [0, 1])
+    array(1.)
+    """
+    labels = np.asarray(y, np.int32)
+    if len(set(documents)) != len(documents) or not all(0 <= i < len(labels) for i in documents):
+        raise DataError(f"documents: expected distinct positions in 0..{len(labels) - 1}, found {list(documents)}")
+    total: Floats = np.zeros(())
+    for size in range(len(documents) + 1):
+        for raised in itertools.combinations(documents, size):
+            point = labels.copy()
+            point[list(raised)] += step
+            total = total + (-1.0) ** (len(documents) - size) * np.asarray(function(point), np.float64)
+    return np.asarray(total)
+
+
+def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
+    """How much of ``function`` takes exactly 0, 1, ..., m labels together, shape (m + 1,).
+
+    F on {0..y_max}^m is uniquely the sum over sets T of documents of terms F_T(y_T) that vanish where a label of T is
+    0; F_T(y_T) is the mixed difference at y = 0 in the documents of T with their labels as steps. Entry t is the
+    largest |F_T(y_T)| with |T| = t. F decomposes over l coordinates if and only if the entries after l are 0.
+
+    Raises
+    ------
+    DataError
+        When there are more than a million label vectors.
+
+    Example
+    -------
+    >>> interactions(lambda y: 5.0 + y[0] + 3.0 * y[1] * y[2], 3, 1)
+    array([5., 1., 3., 0.])
+    """
+    if m < 1 or y_max < 0 or (y_max + 1) ** m > MOST_LABEL_VECTORS:
+        raise DataError(
+            f"expected m >= 1, y_max >= 0 and at most {MOST_LABEL_VECTORS} label vectors, found m = {m}, "
+            f"y_max = {y_max}"
+        )
+    vectors = [np.array(y, np.int32) for y in itertools.product(range(y_max + 1), repeat=m)]
+    terms = np.array([np.ravel(np.asarray(function(y), np.float64)) for y in vectors])
+    terms = terms.reshape(*(y_max + 1,) * m, -1)
+    for document in range(m):
+        along = np.moveaxis(terms, document, 0)
+        along[1:] -= along[:1]
+    together = np.array([np.count_nonzero(y) for y in vectors])
+    largest = np.abs(terms.reshape(len(vectors), -1)).max(axis=1)
+    return np.array([largest[together == size].max(initial=0.0) for size in range(m + 1)])
+
+
+def order(function: LabelFunction, m: int, y_max: int, tol: float = 1e-9) -> int:
+    """The least l such that ``function`` decomposes over l coordinates: the last interaction above ``tol`` relatively.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> ranksvm = surrogates.create("ranksvm")
+    >>> order(lambda y: ranksvm.gradient([0.3, -0.2, 0.1, 0.0], y, [0, 4]), 4, 2)
+    2
+    """
+    sizes = interactions(function, m, y_max)
+    return int(np.flatnonzero(sizes > tol * sizes.max(initial=0.0)).max(initial=0))

@@ -1,0 +1,95 @@
+"""How far can a query's feature matrix stretch a gradient or a weight vector?
+
+`lists` and `topk`, Lemma 4: for 1 <= p <= inf and the dual exponent q (1/p + 1/q = 1),
+
+    ||X'||_{1 -> p} = sup ||X' v||_p / ||v||_1 = sup ||X u||_inf / ||u||_q = ||X||_{q -> inf} = max_j ||X_j||_p.
+
+This is why gradients of losses in score space are measured by their l_1 norm.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.surrogates.base import Floats
+
+STEPS = 100
+
+
+def largest_row(X: ArrayLike, p: float = 2.0) -> float:
+    """max_j ||X_j||_p, the right-hand side of Lemma 4, for X of shape (m, d).
+
+    Example
+    -------
+    >>> largest_row([[3.0, 4.0], [1.0, 0.0]])
+    5.0
+    """
+    return float(np.linalg.norm(_matrix(X, p), p, axis=1).max())
+
+
+def stretch(X: ArrayLike, p: float = 2.0, *, rng: np.random.Generator, restarts: int = 20) -> tuple[float, float]:
+    """Lower estimates of ||X'||_{1 -> p} and ||X||_{q -> inf}, the left-hand sides of Lemma 4, by maximisation.
+
+    Both quotients are convex over the unit ball of their norm, so each step goes to where the linearisation at the
+    present point is largest in the ball, which never makes the quotient smaller; from random points.
+
+    Returns
+    -------
+    (float, float)
+        The largest ||X' v||_p / ||v||_1 and ||X u||_inf / ||u||_q seen.
+
+    Example
+    -------
+    >>> stretch([[3.0, 4.0], [1.0, 0.0]], rng=np.random.default_rng(0))
+    (5.0, 5.0)
+    """
+    matrix = _matrix(X, p)
+    left = max(_ascend(matrix.T, rng.normal(size=(len(matrix),)), 1.0, p) for _ in range(restarts))
+    right = max(_ascend(matrix, rng.normal(size=(len(matrix.T),)), _dual(p), math.inf) for _ in range(restarts))
+    return left, right
+
+
+def _ascend(matrix: Floats, start: Floats, inner: float, outer: float) -> float:
+    # ||A v||_outer / ||v||_inner from v = start upwards
+    best, v = 0.0, start
+    for _ in range(STEPS):
+        value = float(np.linalg.norm(np.asarray(matrix @ v), outer)) / float(np.linalg.norm(v, inner))
+        if value <= best:
+            break
+        best = value
+        v = _furthest(matrix.T @ _furthest(matrix @ v, _dual(outer)), inner)
+    return best
+
+
+def _dual(p: float) -> float:
+    return math.inf if p == 1.0 else 1.0 if math.isinf(p) else p / (p - 1.0)
+
+
+def _furthest(direction: Floats, p: float) -> Floats:
+    # The point of the unit ball of ||.||_p that goes furthest in this direction.
+    if p == 1.0:
+        corner = np.zeros(len(direction))
+        best = int(np.abs(direction).argmax())
+        corner[best] = 1.0 if direction[best] >= 0.0 else -1.0
+        return corner
+    if math.isinf(p):
+        return np.where(direction >= 0.0, 1.0, -1.0)
+    largest = float(np.abs(direction).max())
+    if largest == 0.0:
+        return np.full(len(direction), len(direction) ** (-1.0 / p))
+    point = np.sign(direction) * (np.abs(direction) / largest) ** (1.0 / (p - 1.0))
+    unit: Floats = point / np.linalg.norm(point, p)
+    return unit
+
+
+def _matrix(X: ArrayLike, p: float) -> Floats:
+    matrix = np.asarray(X, np.float64)
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+        raise DataError(f"X: expected a matrix of finite numbers with a row and a column, found shape {matrix.shape}")
+    if not p >= 1.0:
+        raise DataError(f"p: expected a number >= 1 (or inf), found {p}")
+    return matrix

@@ -1,0 +1,51 @@
+"""By how much can a smooth non-negative loss differ at two score vectors, given its values there?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.surrogates.base import Floats, Surrogate
+
+
+def ratio(
+    surrogate: Surrogate, scores: ArrayLike, others: ArrayLike, y: ArrayLike, offsets: ArrayLike, smoothness: float
+) -> Floats:
+    """Left over right side of `lists`, Lemma 14, of every query, shape (Q,); the lemma says that it is at most 1.
+
+        (phi(s) - phi(s'))^2 <= 6 H (phi(s) + phi(s')) ||s - s'||_inf^2
+
+    for non-negative phi with smoothness constant H with respect to l_inf (Lemma 13 is the case of one document). Where
+    both sides are 0, the ratio is 0.
+
+    Parameters
+    ----------
+    surrogate : Surrogate
+    scores, others : shape (N,)
+        s and s'.
+    y : shape (N,)
+    offsets : shape (Q + 1,)
+    smoothness : float > 0
+        H, on all of R^m: on a bounded set of scores alone the lemma does not hold for every function.
+
+    Raises
+    ------
+    DataError
+        When the loss is negative somewhere, or the input is not of this form.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> ratio(surrogates.create("squared"), [2.0], [1.0], [0], [0, 1], 2.0)
+    array([0.15])
+    """
+    if not smoothness > 0.0:
+        raise DataError(f"smoothness: expected a number > 0, found {smoothness}")
+    here, there = surrogate.value(scores, y, offsets), surrogate.value(others, y, offsets)
+    if (here < 0.0).any() or (there < 0.0).any():
+        raise DataError(f"{surrogate.name}: Lemma 14 expects a non-negative loss, found {min(here.min(), there.min())}")
+    moved = np.abs(np.asarray(scores, np.float64) - np.asarray(others, np.float64))
+    distance = np.maximum.reduceat(moved, np.asarray(offsets)[:-1])
+    right = 6.0 * smoothness * (here + there) * distance**2
+    return np.divide((here - there) ** 2, right, out=np.zeros_like(right), where=right > 0.0)

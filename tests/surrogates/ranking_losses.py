@@ -1,0 +1,51 @@
+"""What are NDCG and AP of one query, spelled out as slowly as their definitions?"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+
+def order(scores):
+    """Documents from the top rank down; equal scores in document order."""
+    return sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+
+
+def one_minus_ndcg(scores, y, k=None):
+    k = len(y) if k is None else k
+    dcg = sum((2.0 ** y[i] - 1) / np.log2(rank + 2) for rank, i in enumerate(order(scores)[:k]))
+    ideal = sum((2.0**label - 1) / np.log2(rank + 2) for rank, label in enumerate(sorted(y, reverse=True)[:k]))
+    return 1 - dcg / ideal if ideal > 0 else 0.0
+
+
+def one_minus_ap(scores, y):
+    hits, total = 0, 0.0
+    for rank, i in enumerate(order(scores), start=1):
+        if y[i] >= 1:
+            hits += 1
+            total += hits / rank
+    return 1 - total / hits if hits else 0.0
+
+
+def label_vectors(m, y_max):
+    return [list(y) for y in itertools.product(range(y_max + 1), repeat=m)]
+
+
+def stacked(queries):
+    """(scores, y, offsets) of a list of (scores, y)."""
+    offsets = np.cumsum([0] + [len(y) for _, y in queries])
+    return np.concatenate([s for s, _ in queries]).astype(float), np.concatenate([y for _, y in queries]), offsets
+
+
+@st.composite
+def queries(draw, max_m=8, y_max=3):
+    """Scores and labels of one query: ties, scores near the labels' order or against it, and large gaps among them."""
+    m = draw(st.integers(1, max_m))
+    y = draw(hnp.arrays(np.int64, m, elements=st.integers(0, y_max)))
+    ties = hnp.arrays(np.float64, m, elements=st.integers(-2, 2).map(float))
+    spread = hnp.arrays(np.float64, m, elements=st.floats(-3, 3, width=32))
+    s = draw(st.one_of(ties, spread)) * draw(st.sampled_from([1e-6, 0.01, 1.0, 1e4]))
+    return s + draw(st.sampled_from([0.0, 0.0, -1.0, 1e-3, 1.0])) * y, y

@@ -1,0 +1,122 @@
+"""Is smooth-dcg the published gain for k = 1, DCG@k in the limit, and within the constants derived for it?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.surrogates.smooth_dcg import SmoothDCG
+
+
+def dcg(scores, y, k):
+    ranked = y[np.argsort(-scores, kind="stable")][:k]
+    return float(np.sum((2.0**ranked - 1.0) / np.log2(np.arange(2, len(ranked) + 2))))
+
+
+@pytest.mark.parametrize("sigma", [0.01, 1.0, 7.0])
+def test_cut_off_1_is_the_published_formula(sigma):
+    rng = np.random.default_rng(0)
+    s, y = rng.normal(size=12), rng.integers(0, 5, 12)
+    p = np.exp((s - s.max()) / sigma)
+    p /= p.sum()
+    gains = 2.0**y - 1.0
+    value, gradient = SmoothDCG(sigma=sigma, sign="as-printed").value_and_gradient(s, y, [0, 12])
+    assert value[0] == pytest.approx(p @ gains, rel=1e-12)
+    # `lists`, appendix B, and `topk`, section 4.1.1, term by term
+    printed = [sum(gains[i] / sigma * (p[i] * (i == j) - p[i] * p[j]) for i in range(12)) for j in range(12)]
+    np.testing.assert_allclose(gradient, printed, rtol=1e-9, atol=1e-15 * gains.max() / sigma)
+    # documents far below the top, too, get their share exactly (where the formula itself does not cancel)
+    apart = np.abs(gains - p @ gains) > 0.1
+    np.testing.assert_allclose(gradient[apart], (p * (gains - p @ gains) / sigma)[apart], rtol=1e-9)
+
+
+def test_signs():
+    s, y, offsets = [0.3, -0.2, 0.9], [2, 0, 1], [0, 3]
+    printed, up = SmoothDCG(2, 0.5, "as-printed").value_and_gradient(s, y, offsets)
+    descent, down = SmoothDCG(2, 0.5).value_and_gradient(s, y, offsets)
+    regret, same = SmoothDCG(2, 0.5, "regret").value_and_gradient(s, y, offsets)
+    np.testing.assert_array_equal(descent, -printed)
+    np.testing.assert_array_equal(regret, dcg(np.array(y, float), np.array(y), 2) - printed)
+    np.testing.assert_array_equal(down, -up)
+    np.testing.assert_array_equal(same, -up)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 10])
+def test_tends_to_dcg(k):
+    rng = np.random.default_rng(k)
+    for m in (1, 2, 4, 7):
+        s, y = rng.permutation(m) * 1.0, rng.integers(0, 4, m)
+        value = SmoothDCG(k, 0.02, "as-printed").value(s, y, [0, m])[0]
+        assert value == pytest.approx(dcg(s, y, k), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_regret_is_not_negative_and_small_for_the_ideal_ranking(k):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 4, 200)
+    offsets = np.arange(0, 201, 10)
+    loss = SmoothDCG(k, 0.3, "regret")
+    assert np.all(loss.value(rng.normal(size=200), y, offsets) >= 0.0)
+    assert np.all(np.abs(loss.value(100.0 * y, y, offsets)) <= 1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_extreme_scores_stay_finite(k):
+    scores, y = np.array([1e4, -1e4, 0.0, 1e4]), np.array([0, 3, 1, 3])
+    value, gradient = SmoothDCG(k, 0.01, "as-printed").value_and_gradient(scores, y, [0, 4])
+    assert np.isfinite(gradient).all()
+    # two equal scores on top share ranks 1 and 2
+    expected = 3.5 if k == 1 else (1.0 - 1 / math.log2(3)) * 3.5 + (1 / math.log2(3) - 0.5) * 7.0 + 0.5 * 8.0
+    assert value[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("m", [2, 3, 6])
+def test_lipschitz_is_four_times_what_two_equal_scores_attain(m):
+    loss = SmoothDCG(sigma=0.5)
+    scores = np.where(np.arange(m) < 2, 0.0, -100.0)
+    gradient = loss.gradient(scores, np.where(np.arange(m) == 0, 2, 0), [0, m])
+    assert loss.lipschitz(m, 2) == 2.0 * 3.0 / 0.5
+    assert loss.lipschitz(m, 2) == pytest.approx(4.0 * np.abs(gradient).sum(), rel=1e-12)
+    assert loss.lipschitz(m, 2, "l2") == pytest.approx(4.0 * np.linalg.norm(gradient), rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_a_quarter_of_lipschitz_is_approached_by_long_lists(k):
+    loss, m = SmoothDCG(k), 4000
+    gradient = loss.gradient(np.zeros(m), np.where(np.arange(m) % 2 == 0, 1, 0), [0, m])
+    assert 0.99 < 4.0 * np.abs(gradient).sum() / loss.lipschitz(m, 1) <= 1.0
+
+
+def second_derivative(loss, s, y):
+    steps = 1e-4 * np.eye(len(s))
+    columns = [(loss.gradient(s + h, y, [0, len(s)]) - loss.gradient(s - h, y, [0, len(s)])) / 2e-4 for h in steps]
+    return np.array(columns)
+
+
+def test_smoothness_is_attained_for_cut_off_1():
+    loss = SmoothDCG(sigma=0.7)
+    matrix = second_derivative(loss, np.zeros(4), np.array([2, 0, 0, 2]))
+    u, v = np.array([1, 1, -1, -1]), np.array([1, -1, 1, -1])
+    assert abs(u @ matrix @ v) == pytest.approx(loss.smoothness(4, 2), rel=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_smoothness_and_a_quarter_of_lipschitz_hold(k):
+    loss, rng = SmoothDCG(k), np.random.default_rng(k)
+    for _ in range(30):
+        m = int(rng.integers(2, 7))
+        s, y = rng.normal(size=m) * rng.choice([0.1, 1.0, 3.0]), rng.integers(0, 2, m)
+        assert 4.0 * np.abs(loss.gradient(s, y, [0, m])).sum() <= loss.lipschitz(m, 1) * (1.0 + 1e-12)
+        matrix = second_derivative(loss, s, y)
+        largest = max(np.abs(matrix @ np.array(u)).sum() for u in itertools.product((-1.0, 1.0), repeat=m))
+        assert largest <= loss.smoothness(m, 1) * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("options", [{"k": 0}, {"k": 1.5}, {"sigma": 0.0}, {"sigma": math.nan}, {"sign": "ascent"}])
+def test_bad_options_are_refused(options):
+    with pytest.raises(ConfigurationError, match="expected"):
+        SmoothDCG(**options)

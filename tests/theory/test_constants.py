@@ -1,0 +1,236 @@
+"""Are the constants true, attained where they are said to be, and consistent with each other?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.theory.constants import constants, search, supremum
+from pipeline_lib.theory.self_bounding import ratio
+
+WHATS = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
+VARIANTS = [
+    ("ranksvm", {"normalisation": "mean"}),
+    ("ranksvm", {"margin": 0.5}),
+    ("ranknet", {"normalisation": "mean"}),
+    ("rankboost", {"normalisation": "mean"}),
+    ("smooth-dcg", {"sigma": 0.1, "sign": "as-printed"}),
+    ("smooth-dcg", {"k": 2, "sign": "regret"}),
+]
+# Every surrogate, also those registered later, with its default options; and some with others.
+CASES = [(name, {}) for name in surrogates.NAMES] + VARIANTS
+LISTS = [(1, 1), (4, 2), (5, 1)]
+
+
+def score_bound_needed(loss):
+    try:
+        loss.lipschitz(2, 1)
+    except DataError:
+        return True
+    return False
+
+
+def analytic(loss, m, y_max, what, bound):
+    found = constants(loss, m, y_max, score_bound=bound)
+    return {
+        "lipschitz-linf": found.lipschitz,
+        "lipschitz-l2": found.lipschitz_l2,
+        "smoothness": found.smoothness,
+        "bound": found.bound,
+    }[what]
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+@pytest.mark.parametrize("what", WHATS)
+def test_search_stays_below_the_constant_and_reaches_the_supremum(name, options, what):
+    loss = surrogates.create(name, **options)
+    if what == "smoothness" and not loss.smooth:
+        with pytest.raises(DataError, match="not smooth"):
+            search(loss, 4, 1, what, rng=np.random.default_rng(0))
+        return
+    for m, y_max in LISTS:
+        bound = 1.3 if what == "bound" or score_bound_needed(loss) else None
+        found = search(loss, m, y_max, what, rng=np.random.default_rng(1), restarts=4, score_bound=bound)
+        assert len(found.scores) == len(found.y) <= m
+        assert found.y.min() >= 0
+        assert found.y.max() <= y_max
+        assert bound is None or np.abs(found.scores).max() <= bound * (1.0 + 1e-12)
+        constant = analytic(loss, m, y_max, what, bound)
+        if constant is not None:
+            assert found.value <= constant * (1.0 + 1e-8)
+        exact = supremum(loss, m, y_max, what, score_bound=bound)
+        if exact is not None:
+            assert constant is None or exact <= constant * (1.0 + 1e-12)
+            assert exact * 0.99 <= found.value <= exact * (1.0 + 1e-8)
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_found_is_attained_at_its_point(name):
+    loss = surrogates.create(name)
+    bound = 2.0 if score_bound_needed(loss) else None
+    found = search(loss, 4, 2, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
+    assert found.value == np.abs(loss.gradient(found.scores, found.y, [0, len(found.y)])).sum()
+    if loss.smooth:
+        found = search(loss, 4, 2, "smoothness", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
+        offsets = [0, len(found.y)]
+        change = loss.gradient(found.scores, found.y, offsets) - loss.gradient(found.others, found.y, offsets)
+        assert found.value == np.abs(change).sum() / np.abs(found.scores - found.others).max()
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_norms_of_gradients_are_related(name):
+    # `lists`, section 3: G <= sqrt(m) G^CW; and G^CW <= G, because ||.||_2 <= ||.||_1
+    loss = surrogates.create(name)
+    for m, y_max in ((1, 1), (2, 1), (7, 2), (100, 4)):
+        found = constants(loss, m, y_max, score_bound=0.7)
+        assert found.lipschitz <= math.sqrt(m) * found.lipschitz_l2 * (1.0 + 1e-12) or supremum_related(loss, m, y_max)
+        assert found.lipschitz_l2 <= found.lipschitz * (1.0 + 1e-12)
+
+
+def supremum_related(loss, m, y_max):
+    # Published constants that are free of m and not tight (m = 1 has gradient 0) need not obey; exact suprema do.
+    exact = supremum(loss, m, y_max, "lipschitz-linf"), supremum(loss, m, y_max, "lipschitz-l2")
+    return None not in exact and exact[0] <= math.sqrt(m) * exact[1] * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("m", [5, 10, 50, 100, 500])
+def test_ranksvm_grows_as_the_square_of_m(m):
+    # `slam`, section 6.1 prints O(m) and 2 m; for binary labels it is 2 r (m - r) <= m^2 / 2
+    found = search("ranksvm", m, 1, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1)
+    assert found.value == m**2 // 2
+    assert constants("ranksvm", m, 1).lipschitz == m**2 // 2
+
+
+@pytest.mark.parametrize("m", [5, 500, 10_000])
+def test_listnet_does_not_grow_with_m(m):
+    # `lists`, Proposition 1
+    rng = np.random.default_rng(0)
+    slope = search("listnet", m, 4, "lipschitz-linf", rng=rng, restarts=1)
+    assert len(slope.y) == m
+    assert slope.value == pytest.approx(2.0 - 2.0 / (1.0 + (m - 1) * math.exp(4)), rel=1e-9)
+    curvature = search("listnet", m, 4, "smoothness", rng=rng, restarts=1)
+    assert curvature.value == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("m", [2, 9, 1001])
+def test_smooth_dcg_reaches_a_quarter_of_proposition_2(m):
+    found = search("smooth-dcg", m, 4, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1)
+    assert found.value == pytest.approx(constants("smooth-dcg", m, 4).lipschitz / 4.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["squared", "squared-ndcg", "kl", "ranksvm", "ranknet", "rankboost", "listnet"])
+@pytest.mark.parametrize(("m", "y_max", "bound"), [(1, 2, 0.5), (3, 2, 0.5), (4, 2, 3.0), (3, 3, 0.0)])
+def test_bounds_by_enumeration(name, m, y_max, bound):
+    # phi is convex in s: corners of the box suffice.
+    loss = surrogates.create(name)
+    values, excesses = [], []
+    for labels in itertools.combinations_with_replacement(range(y_max + 1), m):
+        least = 0.0
+        if name == "listnet":
+            least = loss.value(labels, labels, [0, m])[0]
+        for signs in itertools.product((-bound, bound), repeat=m):
+            value = loss.value(signs, labels, [0, m])[0]
+            values.append(value)
+            excesses.append(value - least)
+    found = constants(name, m, y_max, score_bound=bound)
+    exact = supremum(name, m, y_max, "bound", score_bound=bound)
+    if name == "listnet":
+        assert exact is None
+        assert max(values) <= found.bound == math.log(m) + 2.0 * bound
+        assert max(excesses) <= found.excess_bound + 1e-12
+        assert found.excess_bound <= 2.0 * (bound + y_max)
+    else:
+        assert found.excess_bound == found.bound == exact == pytest.approx(max(values), abs=1e-12)
+
+
+@pytest.mark.parametrize(("y_max", "m"), [(0, 7), (1, 6), (2, 6), (3, 9), (4, 12)])
+def test_listnet_l2_supremum_by_enumeration(y_max, m):
+    largest = 0.0
+    for n in range(1, m + 1):
+        for labels in itertools.combinations_with_replacement(range(y_max + 1), n):
+            p = np.exp(np.array(labels, float))
+            p /= p.sum()
+            largest = max(largest, *(float(np.linalg.norm(np.eye(n)[i] - p)) for i in range(n)))
+    assert supremum("listnet", m, y_max, "lipschitz-l2") == pytest.approx(largest, abs=1e-12)
+
+
+def test_listnet_l2_supremum_of_long_lists_is_that_of_two_documents():
+    assert supremum("listnet", 10_000, 4, "lipschitz-l2") == supremum("listnet", 2, 4, "lipschitz-l2")
+    assert supremum("listnet", 10_000, 1, "lipschitz-l2") == supremum("listnet", 200, 1, "lipschitz-l2")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("squared", {}),
+        ("squared-ndcg", {}),
+        ("listnet", {}),
+        ("ranknet", {}),
+        ("ranknet", {"normalisation": "mean"}),
+        ("smooth-dcg", {"sign": "regret"}),
+        ("smooth-dcg", {"sign": "regret", "k": 3, "sigma": 0.3}),
+    ],
+)
+def test_lemma_14_on_smooth_non_negative_losses(name, options):
+    loss = surrogates.create(name, **options)
+    rng = np.random.default_rng(0)
+    for m in (1, 2, 6):
+        n = 2000
+        offsets = np.arange(0, n * m + 1, m)
+        y = rng.integers(0, 4, n * m)
+        scores = rng.normal(size=n * m) * np.repeat(10.0 ** rng.uniform(-2, 1.5, n), m)
+        others = scores + rng.normal(size=n * m) * np.repeat(10.0 ** rng.uniform(-2, 1.5, n), m)
+        smoothness = supremum(loss, m, 3, "smoothness") or loss.smoothness(m, 3) or 1.0  # 0 for one document
+        ratios = ratio(loss, scores, others, y, offsets, smoothness)
+        assert np.all((ratios >= 0.0) & (ratios <= 1.0))
+
+
+def test_lemma_14_wants_a_non_negative_loss():
+    with pytest.raises(DataError, match="non-negative"):
+        ratio(surrogates.create("smooth-dcg"), [0.0, 1.0], [1.0, 0.0], [1, 0], [0, 2], 1.0)
+    with pytest.raises(DataError, match="smoothness"):
+        ratio(surrogates.create("squared"), [0.0], [1.0], [1], [0, 1], 0.0)
+
+
+def test_constants_of_an_unknown_surrogate_are_its_own():
+    class Doubled(type(surrogates.create("listnet"))):
+        name = "doubled"
+
+    found = constants(Doubled(), 5, 2, score_bound=1.0)
+    assert (found.lipschitz, found.smoothness, found.bound, found.order) == (2.0, 2.0, None, None)
+    assert supremum(Doubled(), 5, 2, "lipschitz-linf") is None
+
+
+def test_errors_say_what_was_expected():
+    rng = np.random.default_rng(0)
+    with pytest.raises(DataError, match="score_bound"):
+        constants("squared", 5, 1)
+    with pytest.raises(DataError, match="score_bound"):
+        supremum("squared", 5, 1, "lipschitz-linf")
+    with pytest.raises(DataError, match="score_bound"):
+        supremum("listnet", 5, 1, "bound")
+    with pytest.raises(DataError, match="score_bound"):
+        search("listnet", 5, 1, "bound", rng=rng)
+    with pytest.raises(DataError, match="score_bound"):
+        search("kl", 5, 1, "lipschitz-l2", rng=rng)
+    with pytest.raises(DataError, match="score_bound"):
+        search("kl", 5, 1, "lipschitz-l2", rng=rng, score_bound=0.0)
+    with pytest.raises(DataError, match="m:"):
+        constants("listnet", 0, 1)
+    with pytest.raises(DataError, match="restarts"):
+        search("listnet", 3, 1, "lipschitz-linf", rng=rng, restarts=0)
+    with pytest.raises(ConfigurationError, match="did you mean 'smoothness'"):
+        search("listnet", 3, 1, "smoothnes", rng=rng)
+    with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
+        constants("listne", 3, 1)
+
+
+def test_search_is_reproducible():
+    first, second = (search("ranknet", 5, 2, "smoothness", rng=np.random.default_rng(7), restarts=2) for _ in range(2))
+    assert first.value == second.value
+    np.testing.assert_array_equal(first.scores, second.scores)

@@ -1,0 +1,109 @@
+"""Do gradients decompose over as many labels as `topk` says, and no fewer?"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import DataError
+from pipeline_lib.theory.constants import constants
+from pipeline_lib.theory.decomposability import interactions, mixed_difference, order
+
+SCORES = np.array([0.31, -0.22, 0.13, -0.54])
+
+
+def gradient_of(name, **options):
+    loss = surrogates.create(name, **options)
+    return lambda y: loss.gradient(SCORES[: len(y)], y, [0, len(y)])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "expected"),
+    [
+        ("squared", {}, 1),
+        ("kl", {}, 1),
+        ("smooth-dcg", {}, 1),
+        ("smooth-dcg", {"k": 3, "sign": "regret"}, 1),
+        ("ranksvm", {}, 2),
+        ("ranknet", {}, 2),
+        ("rankboost", {}, 2),
+        ("ranksvm", {"normalisation": "mean"}, 4),
+        ("listnet", {}, 4),
+        ("squared-ndcg", {}, 4),
+    ],
+)
+def test_order_of_every_gradient(name, options, expected):
+    assert order(gradient_of(name, **options), 4, 2) == expected
+    assert constants(surrogates.create(name, **options), 4, 2, score_bound=1.0).order == expected
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_no_gradient_takes_more_labels_than_its_constants_say(name):
+    known = constants(name, 4, 2, score_bound=1.0).order
+    assert known is None or order(gradient_of(name), 4, 2) <= known
+
+
+def test_lemma_2_ranksvm():
+    # the paper's own case: m = 3, s = (1, 0, 0); R_1 against R_2 and R_3
+    loss = surrogates.create("ranksvm")
+
+    def gradient(y):
+        return loss.gradient([1.0, 0.0, 0.0], y, [0, 3])
+
+    second = max(
+        np.abs(mixed_difference(gradient, y, pair)).max()
+        for y in itertools.product((0, 1), repeat=3)
+        for pair in itertools.combinations(range(3), 2)
+    )
+    assert second > 0.5
+    for y in itertools.product((0, 1, 2), repeat=3):
+        assert np.abs(mixed_difference(gradient, y, [0, 1, 2])).max() == 0.0
+
+
+def test_lemma_3_listnet():
+    gradient = gradient_of("listnet")
+    for size in (2, 3, 4):
+        assert np.abs(mixed_difference(gradient, [0, 0, 0, 1], range(size))).max() > 1e-3
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 6])
+def test_listnet_with_binary_labels_decomposes_over_all_labels_but_one(m):
+    # not covered by Lemma 3 and its remark, whose derivatives presume real labels
+    loss = surrogates.create("listnet")
+    assert order(lambda y: loss.gradient(np.zeros(m), y, [0, m]), m, 1) == m - 1 == constants("listnet", m, 1).order
+    assert order(lambda y: loss.gradient(np.zeros(m), y, [0, m]), m, 2) == m == constants("listnet", m, 2).order
+
+
+def test_interactions_rebuild_the_function():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(3, 3, 3))
+    sizes = interactions(lambda y: table[tuple(y)], 3, 2)
+    expected = [0.0] * 4
+    for y in itertools.product(range(3), repeat=3):
+        documents = [i for i in range(3) if y[i]]
+        term = 0.0
+        for kept in itertools.product((0, 1), repeat=len(documents)):
+            point = np.zeros(3, int)
+            point[documents] = np.array(kept) * np.array(y)[documents]
+            term += (-1) ** (len(documents) - sum(kept)) * table[tuple(point)]
+        expected[len(documents)] = max(expected[len(documents)], abs(term))
+    np.testing.assert_allclose(sizes, expected, rtol=1e-12)
+
+
+def test_a_sum_over_pairs_decomposes_over_two():
+    rng = np.random.default_rng(1)
+    tables = rng.normal(size=(5, 5, 3, 3))
+    assert order(lambda y: sum(tables[i, j, y[i], y[j]] for i in range(5) for j in range(i)), 5, 2) == 2
+    assert order(lambda y: 3.0, 4, 1) == 0
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(DataError, match="distinct"):
+        mixed_difference(lambda y: y, [0, 1], [0, 0])
+    with pytest.raises(DataError, match="distinct"):
+        mixed_difference(lambda y: y, [0, 1], [2])
+    with pytest.raises(DataError, match="label vectors"):
+        interactions(lambda y: y, 30, 1)

@@ -1,0 +1,48 @@
+"""Does Lemma 4 of `lists` and `topk` hold, and is it an equality?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.theory.operator_norms import largest_row, stretch
+
+EXPONENTS = [1.0, 1.5, 2.0, 4.0, math.inf]
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 2**32), m=st.integers(1, 6), d=st.integers(1, 5))
+def test_both_sides_agree(p, seed, m, d):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)) * 10.0 ** rng.uniform(-3, 3, size=(m, 1))
+    right = largest_row(X, p)
+    for left in stretch(X, p, rng=rng, restarts=30):
+        assert left == pytest.approx(right, rel=1e-9)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_no_vector_is_stretched_further(p):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 4))
+    q = math.inf if p == 1.0 else 1.0 if math.isinf(p) else p / (p - 1.0)
+    for _ in range(300):
+        v, u = rng.normal(size=7) * rng.integers(0, 2, 7), rng.normal(size=4)
+        assert np.linalg.norm(X.T @ v, p) <= largest_row(X, p) * np.linalg.norm(v, 1) * (1.0 + 1e-12)
+        assert np.linalg.norm(X @ u, np.inf) <= largest_row(X, p) * np.linalg.norm(u, q) * (1.0 + 1e-12)
+
+
+def test_zero_matrix():
+    assert largest_row(np.zeros((3, 2))) == 0.0
+    assert stretch(np.zeros((3, 2)), 3.0, rng=np.random.default_rng(0)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("X", "p"), [([[math.nan]], 2.0), ([1.0, 2.0], 2.0), (np.zeros((0, 2)), 2.0), ([[1.0]], 0.5)])
+def test_bad_arguments_are_refused(X, p):
+    with pytest.raises(DataError, match="expected"):
+        largest_row(X, p)
