@@ -150,7 +150,7 @@ def test_a_failed_job_names_its_log_and_leaves_nothing_half_written(new_project:
 def test_snakemake_s_own_report_has_categories(finished_copy: Project) -> None:
     finished_copy.snakemake("--report", "report.html")
     page = (finished_copy.folder / "report.html").read_text()
-    for category in ("Models", "Claims"):
+    for category in ("Models", "Data sets", "Figures", "Claims"):
         assert category in page
 
 

@@ -14,7 +14,13 @@ rule describe_data:
         summary="data/parquet/{dataset}/summary.json",
         documents="data/parquet/{dataset}/documents.parquet",
     output:
-        "results/{study}/data/{dataset}.json",
+        report(
+            "results/{study}/data/{dataset}.json",
+            caption="../captions/data.rst",
+            category="Data sets",
+            subcategory="{dataset}",
+            labels={"description": "{dataset}"},
+        ),
     log:
         "results/{study}/logs/describe_data/{dataset}.log",
     benchmark:
@@ -78,7 +84,12 @@ rule compare_models:
         code=code("compare_models"),
         evaluations=EVALUATIONS,
     output:
-        "results/{study}/tables/comparisons.parquet",
+        report(
+            "results/{study}/tables/comparisons.parquet",
+            caption="../captions/comparisons.rst",
+            category="Models",
+            labels={"table": "paired tests"},
+        ),
     log:
         "results/{study}/logs/compare_models.log",
     benchmark:
@@ -176,7 +187,13 @@ rule render_report:
     output:
         page="reports/{study}/index.html",
         tables=directory("reports/{study}/tables"),
-        figures=directory("reports/{study}/figures"),
+        figures=report(
+            directory("reports/{study}/figures"),
+            patterns=["{figure}.svg"],
+            caption="../captions/figures.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
     log:
         "results/{study}/logs/render_report.log",
     benchmark:
