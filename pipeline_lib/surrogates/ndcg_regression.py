@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, check_list, needed_score_bound
+from pipeline_lib.surrogates.dcg import discounts
 
 
 class SquaredNDCG(SmoothSurrogate):
@@ -93,7 +94,7 @@ def largest_distance(m: int, y_max: int, score_bound: float) -> float:
 def _discount_sums(m: int) -> Floats:
     """D(1) + ... + D(r) for r = 0..m, D(i) = 1 / log2(i + 1)."""
     sums = np.zeros(m + 1)
-    np.cumsum(1.0 / np.log2(np.arange(2.0, m + 2.0)), out=sums[1:])
+    np.cumsum(discounts(m), out=sums[1:])
     return sums
 
 

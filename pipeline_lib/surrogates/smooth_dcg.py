@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.surrogates.base import Floats, Norm, Surrogate, check_list
+from pipeline_lib.surrogates.dcg import discounts
 
 Sign = Literal["descent", "regret", "as-printed"]
 
@@ -91,7 +92,7 @@ class SmoothDCG(Surrogate):
         if self.sign == "as-printed":
             return values, gradient
         if self.sign == "regret":
-            return _ideal_dcg(y, offsets, _discounts(self.k)) - values, -gradient
+            return _ideal_dcg(y, offsets, discounts(self.k)) - values, -gradient
         return -values, -gradient
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
@@ -116,17 +117,11 @@ class SmoothDCG(Surrogate):
         """
         if m < 1:
             raise DataError(f"m: expected a whole number of documents, at least 1, found {m}")
-        return float((2.0**y_max - 1.0) * np.sum(_discounts(min(m, self.k))))
+        return float((2.0**y_max - 1.0) * np.sum(discounts(min(m, self.k))))
 
     def _steps(self) -> Floats:
         """D(j) - D(j+1) for j < k, then D(k): what the gain of the top j documents is weighted with."""
-        return -np.diff(_discounts(self.k), append=0.0)
-
-
-def _discounts(k: int) -> Floats:
-    """D(1), ..., D(k)."""
-    discounts: Floats = 1.0 / np.log2(np.arange(2.0, k + 2.0))
-    return discounts
+        return -np.diff(discounts(self.k), append=0.0)
 
 
 @njit(cache=True)
