@@ -1,8 +1,8 @@
 """What does a study's configuration ask for, and is it sound?
 
-The schema (``workflow/schemas/config.schema.yaml``) says which keys and types there are; this module adds what a
-schema cannot say: the nearest right name for a wrong one, and checks across keys. It imports nothing heavy, because
-every start of the workflow passes through it.
+The schemas (``workflow/schemas/config.schema.yaml``, and ``<paper>.schema.yaml`` beside it for a paper's experiments)
+say which keys and types there are; this module adds what a schema cannot say: the nearest right name for a wrong one,
+and checks across keys. It imports nothing heavy, because every start of the workflow passes through it.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ class Study:
         """The data sets asked for, present or not."""
         return tuple(self.config["datasets"])
 
+    @property
+    def papers(self) -> tuple[str, ...]:
+        """The papers whose experiments run."""
+        return tuple(self.config["papers"])
+
     def folds(self, dataset: str) -> list[int]:
         """The folds of a data set that this study runs, from 1."""
         every = range(1, self.n_folds[dataset] + 1)
@@ -80,6 +85,7 @@ def check(
     schema_path: Path,
     n_folds: Mapping[str, int],
     algorithms: Sequence[str],
+    with_surrogate: Sequence[str],
     surrogates: Sequence[str],
 ) -> Study:
     """Check a configuration and return the study it describes.
@@ -89,11 +95,13 @@ def check(
     config : mapping
         The merged configuration.
     schema_path : Path
-        The JSON Schema, as YAML.
+        The JSON Schema, as YAML; those of the papers' experiments lie beside it.
     n_folds : mapping of str to int
         Every data set of the catalogue with its number of folds.
     algorithms, surrogates : sequences of str
         The names that ``learners`` and ``surrogates`` know.
+    with_surrogate : sequence of str
+        The algorithms that minimise a surrogate and need its name.
 
     Raises
     ------
@@ -102,7 +110,7 @@ def check(
     """
     problems = list(_schema_problems(config, schema_path))
     if not problems:
-        problems = list(_cross_field_problems(config, n_folds, algorithms, surrogates))
+        problems = list(_cross_field_problems(config, n_folds, algorithms, with_surrogate, surrogates))
     if problems:
         raise ConfigurationError("the configuration cannot be used:\n" + "\n".join(f"  - {text}" for text in problems))
     return Study(config, tuple(_entry(model) for model in config["models"]), dict(n_folds))
@@ -125,17 +133,25 @@ def _entry(model: Mapping[str, Any]) -> ModelEntry:
 
 
 def _schema_problems(config: Mapping[str, Any], schema_path: Path) -> Iterator[str]:
+    whole = list(_violations(config, schema_path, ()))
+    yield from whole
+    if not whole:
+        for paper, section in config["experiments"].items():
+            yield from _violations(section, schema_path.with_name(f"{paper}.schema.yaml"), ("experiments", paper))
+
+
+def _violations(config: Mapping[str, Any], schema_path: Path, place: tuple[str, ...]) -> Iterator[str]:
     import jsonschema
     import yaml
 
     schema = yaml.safe_load(schema_path.read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
     for error in sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path]):
-        yield from _schema_problem(error)
+        yield from _schema_problem(error, place)
 
 
-def _schema_problem(error: Any) -> Iterator[str]:
-    where = _path(error.absolute_path)
+def _schema_problem(error: Any, place: tuple[str, ...]) -> Iterator[str]:
+    where = _path((*place, *error.absolute_path))
     if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
         known = error.schema.get("properties", {})
         for key in error.instance:
@@ -167,7 +183,11 @@ def _number_hint(value: object) -> str:
 
 
 def _cross_field_problems(
-    config: Mapping[str, Any], n_folds: Mapping[str, int], algorithms: Sequence[str], surrogates: Sequence[str]
+    config: Mapping[str, Any],
+    n_folds: Mapping[str, int],
+    algorithms: Sequence[str],
+    with_surrogate: Sequence[str],
+    surrogates: Sequence[str],
 ) -> Iterator[str]:
     for index, name in enumerate(config["datasets"]):
         if name not in n_folds:
@@ -175,13 +195,13 @@ def _cross_field_problems(
     yield from _fold_problems(config, n_folds)
     yield from _name_problems(config)
     for index, model in enumerate(config["models"]):
-        for text in _model_problems(model, config, n_folds, algorithms, surrogates):
+        for text in _model_problems(model, config, n_folds, algorithms, with_surrogate, surrogates):
             yield f"models[{index}] ({model['name']}): {text}"
     evaluation = config["evaluation"]
     for key, name in [("headline", evaluation["headline"]), *(("compared", name) for name in evaluation["compared"])]:
         if name not in evaluation["measures"]:
             yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
-    for where, name in _measure_names(config):
+    for where, name in _measure_names(config, algorithms):
         if not _is_measure(name):
             yield f"{where}: unknown measure {name!r}; {hint(name, _MEASURE_EXAMPLES)}"
 
@@ -205,6 +225,7 @@ def _model_problems(
     config: Mapping[str, Any],
     n_folds: Mapping[str, int],
     algorithms: Sequence[str],
+    with_surrogate: Sequence[str],
     surrogates: Sequence[str],
 ) -> Iterator[str]:
     algorithm = model["algorithm"]
@@ -212,9 +233,9 @@ def _model_problems(
         yield f"unknown algorithm {algorithm!r}; {hint(algorithm, algorithms)}"
         return
     defaults = _defaults(config, algorithm)
-    if algorithm == "erm" and "surrogate" not in model:
-        yield f"erm needs the key 'surrogate': one of {', '.join(surrogates)}"
-    if algorithm != "erm" and "surrogate" in model:
+    if algorithm in with_surrogate and "surrogate" not in model:
+        yield f"{algorithm} needs the key 'surrogate': one of {', '.join(surrogates)}"
+    if algorithm not in with_surrogate and "surrogate" in model:
         yield f"the algorithm {algorithm!r} takes no surrogate"
     if "surrogate" in model and model["surrogate"] not in surrogates:
         yield f"unknown surrogate {model['surrogate']!r}; {hint(model['surrogate'], surrogates)}"
@@ -243,11 +264,13 @@ def _per_fold_problems(
 _MEASURE_EXAMPLES = ("ndcg", "ndcg@10", "ap", "err", "p@10", "letor4_ndcg@10", "letor4_mean_ndcg")
 
 
-def _measure_names(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _measure_names(config: Mapping[str, Any], algorithms: Sequence[str]) -> Iterator[tuple[str, str]]:
     for index, name in enumerate(config["evaluation"]["measures"]):
         yield f"evaluation.measures[{index}]", name
-    for section in ("erm", "best_feature"):
-        yield f"{section}.selection", config[section]["selection"]
+    for algorithm in algorithms:
+        defaults = _defaults(config, algorithm)
+        if "selection" in defaults:
+            yield f"{algorithm.replace('-', '_')}.selection", defaults["selection"]
     for index, model in enumerate(config["models"]):
         if "selection" in model:
             yield f"models[{index}].selection", model["selection"]

@@ -25,6 +25,7 @@ def check(config: dict[str, Any]) -> configuration.Study:
         schema_path=ROOT / "workflow/schemas/config.schema.yaml",
         n_folds=FOLDS,
         algorithms=ALGORITHMS,
+        with_surrogate=["erm"],
         surrogates=SURROGATES,
     )
 
@@ -49,6 +50,8 @@ def test_the_default_configuration_is_sound() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
+        ("experiments/slm", {}, "experiments: unknown key 'slm'; did you mean 'slam'?"),
+        ("experiments/slam/nothing", 1, "experiments.slam: unknown key 'nothing'"),
         ("dataset", [], "unknown key 'dataset'; did you mean 'datasets'?"),
         ("erm/l_2", 1, "erm: unknown key 'l_2'; did you mean 'l2'?"),
         ("models/3/surogate", "listnet", r"models\[3\]: unknown key 'surogate'; did you mean 'surrogate'?"),

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--study", required=True, help="name of the study")
     parser.add_argument("--ledger", required=True, type=Path, help="folder of the claims, a YAML file a paper")
-    parser.add_argument("--evidence", required=True, type=Path, help="folder of the evidence, a JSON file a claim")
+    parser.add_argument("--evidence", nargs="*", type=Path, default=[], help="the evidence, a JSON file a claim")
     parser.add_argument("--availability", required=True, type=Path, help="which data sets were there, as JSON")
     parser.add_argument("--output", required=True, type=Path, help="where the judged claims go, as JSON")
 

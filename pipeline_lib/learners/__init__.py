@@ -26,6 +26,9 @@ _REGISTRY = Registry(Path(__file__).with_name("registry.toml"), "learner")
 
 NAMES: tuple[str, ...] = _REGISTRY.names
 
+WITH_SURROGATE: tuple[str, ...] = ("erm",)
+"""The learners that minimise a surrogate: their settings name it."""
+
 
 def create(name: str) -> Train:
     """Give the training function of the learner ``name``.

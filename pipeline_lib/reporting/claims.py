@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -137,22 +137,26 @@ def load(folder: str | os.PathLike[str]) -> list[Claim]:
     return claims
 
 
-def judge(claims: Sequence[Claim], evidence_folder: str | os.PathLike[str], context: Context) -> list[Judgement]:
-    """Judge every claim on the evidence in ``evidence_folder`` (``results/<study>/evidence``), in the ledger's order.
+def judge(claims: Sequence[Claim], evidence: Iterable[str | os.PathLike[str]], context: Context) -> list[Judgement]:
+    """Judge every claim on its evidence, in the ledger's order.
 
-    A claim without evidence is ``not-run`` with the reason; tables are looked for beside the evidence folder.
+    ``evidence`` are files ``results/<study>/evidence/<claim-id>.json``. A claim without one is ``not-run`` with the
+    reason; tables are looked for below ``results/<study>``.
 
     Raises
     ------
     DataError
-        When evidence is malformed, speaks of an unknown claim or names a table that is not there.
+        When evidence is missing or malformed, speaks of an unknown claim or names a table that is not there.
     """
-    folder = Path(evidence_folder)
     known = {claim.id for claim in claims}
-    for path in sorted(folder.glob("*.json")):
+    handed_in: dict[str, Path] = {}
+    for path in map(Path, evidence):
         if path.stem not in known:
             raise DataError(f"{path}: expected a claim of the ledger, found {path.stem}; {hint(path.stem, known)}")
-    return [_judge(claim, folder, context) for claim in claims]
+        if path.stem in handed_in:
+            raise DataError(f"{path}: expected one file a claim, found {handed_in[path.stem]} as well")
+        handed_in[path.stem] = path
+    return [_judge(claim, handed_in.get(claim.id), context) for claim in claims]
 
 
 def counts(judgements: Sequence[Judgement]) -> dict[str, dict[str, int]]:
@@ -195,16 +199,16 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
     )
 
 
-def _judge(claim: Claim, folder: Path, context: Context) -> Judgement:
-    path = folder / f"{claim.id}.json"
-    if not path.exists():
+def _judge(claim: Claim, path: Path | None, context: Context) -> Judgement:
+    if path is None:
         return Judgement(claim, "not-run", _why_not_run(claim, context))
     evidence = read_evidence(path)
     if evidence.not_run:
         return Judgement(claim, "not-run", evidence.not_run, evidence)
     for table in evidence.tables:
-        if not (folder.parent / table).is_file():
-            raise DataError(f"{path}: expected the table {table} below {folder.parent}, found none")
+        results = path.parent.parent
+        if not (results / table).is_file():
+            raise DataError(f"{path}: expected the table {table} below {results}, found none")
     try:
         verdict = rules.judge(claim.checks, evidence.trials, claim.beside)
     except DataError as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,6 +144,31 @@ def write_evidence(path: str | os.PathLike[str], evidence: Evidence) -> None:
     ]
     document = {"claim": evidence.claim, "trials": trials, "notes": evidence.notes, "not_run": evidence.not_run}
     write_text(path, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_all(paths: Iterable[str | os.PathLike[str]], evidence: Iterable[Evidence]) -> None:
+    """Write one piece of evidence to each of ``paths``, ``.../<claim-id>.json``.
+
+    Raises
+    ------
+    DataError
+        When the claims asked for are not exactly those handed in; then nothing is written.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "slam-thm2.json"
+    >>> write_all([path], [Evidence("slam-thm2", not_run="no binary labels")])
+    >>> read_evidence(path).not_run
+    'no binary labels'
+    """
+    asked = {Path(path).stem: path for path in paths}
+    found = {one.claim: one for one in evidence}
+    if set(asked) != set(found):
+        differ = sorted(set(asked) ^ set(found))
+        raise DataError(f"evidence: expected it for {sorted(asked)}, found {sorted(found)}; {differ} differ")
+    for claim, path in asked.items():
+        write_evidence(path, found[claim])
 
 
 def read_evidence(path: str | os.PathLike[str]) -> Evidence:

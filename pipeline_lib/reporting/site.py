@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,13 +23,16 @@ def render(
     results_folder: str | os.PathLike[str],
     reports_folder: str | os.PathLike[str],
     ledger_folder: str | os.PathLike[str],
+    *,
+    evidence: Iterable[str | os.PathLike[str]],
+    papers: Sequence[str],
 ) -> None:
     """Judge the claims and write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html`` (one file, nothing loaded from elsewhere),
     ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``. The page links to ``claims.json`` beside it,
-    which :func:`pipeline_lib.reporting.claims.write` makes of the same judgements. The same results give the same
-    bytes.
+    which :func:`pipeline_lib.reporting.claims.write` makes of the same judgements. ``evidence`` are the files that the
+    study's experiments handed in, ``papers`` those whose experiments it ran. The same results give the same bytes.
 
     Raises
     ------
@@ -41,15 +44,15 @@ def render(
     results = ResultsFolder.at(results_folder)
     folder = Path(reports_folder)
     context = claims.Context.of(results.study, results.availability())
-    judgements = claims.judge(claims.load(ledger_folder), results.path / "evidence", context)
-    page = _page(results.study, build(results, judgements), folder)
+    judgements = claims.judge(claims.load(ledger_folder), evidence, context)
+    page = _page(results.study, build(results, judgements, papers), folder)
     write_text(folder / "index.html", page)
 
 
-def build(results: ResultsFolder, judgements: Sequence[claims.Judgement]) -> list[Section]:
-    """All sections in their order, the pages of the papers among them."""
+def build(results: ResultsFolder, judgements: Sequence[claims.Judgement], papers: Sequence[str]) -> list[Section]:
+    """All sections in their order, the pages of ``papers`` among them."""
     study = sections.Study(results)
-    found = [pages.build(paper, results) for paper in claims.PAPERS]
+    found = [pages.build(paper, results) for paper in claims.PAPERS if paper in papers]
     first = (*sections.overview(study), *claims_section.headline(judgements), *sections.best_learners(study))
     return [
         Section("overview", "Overview", first),

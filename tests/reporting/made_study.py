@@ -313,9 +313,10 @@ def report(results: Path, folder: Path) -> None:
     availability = results / "availability.json"
     entries = json.loads(availability.read_text()) if availability.exists() else []
     context = claims.Context.of(results.name, entries)
-    judgements = claims.judge(claims.load(ledger), results / "evidence", context)
+    evidence = sorted((results / "evidence").glob("*.json"))
+    judgements = claims.judge(claims.load(ledger), evidence, context)
     claims.write(folder / "claims.json", judgements, context)
-    site.render(results, folder, ledger)
+    site.render(results, folder, ledger, evidence=evidence, papers=claims.PAPERS)
 
 
 if __name__ == "__main__":

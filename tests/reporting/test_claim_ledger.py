@@ -13,7 +13,7 @@ import yaml
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.reporting import claims as ledger
 from pipeline_lib.reporting.claims import Claim, Context
-from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, write_evidence
+from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, write_all, write_evidence
 from pipeline_lib.reporting.rules import Bound, Cells, Check, Equals, Exponent, Finding, Order, Quantity, Status, worst
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,7 @@ def judged(claim: Claim, evidence: Evidence, folder: Path) -> ledger.Judgement:
     (results / "tables").mkdir(parents=True, exist_ok=True)
     (results / TABLE).touch()
     write_evidence(results / "evidence" / f"{claim.id}.json", evidence)
-    [found] = ledger.judge([claim], results / "evidence", Context("made"))
+    [found] = ledger.judge([claim], [results / "evidence" / f"{claim.id}.json"], Context("made"))
     return found
 
 
@@ -151,7 +151,7 @@ def test_claims_expected_to_be_refuted_come_out_refuted_by_the_known_numbers(tmp
 
 def test_without_evidence_nothing_is_verified(tmp_path: Path) -> None:
     context = Context("default", {"MQ2007": "not in a mirror; to get it: place MQ2007.rar in data/raw"})
-    found = ledger.judge(CLAIMS, tmp_path / "evidence", context)
+    found = ledger.judge(CLAIMS, [], context)
     assert {judgement.status for judgement in found} == {"not-run"}
     reasons = {judgement.claim.id: judgement.explanation for judgement in found}
     assert reasons["cone-table1-mq2007"] == (
@@ -173,17 +173,36 @@ def test_evidence_that_cannot_be_trusted_is_an_error(tmp_path: Path) -> None:
     good = Evidence(claim.id, (Trial({}, {"smallest_slack": 0.1}, TABLE),))
     write_evidence(folder / "slam-thm2.json", good)
     with pytest.raises(DataError, match=f"expected the table {TABLE}"):
-        ledger.judge([claim], folder, Context("made"))
+        ledger.judge([claim], sorted(folder.glob("*.json")), Context("made"))
     write_evidence(folder / "slam-thm22.json", Evidence("slam-thm22", good.trials))
     with pytest.raises(DataError, match="did you mean 'slam-thm2'"):
-        ledger.judge([claim], folder, Context("made"))
+        ledger.judge([claim], sorted(folder.glob("*.json")), Context("made"))
     (folder / "slam-thm22.json").unlink()
     wrong = Evidence(claim.id, (Trial({}, {"slack": 0.1}, TABLE),))
     (tmp_path / "tables").mkdir()
     (tmp_path / TABLE).touch()
     write_evidence(folder / "slam-thm2.json", wrong)
     with pytest.raises(DataError, match=r"slam-thm2\.json: trial: expected values among"):
-        ledger.judge([claim], folder, Context("made"))
+        ledger.judge([claim], sorted(folder.glob("*.json")), Context("made"))
+
+
+def test_only_the_evidence_handed_in_is_judged(tmp_path: Path) -> None:
+    [claim] = [claim for claim in CLAIMS if claim.id == "slam-thm8"]
+    left_over = tmp_path / "evidence" / "slam-thm8.json"
+    write_evidence(left_over, Evidence(claim.id, not_run="An experiment of a former study."))
+    [found] = ledger.judge([claim], [], Context("made"))
+    assert found.explanation == "The experiment that bears on it is not part of the study made."
+    with pytest.raises(DataError, match="expected one file a claim"):
+        ledger.judge([claim], [left_over, left_over], Context("made"))
+    with pytest.raises(DataError, match="expected evidence as JSON"):
+        ledger.judge([claim], [tmp_path / "nowhere" / "slam-thm8.json"], Context("made"))
+
+
+def test_evidence_is_handed_in_for_exactly_the_claims_asked_for(tmp_path: Path) -> None:
+    found = Evidence("slam-thm8", not_run="No solver reached a certified gap.")
+    with pytest.raises(DataError, match="'slam-thm2'"):
+        write_all([tmp_path / "slam-thm8.json", tmp_path / "slam-thm2.json"], [found])
+    assert not list(tmp_path.iterdir())
 
 
 def test_claims_json_is_deterministic_and_counts(tmp_path: Path) -> None:
@@ -194,7 +213,7 @@ def test_claims_json_is_deterministic_and_counts(tmp_path: Path) -> None:
         good: dict[int, Status] = dict.fromkeys(range(len(claim.checks)), "verified")
         write_evidence(results / "evidence" / f"{claim.id}.json", evidence_for(claim, good))
     for name in ("a.json", "b.json"):
-        found = ledger.judge(CLAIMS, results / "evidence", Context("made"))
+        found = ledger.judge(CLAIMS, sorted((results / "evidence").glob("*.json")), Context("made"))
         ledger.write(tmp_path / name, found, Context("made"))
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     document = json.loads((tmp_path / "a.json").read_text())

@@ -29,6 +29,7 @@ SMALL = {
         {"name": "ranksvm", "algorithm": "erm", "surrogate": "ranksvm", "l2": [0.1]},
     ],
     "statistics": {"level": 0.95, "resamples": 200},
+    "papers": [],
 }
 
 

@@ -14,6 +14,7 @@ from snakemake.exceptions import WorkflowError
 from pipeline_lib import configuration, learners, planning, run_lock, surrogates
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.import_closure import closure
+from pipeline_lib.reporting import pages
 from pipeline_lib.sources import catalog, mirrors
 
 ENVIRONMENT = str(ROOT / "environment.yml")
@@ -35,6 +36,7 @@ STUDY = checked(
     schema_path=ROOT / "workflow" / "schemas" / "config.schema.yaml",
     n_folds={name: dataset.n_folds for name, dataset in CATALOG.items()},
     algorithms=learners.NAMES,
+    with_surrogate=learners.WITH_SURROGATE,
     surrogates=surrogates.NAMES,
 )
 MIRRORS = checked(mirrors.configured_mirrors, config["mirrors"])
@@ -52,10 +54,20 @@ wildcard_constraints:
     fold=r"\d+",
 
 
+# What the experiments of each paper hand in; the papers' rules fill the lists, the report reads the chosen ones.
+EVIDENCE = {paper: [] for paper in config["experiments"]}
+TABLES = {paper: [] for paper in config["experiments"]}
+
+
 def code(command, *modules):
     """The files of the package that a command imports, with the modules that only its arguments name."""
     entry = ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}"]
     return [os.path.relpath(path) for path in closure((*entry, *modules), ROOT)]
+
+
+def modules_of(*names):
+    """The modules of surrogates, which a job's settings name and its command does not import by itself."""
+    return sorted({surrogates.module_of(name) for name in names})
 
 
 def code_of_training(wildcards):
@@ -151,6 +163,16 @@ def per_trained_fold(pattern):
         for model in STUDY.model_names(dataset)
         for fold in STUDY.folds(dataset)
     ]
+
+
+def evidence(*claims):
+    """Where the evidence for claims goes, one file each."""
+    return [f"results/{{study}}/evidence/{claim}.json" for claim in claims]
+
+
+def table(name):
+    """Where a table of an experiment goes."""
+    return f"results/{{study}}/tables/{name}.parquet"
 
 
 def planned_job(job):

@@ -1,4 +1,8 @@
 # One training job per data set, fold and model; one evaluation per data set and model.
+EVALUATIONS = per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
+TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
+
+
 rule train_model:
     """Train one model on one fold, choosing its settings on the validation part."""
     input:

@@ -1,9 +1,9 @@
 # From per-query values to tables, judged claims and one page.
-EVALUATIONS = per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
-TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
 PUBLISHED = sorted(str(path) for path in Path("workflow/published").glob("*.csv"))
 LEDGER = sorted(str(path) for path in Path("workflow/claims").glob("*.yaml"))
 TEMPLATES = sorted(os.path.relpath(path) for path in (ROOT / "pipeline_lib/reporting/templates").glob("*"))
+CHOSEN_EVIDENCE = [path for paper in STUDY.papers for path in EVIDENCE[paper]]
+CHOSEN_TABLES = [path for paper in STUDY.papers for path in TABLES[paper]]
 
 
 rule describe_data:
@@ -142,7 +142,8 @@ rule judge_claims:
     input:
         code=code("judge_claims"),
         ledger=LEDGER,
-        evidence=[],
+        evidence=CHOSEN_EVIDENCE,
+        tables=CHOSEN_TABLES,
         availability="results/{study}/availability.json",
     output:
         report(
@@ -163,14 +164,13 @@ rule judge_claims:
         runtime=runtime("judge_claims"),
     shell:
         "python -m pipeline_lib judge-claims --study {wildcards.study} --ledger workflow/claims "
-        "--evidence results/{wildcards.study}/evidence --availability {input.availability} --output {output} "
-        "> {log} 2>&1"
+        "--evidence {input.evidence} --availability {input.availability} --output {output} > {log} 2>&1"
 
 
 rule render_report:
     """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
     input:
-        code=code("render_report"),
+        code=code("render_report", *pages.modules()),
         templates=TEMPLATES,
         data=per_dataset("results/{study}/data/{dataset}.json"),
         measures="results/{study}/tables/measures.parquet",
@@ -184,6 +184,8 @@ rule render_report:
         validation="results/{study}/tables/validation.parquet",
         ledger=LEDGER,
         claims="reports/{study}/claims.json",
+        evidence=CHOSEN_EVIDENCE,
+        tables=CHOSEN_TABLES,
     output:
         page="reports/{study}/index.html",
         tables=directory("reports/{study}/tables"),
@@ -204,6 +206,8 @@ rule render_report:
     resources:
         mem_mb=mem_mb("render_report"),
         runtime=runtime("render_report"),
+    params:
+        papers=STUDY.papers,
     shell:
-        "python -m pipeline_lib render-report --results results/{wildcards.study} --ledger workflow/claims --report reports/{wildcards.study} "
-        "> {log} 2>&1"
+        "python -m pipeline_lib render-report --results results/{wildcards.study} --ledger workflow/claims "
+        "--evidence {input.evidence} --papers {params.papers} --report reports/{wildcards.study} > {log} 2>&1"
