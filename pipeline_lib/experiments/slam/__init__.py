@@ -1,0 +1,1 @@
+"""What does the paper on perceptron-like algorithms claim, in numbers? One module an experiment."""

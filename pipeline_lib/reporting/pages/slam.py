@@ -1,0 +1,20 @@
+"""What was found about the paper `slam`? Its page of the report: one part an experiment, in the paper's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pipeline_lib.reporting.blocks import Block, Section
+from pipeline_lib.reporting.results import ResultsFolder
+
+Part = Callable[[ResultsFolder], tuple[Block, ...]]
+
+
+def build(results: ResultsFolder) -> Section | None:
+    """Join the parts whose tables are there; no section where none is."""
+    blocks = tuple(block for part in PARTS for block in part(results))
+    return Section("slam", "Perceptron-like algorithms and generalization bounds", blocks) if blocks else None
+
+
+# A part reads its own tables and gives blocks, none where its tables are absent. Order: that of the page.
+PARTS: tuple[Part, ...] = ()
