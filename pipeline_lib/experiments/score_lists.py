@@ -1,0 +1,129 @@
+"""On which scores and labels would a statement about surrogates break, if it broke?
+
+Random lists seldom come near the edge of a bound. Here are lists that do, beside random ones: ties, gaps so large that
+softmaxes saturate, scores that follow the labels or oppose them, staircases that fall by a hair, differences of exactly
+one margin (the kinks of hinges), lists with one relevant document, with all but one, and with one label only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.surrogates.base import Floats
+
+Labels = NDArray[np.int32]
+HAIR = 1e-9
+FAR = 1e3
+
+
+def random_lists(n: int, m: int, y_max: int, rng: np.random.Generator) -> tuple[Floats, Labels]:
+    """Normal scores of scales from 0.1 to 10 and labels of random frequency: shapes (n, m) and (n, m)."""
+    scale = 10.0 ** rng.uniform(-1.0, 1.0, size=(n, 1))
+    scores = scale * rng.normal(size=(n, m))
+    relevant = rng.random((n, m)) < rng.random((n, 1))
+    labels = np.where(relevant, rng.integers(1, y_max + 1, size=(n, m)) if y_max else 0, 0)
+    return scores, labels.astype(np.int32)
+
+
+def adversarial_lists(n: int, m: int, y_max: int, rng: np.random.Generator) -> tuple[Floats, Labels]:
+    """Every kind of labels with every kind of scores in turn, in random document order: shapes (n, m) and (n, m).
+
+    Example
+    -------
+    >>> scores, labels = adversarial_lists(200, 4, 2, np.random.default_rng(0))
+    >>> scores.shape, int(labels.max()), bool((scores == 0.0).all(axis=1).any())
+    ((200, 4), 2, True)
+    """
+    scores, labels = np.empty((n, m)), np.empty((n, m), np.int32)
+    for row in range(n):
+        y = _LABELS[row % len(_LABELS)](m, y_max, rng)
+        s = _SCORES[row // len(_LABELS) % len(_SCORES)](y, rng)
+        order = rng.permutation(m)
+        scores[row], labels[row] = s[order], y[order]
+    return scores, labels
+
+
+def stacked(scores: Floats, labels: Labels) -> tuple[Floats, Labels, NDArray[np.int64]]:
+    """Rows below each other, as surrogates and measures take them: scores, labels, offsets."""
+    n, m = scores.shape
+    return scores.ravel(), labels.ravel(), np.arange(0, n * m + 1, m, dtype=np.int64)
+
+
+def moved(scores: Floats, slopes: Floats, rng: np.random.Generator) -> Floats:
+    """Neighbours of score vectors: a step down ``slopes``, one score put beside another, noise, or another scale."""
+    n, m = scores.shape
+    rows = np.arange(n)
+    i, j = rng.integers(m, size=(2, n))
+    beside = scores.copy()
+    beside[rows, i] = scores[rows, j] + rng.choice([-1.0, -HAIR, 0.0, HAIR, 1.0], size=n)
+    spread = 10.0 ** rng.uniform(-4.0, 0.5, size=(n, 1))
+    kind = rng.integers(4, size=(n, 1))
+    choices = [scores - spread * slopes, beside, scores + spread * rng.normal(size=(n, m))]
+    return np.clip(np.select([kind == k for k in range(3)], choices, scores * np.exp(rng.normal(size=(n, 1)))), -FAR, FAR)
+
+
+def _one_relevant(m: int, y_max: int, rng: np.random.Generator) -> Labels:
+    return np.where(np.arange(m) == 0, y_max, 0).astype(np.int32)
+
+
+def _one_irrelevant(m: int, y_max: int, rng: np.random.Generator) -> Labels:
+    return np.where(np.arange(m) == 0, 0, y_max).astype(np.int32)
+
+
+def _one_label(m: int, y_max: int, rng: np.random.Generator) -> Labels:
+    return np.full(m, rng.integers(y_max + 1), np.int32)
+
+
+def _some_relevant(m: int, y_max: int, rng: np.random.Generator) -> Labels:
+    return np.where(np.arange(m) < rng.integers(1, m + 1), y_max, 0).astype(np.int32)
+
+
+def _levels(m: int, y_max: int, rng: np.random.Generator) -> Labels:
+    return (y_max - np.arange(m) * (y_max + 1) // m).astype(np.int32)
+
+
+def _any_labels(m: int, y_max: int, rng: np.random.Generator) -> Labels:
+    return rng.integers(0, y_max + 1, size=m).astype(np.int32)
+
+
+def _equal(y: Labels, rng: np.random.Generator) -> Floats:
+    return np.zeros(len(y))
+
+
+def _with_labels(y: Labels, rng: np.random.Generator) -> Floats:
+    return y * 10.0 ** rng.uniform(-2.0, 1.0)
+
+
+def _against_labels(y: Labels, rng: np.random.Generator) -> Floats:
+    return -y * 10.0 ** rng.uniform(-2.0, 1.0)
+
+
+def _far_apart(y: Labels, rng: np.random.Generator) -> Floats:
+    return FAR * rng.choice([-1.0, 0.0, 1.0], size=len(y))
+
+
+def _at_kinks(y: Labels, rng: np.random.Generator) -> Floats:
+    return rng.integers(-2, 3, size=len(y)).astype(np.float64)
+
+
+def _staircase(y: Labels, rng: np.random.Generator) -> Floats:
+    # The first t - 1 of the most relevant are safe; all others stand a hair below the less relevant ones.
+    safe = (y > 0) & (np.cumsum(y > 0) <= rng.integers(0, (y > 0).sum() + 1))
+    return np.where(safe, 2.0 + y, -HAIR * y)
+
+
+def _one_intruder(y: Labels, rng: np.random.Generator) -> Floats:
+    # One of the least relevant documents on top of all others, which have one score.
+    return np.where(np.arange(len(y)) == int(np.argmin(y)), 10.0 ** rng.uniform(-6.0, 1.0), 0.0)
+
+
+_LABELS: tuple[Callable[[int, int, np.random.Generator], Labels], ...] = (
+    *(_one_relevant, _one_irrelevant, _one_label, _some_relevant, _levels, _any_labels),
+)
+_SCORES: tuple[Callable[[Labels, np.random.Generator], Floats], ...] = (
+    *(_equal, _with_labels, _against_labels, _far_apart, _at_kinks, _staircase, _one_intruder),
+)
+ADVERSARIAL_KINDS = len(_LABELS) * len(_SCORES)
