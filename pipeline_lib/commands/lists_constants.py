@@ -14,13 +14,25 @@ from pipeline_lib.reporting.evidence import write_all
 
 SCHEMAS = {
     "constants": {
-        **{"part": pl.String, "surrogate": pl.String, "sigma": pl.Float64, "k": pl.Int64},
-        **{"m": pl.Int64, "y_max": pl.Int64, "constant": pl.String, "score_bound": pl.Float64},
-        **{"stated": pl.Float64, "exact": pl.Float64, "searched": pl.Float64},
+        "part": pl.String,
+        "surrogate": pl.String,
+        "sigma": pl.Float64,
+        "k": pl.Int64,
+        "m": pl.Int64,
+        "y_max": pl.Int64,
+        "constant": pl.String,
+        "score_bound": pl.Float64,
+        "stated": pl.Float64,
+        "exact": pl.Float64,
+        "searched": pl.Float64,
     },
     "checks": {
-        **{"claim": pl.String, "case": pl.String, "m": pl.Int64, "d": pl.Int64},
-        **{"statistic": pl.String, "value": pl.Float64},
+        "claim": pl.String,
+        "case": pl.String,
+        "m": pl.Int64,
+        "d": pl.Int64,
+        "statistic": pl.String,
+        "value": pl.Float64,
     },
 }
 

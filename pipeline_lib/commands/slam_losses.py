@@ -15,12 +15,23 @@ from pipeline_lib.reporting.evidence import write_all
 
 SCHEMAS = {
     "checks": {
-        **{"claim": pl.String, "kind": pl.String, "m": pl.Int64, "y_max": pl.Int64, "d": pl.Int64},
-        **{"inputs": pl.String, "list": pl.String, "statistic": pl.String, "value": pl.Float64},
+        "claim": pl.String,
+        "kind": pl.String,
+        "m": pl.Int64,
+        "y_max": pl.Int64,
+        "d": pl.Int64,
+        "inputs": pl.String,
+        "list": pl.String,
+        "statistic": pl.String,
+        "value": pl.Float64,
     },
     "constants": {
-        **{"surrogate": pl.String, "m": pl.Int64, "y_max": pl.Int64},
-        **{"exact": pl.Float64, "searched": pl.Float64, "published": pl.String},
+        "surrogate": pl.String,
+        "m": pl.Int64,
+        "y_max": pl.Int64,
+        "exact": pl.Float64,
+        "searched": pl.Float64,
+        "published": pl.String,
     },
     "growth": {"surrogate": pl.String, "exponent": pl.Float64},
     "example": {"position": pl.Int64, "label": pl.Int64, "kind": pl.String, "weight": pl.Float64},

@@ -46,6 +46,13 @@ def adversarial_lists(n: int, m: int, y_max: int, rng: np.random.Generator) -> t
     return scores, labels
 
 
+def mixed_lists(n: int, m: int, y_max: int, rng: np.random.Generator) -> tuple[Floats, Labels]:
+    """As many random as adversarial lists, n >= 2 of them together."""
+    scores, labels = random_lists(n // 2, m, y_max, rng)
+    harder, their_labels = adversarial_lists(n - n // 2, m, y_max, rng)
+    return np.concatenate([scores, harder]), np.concatenate([labels, their_labels])
+
+
 def stacked(scores: Floats, labels: Labels) -> tuple[Floats, Labels, NDArray[np.int64]]:
     """Rows below each other, as surrogates and measures take them: scores, labels, offsets."""
     n, m = scores.shape
@@ -62,7 +69,9 @@ def moved(scores: Floats, slopes: Floats, rng: np.random.Generator) -> Floats:
     spread = 10.0 ** rng.uniform(-4.0, 0.5, size=(n, 1))
     kind = rng.integers(4, size=(n, 1))
     choices = [scores - spread * slopes, beside, scores + spread * rng.normal(size=(n, m))]
-    return np.clip(np.select([kind == k for k in range(3)], choices, scores * np.exp(rng.normal(size=(n, 1)))), -FAR, FAR)
+    return np.clip(
+        np.select([kind == k for k in range(3)], choices, scores * np.exp(rng.normal(size=(n, 1)))), -FAR, FAR
+    )
 
 
 def _one_relevant(m: int, y_max: int, rng: np.random.Generator) -> Labels:

@@ -216,13 +216,9 @@ def _evaluated(kind: str, scores: Floats, y: Labels) -> tuple[Floats, Floats]:
     return values, gradient.reshape(scores.shape)
 
 
-def _check_lists(
-    checks: _Checks, asked: Settings, kind: str, m: int, y_max: int, rng: np.random.Generator
-) -> None:
-    half = max(1, asked.lists // 2)
-    setting = {"kind": kind, "m": m, "y_max": y_max}
-    some = score_lists.random_lists(half, m, y_max, rng), score_lists.adversarial_lists(half, m, y_max, rng)
-    scores, y = (np.concatenate(part) for part in zip(*some, strict=True))
+def _check_lists(checks: _Checks, asked: Settings, kind: str, m: int, y_max: int, rng: np.random.Generator) -> None:
+    setting: dict[str, str | int] = {"kind": kind, "m": m, "y_max": y_max}
+    scores, y = score_lists.mixed_lists(asked.lists, m, y_max, rng)
     _check_bound(checks, asked, setting, scores, y, rng)
     _check_convexity(checks, setting, scores, y, rng)
     v = weights_of_all(*score_lists.stacked(scores, y)[1:], kind).reshape(y.shape)
@@ -255,7 +251,12 @@ def _check_bound(
 
 
 def _descended(
-    asked: Settings, kind: str, scores: Floats, y: Labels, start: tuple[Floats, Floats, Floats], rng: np.random.Generator
+    asked: Settings,
+    kind: str,
+    scores: Floats,
+    y: Labels,
+    start: tuple[Floats, Floats, Floats],
+    rng: np.random.Generator,
 ) -> float:
     """The smallest slack on the way down from the lists with least of it, among those that are ranked wrongly."""
     slack, lost, slopes = start
@@ -384,7 +385,7 @@ def table_of_constants(
             known = constants.supremum(name, m, y_max, "lipschitz-linf")
             # What SLAM's and the structured losses' classes state is attained, as their docstrings show.
             exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
-            setting = {"surrogate": name, "m": m, "y_max": y_max}
+            setting: dict[str, str | int] = {"surrogate": name, "m": m, "y_max": y_max}
             values = {"searched_over_exact": found / exact[-1], "searched_norm": found, "exact_norm": exact[-1]}
             values |= judged[name](max(found, exact[-1])) if name in judged else {}
             trials.append(Trial(setting, values, CONSTANTS))
