@@ -20,7 +20,7 @@ from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Evidence, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.surrogates.base import Floats
+from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.surrogates.slam import weights, weights_of_all
 from pipeline_lib.theory import constant_search, constants, invariance
 
@@ -175,7 +175,7 @@ class _Checks:
         return [Evidence(claim, tuple(trials), NOTES[claim]) for claim, trials in self._trials.items()]
 
 
-def _loss(kind: str) -> surrogates.Surrogate:
+def _loss(kind: str) -> Surrogate:
     return surrogates.create(f"slam-{kind}")
 
 
@@ -346,7 +346,7 @@ def linear_programme(scores: Floats, y: Labels, kind: str) -> float:
     if not len(better):
         return 0.0
     found = linprog(weights(y, kind), A_ub=matrix, b_ub=sides, bounds=(0, None))
-    if found.status != 0:
+    if found.status != 0 or found.fun is None:
         raise RuntimeError(f"linprog: expected an optimum of a bounded programme, found {found.message}")
     return float(found.fun)
 

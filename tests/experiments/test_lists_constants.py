@@ -1,0 +1,62 @@
+"""The constants of all surrogates and the lemmas, on small settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.experiments.lists import constants
+from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.theory import operator_norms
+
+SMALL = {
+    "listnet_lengths": [3, 200],
+    "lengths": [4],
+    "ranksvm_lengths": [4, 8, 16],
+    "largest_labels": [2],
+    "widths": [0.5],
+    "cutoffs": [1],
+    "score_bound": 2.0,
+    "restarts": 1,
+    "matrices": 5,
+    "starts": 50,
+    "lists": 50,
+}
+
+
+def found() -> constants.Results:
+    return constants.run(constants.Settings.from_mapping(SMALL), 1)
+
+
+def test_every_claim_gets_evidence() -> None:
+    results = found()
+    evidence = {one.claim: one for one in results.evidence}
+    assert set(evidence) == {
+        *("lists-prop1", "lists-prop2", "lists-ranksvm", "lists-g-relation", "lists-thm3"),
+        *("lists-lemma4", "lists-lemma14"),
+    }
+    assert results == found()
+    assert {trial.setting["surrogate"] for trial in evidence["lists-g-relation"].trials} == set(surrogates.NAMES)
+    [trial] = evidence["lists-ranksvm"].trials
+    exponent = trial.values["exponent_in_m"]
+    assert isinstance(exponent, Interval)
+    assert exponent.value == pytest.approx(2.0, abs=1e-6)
+    [trial] = evidence["lists-prop2"].trials
+    assert trial.values["largest_ratio"] == pytest.approx(0.25, abs=0.01)
+    assert all(row["searched"] <= row["stated"] * (1.0 + 1e-9) for row in results.constants)
+
+
+def test_a_wrong_norm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operator_norms, "largest_row", lambda X, p: float(np.linalg.norm(X, p, axis=1).mean()))
+    evidence = {one.claim: one for one in found().evidence}
+    trials = evidence["lists-lemma4"].trials
+    assert all(trial.values["largest_relative_difference"] > 0.01 for trial in trials)  # type: ignore[operator]
+
+
+def test_wrong_settings_are_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"lists.constants.widths: expected numbers > 0, found 0"):
+        constants.Settings.from_mapping({**SMALL, "widths": [0]})
+    with pytest.raises(ConfigurationError, match="expected the key 'starts'"):
+        constants.Settings.from_mapping({key: value for key, value in SMALL.items() if key != "starts"})

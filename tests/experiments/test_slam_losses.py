@@ -1,0 +1,99 @@
+"""SLAM's claims on small settings, and the pieces they are made of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.experiments.slam import losses
+from pipeline_lib.ranking_data import RankingData
+
+SMALL = {
+    "lists": 100,
+    "lengths": [2, 5],
+    "largest_labels": [2],
+    "descent_rounds": 5,
+    "programmes": 4,
+    "directions": 2,
+    "table_lengths": [4, 8, 16],
+    "restarts": 1,
+}
+CLAIMS = {
+    *("slam-eq3-eq5", "slam-lemma1", "slam-thm2", "slam-thm2-tight", "slam-thm3", "slam-cor7-weights"),
+    *("slam-weight-sums", "slam-grad-l1", "slam-cor9-table", "slam-thm10"),
+}
+
+
+def toy() -> RankingData:
+    rng = np.random.default_rng(0)
+    return RankingData.from_arrays(rng.normal(size=(30, 3)), rng.integers(0, 3, size=30), np.repeat(np.arange(3), 10))
+
+
+def values(found: losses.Results, claim: str, name: str) -> list[float]:
+    [evidence] = [one for one in found.evidence if one.claim == claim]
+    return [float(trial.values[name]) for trial in evidence.trials if name in trial.values]  # type: ignore[arg-type]
+
+
+def test_every_claim_gets_evidence() -> None:
+    found = losses.run(losses.Settings.from_mapping(SMALL), {"toy": toy()}, 1)
+    assert {one.claim for one in found.evidence} == CLAIMS
+    assert found == losses.run(losses.Settings.from_mapping(SMALL), {"toy": toy()}, 1)
+    for claim in ("slam-thm2", "slam-thm3", "slam-cor7-weights"):
+        assert min(values(found, claim, "smallest_slack")) >= -1e-12
+    assert values(found, "slam-thm10", "dimension") == [2 * d for d in (1, 2, 3)] * 3
+    assert max(values(found, "slam-cor9-table", "searched_over_exact")) <= 1.0 + 1e-12
+    assert values(found, "slam-cor9-table", "growth_ranksvm") == [pytest.approx(2.0)]
+    settings = [trial.setting for one in found.evidence if one.claim == "slam-grad-l1" for trial in one.trials]
+    assert {setting["inputs"] for setting in settings} == {"random and adversarial", "toy"}
+
+
+def test_a_broken_bound_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses, "_loss", lambda kind: surrogates.create(f"slam-{kind}", margin=0.9))
+    found = losses.run(losses.Settings.from_mapping(SMALL), {}, 1)
+    assert min(values(found, "slam-thm3", "smallest_slack")) < -0.01
+    assert max(values(found, "slam-eq3-eq5", "largest_difference")) > 0.01
+
+
+def test_ties_go_to_the_less_relevant_document() -> None:
+    scores, y = np.zeros((1, 3)), np.array([[2, 1, 0]], np.int32)
+    ideal = 3 + 1 / math.log2(3)
+    assert losses.ranking_loss("ndcg", scores, y)[0] == pytest.approx(1 - (1 / math.log2(3) + 3 / 2) / ideal)
+    assert losses.ranking_loss("map", scores, y)[0] == pytest.approx(1 - (1 / 2 + 2 / 3) / 2)
+
+
+def test_the_sum_over_documents_is_not_bounded() -> None:
+    # Two relevant documents, k = 1: the second on top costs nothing at rank 1, but the sum over documents loses.
+    scores, y = np.array([[3.0, 5.0, 0.0]]), np.array([[1, 1, 0]], np.int32)
+    assert losses.ranking_loss("ndcg@1", scores, y)[0] == 0.0
+    assert losses.loss_as_printed("ndcg@1", scores, y)[0] == pytest.approx(1 - 1 / math.log2(3))
+    assert surrogates.create("slam-ndcg@1").value(scores[0], y[0], [0, 3])[0] == 0.0
+
+
+def test_a_programme_by_hand() -> None:
+    scores, y = np.array([0.0, 2.0, 1.0]), np.array([1, 0, 0], np.int32)
+    assert losses.linear_programme(scores, y, "ndcg@1") == pytest.approx(3.0)
+    assert losses.linear_programme(scores, np.zeros(3, np.int32), "ndcg") == 0.0
+
+
+def test_staircases_are_tight_in_the_limit() -> None:
+    gaps = [losses.largest_staircase_gap(6, hair) for hair in (1e-2, 1e-4, 1e-6)]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] == pytest.approx(gaps[0] * 1e-4, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lists": 1}, "slam.losses.lists: expected a whole number >= 2, found 1"),
+        ({"lengths": [5, 2]}, "slam.losses.lengths: expected rising numbers"),
+        ({"table_lengths": [5, 10]}, "three lengths or more"),
+        ({"length": [5]}, "did you mean 'lengths'"),
+    ],
+)
+def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        losses.Settings.from_mapping({**SMALL, **change})

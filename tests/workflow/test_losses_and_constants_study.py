@@ -1,0 +1,39 @@
+"""The experiments on SLAM's losses and on all constants, run by Snakemake with tiny settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from .conftest import Project
+
+pytestmark = pytest.mark.workflow
+
+LOSSES = {
+    **{"lists": 60, "lengths": [2, 5], "largest_labels": [2], "descent_rounds": 3, "programmes": 2},
+    **{"directions": 2, "table_lengths": [4, 8, 16], "restarts": 1},
+}
+CONSTANTS = {
+    **{"listnet_lengths": [3, 50], "lengths": [4], "ranksvm_lengths": [4, 8, 16], "largest_labels": [1]},
+    **{"widths": [0.5], "cutoffs": [1], "score_bound": 2.0, "restarts": 1, "matrices": 5, "starts": 50, "lists": 20},
+}
+
+
+def test_every_claim_gets_its_status_and_a_second_run_does_nothing(new_project: Callable[..., Project]) -> None:
+    experiments = {"slam": {"losses": LOSSES}, "lists": {"constants": CONSTANTS}}
+    models = [{"name": "random", "algorithm": "random"}]
+    project = new_project(papers=["slam", "lists"], experiments=experiments, models=models, folds=[1])
+    wanted = ["reports/small/claims.json"]
+    rules = ["slam_losses", "lists_constants", "judge_claims"]
+    project.snakemake(
+        *wanted, "--allowed-rules", *rules, "record_study", "simulate_data", "obtain_data", "convert_data"
+    )
+    claims = json.loads((project.folder / "reports/small/claims.json").read_text())["claims"]
+    status = {claim["id"]: claim["status"] for claim in claims}
+    evidence = [path.stem for path in (project.folder / "results/small/evidence").glob("*.json")]
+    assert len(evidence) == 17
+    assert {claim for claim in evidence if status[claim] != "verified"} == {"slam-thm10"}
+    assert status["slam-thm10"] == "refuted"
+    assert "Nothing to be done" in project.snakemake(*wanted)
