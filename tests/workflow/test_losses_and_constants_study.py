@@ -12,12 +12,27 @@ from .conftest import Project
 pytestmark = pytest.mark.workflow
 
 LOSSES = {
-    **{"lists": 60, "lengths": [2, 5], "largest_labels": [2], "descent_rounds": 3, "programmes": 2},
-    **{"directions": 2, "table_lengths": [4, 8, 16], "restarts": 1},
+    "lists": 60,
+    "lengths": [2, 5],
+    "largest_labels": [2],
+    "descent_rounds": 3,
+    "programmes": 2,
+    "directions": 2,
+    "table_lengths": [4, 8, 16],
+    "restarts": 1,
 }
 CONSTANTS = {
-    **{"listnet_lengths": [3, 50], "lengths": [4], "ranksvm_lengths": [4, 8, 16], "largest_labels": [1]},
-    **{"widths": [0.5], "cutoffs": [1], "score_bound": 2.0, "restarts": 1, "matrices": 5, "starts": 50, "lists": 20},
+    "listnet_lengths": [3, 50],
+    "lengths": [4],
+    "ranksvm_lengths": [4, 8, 16],
+    "largest_labels": [1],
+    "widths": [0.5],
+    "cutoffs": [1],
+    "score_bound": 2.0,
+    "restarts": 1,
+    "matrices": 5,
+    "starts": 50,
+    "lists": 20,
 }
 
 
@@ -26,7 +41,6 @@ def test_every_claim_gets_its_status_and_a_second_run_does_nothing(new_project: 
     models = [{"name": "random", "algorithm": "random"}]
     project = new_project(papers=["slam", "lists"], experiments=experiments, models=models, folds=[1])
     wanted = ["reports/small/claims.json"]
-    rules = ["slam_losses", "lists_constants", "judge_claims"]
     project.snakemake(
         *wanted, "--allowed-rules", *rules, "record_study", "simulate_data", "obtain_data", "convert_data"
     )

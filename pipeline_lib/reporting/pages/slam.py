@@ -51,9 +51,10 @@ def weights(results: ResultsFolder) -> tuple[Block, ...]:
     )
     words = (
         "SLAM charges document i for how near the best of the less relevant documents comes to it, times a weight. "
-        f"The weights make it an upper bound on one ranking loss. On this list they sum to {sums}: never more than 1."
+        f"The weights make it an upper bound on one ranking loss. On this list they sum to {sums}; section 4 "
+        "says that no sum exceeds 1."
     )
-    formula = Formula("φ^v(s, y) = Σ_i v_i max(0, 1 + max_{j: y_j < y_i} s_j − s_i)")
+    formula = Formula("φ^v(s, y) = Σ_i v_i max(0, 1 + max_j s_j − s_i),  j over the documents of lower label than i")
     return (Subsection("slam-weights-part", "The loss and its weights", (Paragraph(words), formula, figure)),)
 
 
@@ -70,7 +71,7 @@ def bounds(results: ResultsFolder) -> tuple[Block, ...]:
         "slack, ever negative on random and adversarial lists, or after a descent from those with least of it? "
         f"{held}: over {len(slacks)} settings the smallest slack is {_exponent(smallest)}, where rounding "
         "is up to 1e-9. The lines show the median of the slack over lists that are ranked wrongly, with its quartiles "
-        "as a band: the typical list leaves room, and the worst ones none at all."
+        "as a band."
     )
     labels = max(row["y_max"] for row in slacks)
     series = {title: points for kind, title in BOUNDS.items() if (points := _slack_by_length(rows, kind, labels))}
@@ -101,6 +102,12 @@ def bounds(results: ResultsFolder) -> tuple[Block, ...]:
         name = BOUNDS.get(kind, f"1 − {kind.upper()}")
         cells.append([text(name), whole(len(mine)), scientific(min(mine)), scientific(min(printed, default=None))])
     notes = ["A setting is a length m and a largest label. Negative numbers of size 1e-15 are rounding."]
+    printed = [row["value"] for row in rows if row["statistic"] == "smallest_slack_as_printed"]
+    if min(printed, default=0.0) < -ROUNDING:
+        notes.append(
+            "Eq. 30 prints a sum over the first k documents where the first k ranks are meant. Read as printed, the "
+            "bound fails: the order of equally relevant documents then costs something, and the loss does not see it."
+        )
     blocks.append(simple("slam-slacks", "Smallest slack by ranking loss", CHECKS, columns, cells, notes))
     return (Subsection("slam-bounds-part", "Upper bounds on ranking losses", tuple(blocks)),)
 
@@ -135,6 +142,14 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
     searched = [[text(name), *(scientific(by[name, m]["searched"]) for m in lengths)] for name in names]
     few = [columns[0], *columns[2:-1]]
     notes = ["Exact suprema; the growth exponent is the slope of their logarithm against that of m."]
+    twins = [
+        f"{one} and {other}"
+        for i, one in enumerate(names)
+        for other in names[i + 1 :]
+        if all(by[one, m]["exact"] == by[other, m]["exact"] for m in lengths)
+    ]
+    if twins:
+        notes.append(f"The same suprema, and one line in the figure: {'; '.join(twins)}.")
     series = {name: [(m, *[by[name, m]["exact"]] * 3) for m in lengths] for name in names}
     figure = Figure(
         name="slam-constants",
