@@ -44,8 +44,8 @@ COSTS: Mapping[str, Cost] = {
     "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
     "summarise_results": Cost(2.0, 0.0, 800.0),
     "compare_models": Cost(3.0, 0.0, 800.0),
-    "slam_losses": Cost(13.0, 0.0, 800.0),
-    "lists_constants": Cost(13.0, 0.0, 800.0),
+    "slam_losses": Cost(14.0, 0.0, 800.0),
+    "lists_constants": Cost(15.0, 0.0, 800.0),
     "judge_claims": Cost(1.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
