@@ -52,8 +52,8 @@ def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: igno
         if pairs <= all_pairs_up_to * m:
             count[:m] = 0
             active += _count_all_pairs(c, runs, n_runs, margin, count)
-            for k in range(m):
-                gradient[begin + order[k]] = count[k]
+            for k in range(np.uint64(m)):
+                gradient[np.uint64(begin + order[k])] = count[k]
         else:
             level_runs(s[begin:end], y[begin:end], c, order, runs)
             while n_runs > 1:
@@ -64,11 +64,18 @@ def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: igno
                     if n_runs > 2:
                         merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
                 n_runs = halve(runs, n_runs)
-        total = margin * active
-        for i in range(begin, end):
-            total += gradient[i] * (s[i] - centre)
-        values[q] = max(total, 0.0) if active else 0.0
+        if active:
+            values[q] = max(margin * active + _inner(gradient, s, centre, begin, end), 0.0)
     return values, gradient
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
+    # <g, s - centre> of one query
+    total = 0.0
+    for i in range(begin, end):
+        total += g[i] * (s[i] - centre)
+    return total
 
 
 @njit(cache=True)
@@ -77,24 +84,24 @@ def _count_all_pairs(c, runs, n_runs, margin, count):  # type: ignore[no-untyped
     active = np.int64(0)
     for r in range(1, n_runs):
         for i in range(runs[r], runs[r + 1] - 1, 2):
-            mine, next_one = _count_lower(c[: runs[r]], c[i] - margin, c[i + 1] - margin, count)
+            mine, next_one = _count_lower(runs[r], c, c[i] - margin, c[i + 1] - margin, count)
             count[i] -= mine
             count[i + 1] -= next_one
             active += mine + next_one
         if (runs[r + 1] - runs[r]) % 2:
             i = runs[r + 1] - 1
-            mine, _ = _count_lower(c[: runs[r]], c[i] - margin, np.inf, count)
+            mine, _ = _count_lower(runs[r], c, c[i] - margin, np.inf, count)
             count[i] -= mine
             active += mine
     return active
 
 
 @njit(cache=True)
-def _count_lower(lower, cut, other_cut, count):  # type: ignore[no-untyped-def]
+def _count_lower(n_lower, c, cut, other_cut, count):  # type: ignore[no-untyped-def]
     # How many are above either cut; without branches and in whole numbers, so that several are done at once.
     mine = others = np.int64(0)
-    for j in range(len(lower)):
-        one, other = np.int64(lower[j] > cut), np.int64(lower[j] > other_cut)
+    for j in range(n_lower):
+        one, other = np.int64(c[j] > cut), np.int64(c[j] > other_cut)
         count[j] += one + other
         mine += one
         others += other

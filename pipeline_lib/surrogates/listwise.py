@@ -102,7 +102,7 @@ def _relative(s, y, offsets, power, behind, target):  # type: ignore[no-untyped-
             mass[i] = power[np.uint32(label - labels[i])]
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _compared(offsets, behind, target, values, gradient):  # type: ignore[no-untyped-def]
     # Takes e in gradient; gives phi and the gradient e / sum e - target / sum target of every query.
     for q in range(len(values)):

@@ -25,7 +25,7 @@ FACTORIZE_UP_TO = 40.0
 SERIES_UP_TO = 1e-3
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")  # divisions that need no check can be done several at once
 def logistic(s, y, offsets):  # type: ignore[no-untyped-def]
     """Values sum log(1 + e^(s_j - s_i)) over pairs with y_i > y_j of every query, and the gradient."""
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
@@ -63,33 +63,32 @@ def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # t
         for j in range(runs[r - 1], runs[r]):
             largest = max(largest, rise[j])
         n_lower = runs[r]
-        lower, to = rise[:n_lower], gained[:n_lower]
         i = n_lower
         while i < runs[r + 1]:
             if largest * fall[i] < SERIES_UP_TO:
-                loss, mine = _small_pairs(lower, fall[i], to)
+                loss, mine = _small_pairs(n_lower, rise, fall[i], gained)
                 total += loss
                 gained[i] -= mine
                 i += 1
                 continue
             if pending + 2 > factors:
-                total += _logarithms(product[:n_lower], pending, factors)
+                total += _logarithms(n_lower, product, pending, factors)
                 pending = 0
             together = i + 1 < runs[r + 1] and largest * fall[i + 1] >= SERIES_UP_TO
-            mine, next_one = _two_documents(lower, fall[i], fall[i + 1] if together else 0.0, product, to)
+            mine, next_one = _two_documents(n_lower, rise, fall[i], fall[i + 1] if together else 0.0, product, gained)
             gained[i] -= mine
             if together:
                 gained[i + 1] -= next_one
             i += 1 + together
             pending += 1 + together
-    return total + _logarithms(product[: runs[n_runs - 1]], pending, factors)
+    return total + _logarithms(runs[n_runs - 1], product, pending, factors)
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _two_documents(rise, fall, other_fall, product, gained):  # type: ignore[no-untyped-def]
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _two_documents(n_lower, rise, fall, other_fall, product, gained):  # type: ignore[no-untyped-def]
     # sum over j of alpha for both, added to what the documents j gain. A fall of 0 is no document: x = alpha = 0.
     mine = others = 0.0
-    for j in range(len(rise)):
+    for j in range(n_lower):
         x, z = rise[j] * fall, rise[j] * other_fall
         both = (1.0 + x) * (1.0 + z)
         inverse = 1.0 / both
@@ -101,10 +100,10 @@ def _two_documents(rise, fall, other_fall, product, gained):  # type: ignore[no-
     return mine, others
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _small_pairs(rise, fall, gained):  # type: ignore[no-untyped-def]
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _small_pairs(n_lower, rise, fall, gained):  # type: ignore[no-untyped-def]
     total = mine = 0.0
-    for j in range(len(rise)):
+    for j in range(n_lower):
         x = rise[j] * fall
         total += x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * 0.2))))
         alpha = x / (1.0 + x)
@@ -114,13 +113,13 @@ def _small_pairs(rise, fall, gained):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _logarithms(product, pending, factors):  # type: ignore[no-untyped-def]
+def _logarithms(n, product, pending, factors):  # type: ignore[no-untyped-def]
     # sum of log product, so many products at a time as float64 can hold; they start anew at 1
     together = max(factors // max(pending, 1), 1)
     total = 0.0
-    for first in range(0, len(product), together):
+    for first in range(0, n, together):
         of_all = 1.0
-        for k in range(first, min(first + together, len(product))):
+        for k in range(first, min(first + together, n)):
             of_all *= product[k]
             product[k] = 1.0
         total += math.log(of_all)

@@ -46,24 +46,24 @@ def middle(s):  # type: ignore[no-untyped-def]
 def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by label, equal labels in document order: s - centre to c, positions to order, bounds to runs.
 
-    Returns the number of runs. c and order need one place more than there are documents, runs two.
+    Returns the number of runs. order and runs need one place more than there are documents.
     """
-    m = len(s)
+    m = np.uint64(len(s))
     top = np.int32(0)
     for i in range(m):
         top = max(top, y[i])
-    k = n_runs = 0
+    k, n_runs = np.uint64(0), 0
     if top <= PASSES_UP_TO:
         for label in range(top + 1):
             begin = k
             for i in range(m):
-                c[k], order[k] = s[i] - centre, i
-                k += y[i] == label  # else the next document is put in the same place
+                order[k] = i
+                k += np.uint64(y[i] == label)  # else the next document is put in the same place
             if k > begin:
                 runs[n_runs] = begin
                 n_runs += 1
     else:
-        place = np.zeros(top + 1, np.int64)
+        place = np.zeros(top + 1, np.uint64)
         for i in range(m):
             place[y[i]] += 1
         for label in range(top + 1):
@@ -72,9 +72,10 @@ def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
                 n_runs += 1
             k, place[label] = k + place[label], k
         for i in range(m):
-            k = place[y[i]]
+            order[place[y[i]]] = i
             place[y[i]] += 1
-            c[k], order[k] = s[i] - centre, i
+    for k in range(m):
+        c[k] = s[np.uint64(order[k])] - centre
     runs[n_runs] = m
     return n_runs
 
