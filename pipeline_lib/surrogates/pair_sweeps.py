@@ -70,12 +70,12 @@ def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
             if place[label] > 0:
                 runs[n_runs] = k
                 n_runs += 1
-            k, place[label] = k + place[label], k
+            place[label], k = k, k + place[label]
         for i in range(m):
             order[place[y[i]]] = i
             place[y[i]] += 1
-    for k in range(m):
-        c[k] = s[np.uint64(order[k])] - centre
+    for rank in range(m):
+        c[rank] = s[np.uint64(order[rank])] - centre
     runs[n_runs] = m
     return n_runs
 
