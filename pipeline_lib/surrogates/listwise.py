@@ -85,6 +85,7 @@ def _listnet(s, y, offsets):  # type: ignore[no-untyped-def]
         for i in range(len(own)):
             target[i] = power[np.uint32(labels[i])]
         _compared(offsets[first : last + 1], behind, target, values[first:last], gradient)
+        _with_equal_labels(y, offsets[first : last + 1], behind, values[first:last], gradient)
         first = last
     return values, gradient
 
@@ -107,9 +108,6 @@ def _compared(offsets, behind, target, values, gradient):  # type: ignore[no-unt
     for q in range(len(values)):
         e, s = gradient[offsets[q] : offsets[q + 1]], behind[offsets[q] - offsets[0] :]
         mass = target[offsets[q] - offsets[0] :]
-        if len(e) == 1:  # both distributions are 1; rounding would not quite say so
-            values[q] = e[0] = 0.0
-            continue
         mass_s = mass_y = inner = 0.0
         for i in range(len(e)):
             mass_s += e[i]
@@ -119,6 +117,26 @@ def _compared(offsets, behind, target, values, gradient):  # type: ignore[no-unt
         for i in range(len(e)):
             e[i] = e[i] * of_s - mass[i] * of_y
         values[q] = math.log(mass_s) - inner * of_y
+
+
+@njit(cache=True, error_model="numpy")
+def _with_equal_labels(y, offsets, behind, values, gradient):  # type: ignore[no-untyped-def]
+    # Once more, with P_i(y) = 1/m exactly: the gradient at equal scores is then exactly 0, and nothing is learnt.
+    for q in range(len(values)):
+        begin, end = offsets[q], offsets[q + 1]
+        m = 1
+        while begin + m < end and y[begin + m] == y[begin]:
+            m += 1
+        if begin + m < end:
+            continue
+        mass = inner = 0.0
+        for i in range(begin, end):
+            gradient[i] = exp(behind[i - offsets[0]])
+            mass += gradient[i]
+            inner += behind[i - offsets[0]]
+        for i in range(begin, end):
+            gradient[i] = gradient[i] / mass - 1.0 / m
+        values[q] = math.log(mass) - inner / m
 
 
 @njit(cache=True)

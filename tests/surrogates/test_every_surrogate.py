@@ -113,6 +113,15 @@ def test_equal_labels(name, label):
         np.testing.assert_array_equal(gradient, 0.0)
 
 
+@pytest.mark.parametrize("name", SHIFT_INVARIANT)
+@pytest.mark.parametrize("m", [1, 3, 7, 49])
+def test_equal_labels_and_equal_scores_leave_nothing_to_do(name, m):
+    if name == "structured-ndcg":  # it wants equal labels in document order, but not where all are equal
+        assert surrogates.create(name).value(np.zeros(m), np.ones(m), [0, m])[0] == 0.0
+    gradient = surrogates.create(name).gradient(np.full(m, 1.5), np.full(m, 1), [0, m])
+    np.testing.assert_array_equal(gradient, 0.0)
+
+
 @pytest.mark.parametrize("name", surrogates.NAMES)
 @pytest.mark.parametrize("labels", [[0, 3, 1, 3, 0, 2], [0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1]])
 def test_scores_up_to_1e4(name, labels):
