@@ -18,7 +18,7 @@ INSERTION_SORT_UP_TO = 48
 # Up to this largest label, one pass over the documents a label is faster than counting (measured).
 PASSES_UP_TO = 4
 # With up to so many pairs a document, a pass over all pairs beats sorting (measured; see docs/methods.md).
-ALL_PAIRS_UP_TO = 250
+ALL_PAIRS_UP_TO = 400
 LEVELS = 256
 
 
