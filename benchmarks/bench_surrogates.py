@@ -37,7 +37,7 @@ from pipeline_lib.surrogates.base import Surrogate
 
 N_QUERIES, N_DOCUMENTS = 1_020, 41_000
 LABELS = (0.74, 0.20, 0.06)
-ROUNDS, CALLS_A_ROUND = 9, 5
+ROUNDS, CALLS_A_ROUND = 9, 10
 OURS = "pipeline_lib"
 LENGTHS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
 SCALING_DOCUMENTS = 40_000
