@@ -1,7 +1,7 @@
 """Run every benchmark beside its peers and write the table: ``python -m benchmarks [NAME ...]``.
 
 Every other module of this folder whose name starts with ``bench_`` is one benchmark; it offers
-``measure() -> list[Timing]``.
+``measure() -> list[Timing]``, and ``scaling() -> list[Scaling]`` if it also says how time grows with size.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import platform
 from pathlib import Path
 
 import benchmarks
-from benchmarks.timing import Timing
+from benchmarks.timing import Scaling, Timing
 from pipeline_lib.files import write_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -64,6 +64,23 @@ def rows(timings: list[Timing]) -> list[str]:
     return lines
 
 
+def scaling_table(scalings: list[Scaling]) -> list[str]:
+    """A Markdown table: nanoseconds a document for every size, and the exponent of the seconds of a whole query."""
+    if not scalings:
+        return []
+    sizes, fitted_from = scalings[0].sizes, scalings[0].fitted_from
+    heads = [f"m = {m:,}" for m in sizes]
+    lines = [
+        f"| nanoseconds a document | {' | '.join(heads)} | exponent from {fitted_from:,} | from {sizes[-2]:,} |",
+        "|---|" + "---:|" * (len(sizes) + 2),
+    ]
+    for scaling in scalings:
+        cells = [f"{seconds / m * 1e9:.3g}" for m, seconds in zip(sizes, scaling.seconds, strict=True)]
+        exponents = f"{scaling.exponent:.2f} | {scaling.last_exponent:.2f}"
+        lines.append(f"| {scaling.implementation} | {' | '.join(cells)} | {exponents} |")
+    return lines
+
+
 def machine() -> str:
     """One sentence about the machine and the versions compared."""
     versions = []
@@ -80,7 +97,7 @@ def machine() -> str:
     )
 
 
-def page(sections: list[tuple[str, str, list[Timing]]]) -> str:
+def page(sections: list[tuple[str, str, list[Timing], list[Scaling]]]) -> str:
     """The whole page in Markdown: a section a benchmark, with its first docstring line as the title."""
     lines = ["# Benchmarks", "", "Made by `make bench`; do not edit by hand.", "", machine(), ""]
     lines += [
@@ -88,7 +105,7 @@ def page(sections: list[tuple[str, str, list[Timing]]]) -> str:
         "",
     ]
     lines[-2] += " row of the same work (ours) the implementation takes. A ratio above 1 means that ours is faster."
-    for _, text, timings in sections:
+    for _, text, timings, scalings in sections:
         title, _, rest = text.strip().partition("\n")
         lines += [f"## {title}", ""] + ([rest.strip(), ""] if rest.strip() else [])
         lines += [
@@ -96,6 +113,7 @@ def page(sections: list[tuple[str, str, list[Timing]]]) -> str:
             "|---|---|---:|---:|---:|---:|---|",
         ]
         lines += [*rows(timings), ""]
+        lines += [*scaling_table(scalings), ""] if scalings else []
     return "\n".join(lines)
 
 
@@ -108,8 +126,9 @@ def main() -> None:
     for name in chosen:
         module = importlib.import_module(f"benchmarks.bench_{name}")
         timings = module.measure()
-        print(f"\n{name}", *rows(timings), sep="\n", flush=True)
-        sections.append((name, module.__doc__ or name, timings))
+        scalings = module.scaling() if hasattr(module, "scaling") else []
+        print(f"\n{name}", *rows(timings), *scaling_table(scalings), sep="\n", flush=True)
+        sections.append((name, module.__doc__ or name, timings, scalings))
     if chosen == names():
         write_text(PAGE, page(sections))
         print(f"\nwritten to {PAGE}")

@@ -7,9 +7,10 @@ slows all of them alike; what counts is the ratio of medians within the run, not
 from __future__ import annotations
 
 import gc
+import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -38,18 +39,43 @@ class Timing:
         return self.unit_count / self.median
 
 
+@dataclass(frozen=True)
+class Scaling:
+    """One implementation's seconds for one piece (a query) of every size (its number of documents m)."""
+
+    implementation: str
+    sizes: tuple[int, ...]
+    seconds: tuple[float, ...]
+    fitted_from: int
+
+    @property
+    def exponent(self) -> float:
+        """The slope of log seconds against log size, by least squares over the sizes from ``fitted_from`` on."""
+        points = [(m, s) for m, s in zip(self.sizes, self.seconds, strict=True) if m >= self.fitted_from]
+        return statistics.linear_regression(*zip(*((math.log(m), math.log(s)) for m, s in points), strict=True)).slope
+
+    @property
+    def last_exponent(self) -> float:
+        """The same between the two largest sizes."""
+        (m, larger), (s, slower) = self.sizes[-2:], self.seconds[-2:]
+        return math.log(slower / s) / math.log(larger / m)
+
+
 def compare(
     work: str,
-    implementations: dict[str, Callable[[], object]],
+    implementations: Mapping[str, Callable[[], object]],
     *,
     unit: str,
     unit_count: float,
     rounds: int = 5,
+    calls_a_round: int = 1,
     notes: dict[str, str] | None = None,
 ) -> list[Timing]:
     """Time every implementation ``rounds`` times, interleaved, after one call each that is not counted.
 
-    The first implementation is ours: ratios in the tables are "times as long as the first".
+    The first implementation is ours: ratios in the tables are "times as long as the first". Work of less than a
+    millisecond is done several times in a row, as in training: ``calls_a_round`` calls, of which the mean counts, after
+    one that is not counted and brings the data back into the processor's cache.
     """
     for call in implementations.values():
         call()
@@ -57,9 +83,12 @@ def compare(
     for _ in range(rounds):
         for name, call in implementations.items():
             gc.collect()
+            if calls_a_round > 1:
+                call()
             start = time.perf_counter()
-            call()
-            seconds[name].append(time.perf_counter() - start)
+            for _ in range(calls_a_round):
+                call()
+            seconds[name].append((time.perf_counter() - start) / calls_a_round)
     notes = notes or {}
     return [
         Timing(work, name, tuple(values), unit, unit_count, notes.get(name, "")) for name, values in seconds.items()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.surrogates import registered
 
 # Keys of a model's entry that say what it is; every other key overrides a setting of its algorithm.
 IDENTITY = ("name", "title", "algorithm", "surrogate", "options", "datasets", "published")
@@ -99,7 +100,8 @@ def check(
     n_folds : mapping of str to int
         Every data set of the catalogue with its number of folds.
     algorithms, surrogates : sequences of str
-        The names that ``learners`` and ``surrogates`` know.
+        The names that ``learners`` and ``surrogates`` know; a configuration may write "slam-ndcg@10" for the surrogate
+        "slam-ndcg@k" with the option k = 10.
     with_surrogate : sequence of str
         The algorithms that minimise a surrogate and need its name.
 
@@ -237,7 +239,7 @@ def _model_problems(
         yield f"{algorithm} needs the key 'surrogate': one of {', '.join(surrogates)}"
     if algorithm not in with_surrogate and "surrogate" in model:
         yield f"the algorithm {algorithm!r} takes no surrogate"
-    if "surrogate" in model and model["surrogate"] not in surrogates:
+    if "surrogate" in model and registered(model["surrogate"]) not in surrogates:
         yield f"unknown surrogate {model['surrogate']!r}; {hint(model['surrogate'], surrogates)}"
     for key in model:
         if key not in IDENTITY and key not in defaults:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text())
 FOLDS = {"letor-sim": 5, "MQ2008": 5, "Istella-S": 1}
 ALGORITHMS = ["best-feature", "erm", "ideal", "random"]
-SURROGATES = ["listnet", "ranknet", "ranksvm", "squared"]
+SURROGATES = ["listnet", "ranknet", "ranksvm", "slam-ndcg@k", "squared"]
 
 
 def check(config: dict[str, Any]) -> configuration.Study:
@@ -83,6 +83,19 @@ def test_a_missing_key_is_named() -> None:
     del config["erm"]["tol"]
     with pytest.raises(ConfigurationError, match="erm: expected the key 'tol'"):
         check(config)
+
+
+@pytest.mark.parametrize("name", ["slam-ndcg@k", "slam-ndcg@10", "slam-ndcg@3"])
+def test_a_cut_off_can_be_part_of_the_name_of_a_surrogate(name: str) -> None:
+    config = copy.deepcopy(DEFAULT)
+    config["models"][4]["surrogate"] = name
+    assert check(config).models[4].surrogate == name
+
+
+@pytest.mark.parametrize("name", ["slam-ndcg@0", "slam-ndcg@ten", "slam-ndgc@10", "listnet@10"])
+def test_a_wrong_cut_off_is_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"unknown surrogate '{name}'"):
+        check(changed("models/4/surrogate", name))
 
 
 def test_erm_without_a_surrogate_lists_them() -> None:

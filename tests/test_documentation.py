@@ -1,13 +1,16 @@
-"""Does the code on the documentation's pages run?"""
+"""Does the code on the documentation's pages run, and does what they point to exist?"""
 
 from __future__ import annotations
 
+import ast
+import functools
 import re
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 # The blocks of claims.md need files about them; tests/reporting/test_claims_page_of_docs.py runs them.
 ELSEWHERE = ("claims",)
 PAGES = sorted(
@@ -24,3 +27,57 @@ def test_code_blocks_run(page):
 
 def test_the_worked_example_is_among_them():
     assert "adding-a-surrogate" in [page.stem for page in PAGES]
+
+
+def references(text):
+    """Every `path.py` and `path.py::name` on a page, and the names that directly follow one: `path.py` `name`."""
+    pattern = r"`([\w/]+\.py)(?:::([\w.]+))?`((?: `[A-Za-z_][\w.]*`(?:,(?= `[A-Za-z_][\w.]*`))?)*)"
+    for path, name, following in re.findall(pattern, text):
+        names = [*([name] if name else []), *re.findall(r"`([\w.]+)`", following)]
+        yield from ((path, one) for one in names or [""])
+
+
+@functools.cache
+def definitions(path):
+    """The functions, classes and methods of a file, methods as Class.method; and "" for the file itself."""
+    found = {""}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+    return found
+
+
+def missing(text):
+    """What a page points to that is neither in the package nor among the tests."""
+    for path, name in references(text):
+        files = [file for folder in ("pipeline_lib", "tests", ".") if (file := ROOT / folder / path).is_file()]
+        if not any(name in definitions(file) for file in files):
+            yield f"{path}::{name}" if name else path
+
+
+def test_the_map_of_methods_points_to_what_exists():
+    text = (DOCS / "methods.md").read_text(encoding="utf-8")
+    assert len(set(references(text))) > 100
+    assert not list(missing(text))
+
+
+def test_a_rotten_map_is_noticed():
+    good = "| `metrics.py::ndcg` | `learners/erm.py` `fit`, `path` | `surrogates/base.py::Surrogate.lipschitz` |"
+    assert not list(missing(good))
+    bad = good.replace("ndcg", "ndgc").replace("`path`", "`paths`").replace("base", "basis").replace("erm.", "rem.")
+    assert len(list(missing(bad))) == 4
+    assert list(missing("`learners/erm.py` `fit`, `paths`")) == ["learners/erm.py::paths"]
+
+
+@pytest.mark.parametrize("paper", ["slam", "topk", "cone", "lists", "twolayer"])
+def test_every_paper_has_its_section_in_the_map(paper):
+    sections = re.split(r"^## ", (DOCS / "methods.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    own = [section for section in sections if section.startswith(f"{paper}: ")]
+    assert len(own) == 1
+    rows = [line for line in own[0].splitlines() if line.startswith("|")]
+    assert rows[:2] == ["| statement | code | test |", "|---|---|---|"]
+    assert len(rows) > 2
+    assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
+    assert all("`" in row.split("|")[-3] and ("`" in row.split("|")[-2] or "same" in row) for row in rows[2:])

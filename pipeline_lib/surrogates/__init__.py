@@ -14,6 +14,7 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.registry import Registry, unknown
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def create(name: str, **options: Any) -> Surrogate:
     Raises
     ------
     ConfigurationError
-        When the name or an option does not exist; the message gives the nearest one that does.
+        When the name or an option does not exist; the message gives the nearest one that does. Also when name and
+        option disagree about k.
 
     Example
     -------
@@ -45,7 +47,9 @@ def create(name: str, **options: Any) -> Surrogate:
 mean 'normalisation'?
     """
     name, cutoff = _spelled(name)
-    options = {**cutoff, **options}
+    if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
+        raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
+    options |= cutoff
     surrogate: type[Surrogate] = _REGISTRY.load(name)
     known = list(inspect.signature(surrogate).parameters)
     for option in options:
@@ -62,9 +66,20 @@ def module_of(name: str) -> str:
     >>> module_of("listnet")
     'pipeline_lib.surrogates.listwise'
     """
-    return _REGISTRY.module_of(_spelled(name)[0])
+    return _REGISTRY.module_of(registered(name))
+
+
+def registered(name: str) -> str:
+    """The name in the registry that ``name`` spells, if any: a number after "@" is the option k.
+
+    Example
+    -------
+    >>> registered("slam-ndcg@10"), registered("listnet")
+    ('slam-ndcg@k', 'listnet')
+    """
+    return _spelled(name)[0]
 
 
 def _spelled(name: str) -> tuple[str, dict[str, int]]:
     head, _, number = name.partition("@")
-    return (f"{head}@k", {"k": int(number)}) if number.isdecimal() else (name, {})
+    return (f"{head}@k", {"k": int(number)}) if number.isdecimal() and int(number) >= 1 else (name, {})

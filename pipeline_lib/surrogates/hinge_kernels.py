@@ -16,9 +16,11 @@ from numba import njit
 from pipeline_lib.surrogates.pair_sweeps import (
     ALL_PAIRS_UP_TO,
     halve,
+    label_runs,
     level_runs,
     longest,
     merge_runs,
+    middle,
     ranges,
 )
 
@@ -30,73 +32,97 @@ SHORT_RANGE = 4
 def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: ignore[no-untyped-def]
     """Values sum max(0, t) of every query and the gradient.
 
-    Queries with few documents above label 0 are done by a pass over all pairs, the others by merging.
+    Queries with few pairs a document are done by a pass over all pairs, the others by merging.
     """
-    values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))
-    size = longest(offsets)
-    c, order, count = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
+    values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
+    size = longest(offsets) + 2
+    c, order, runs = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
     spare_c, spare_order = np.empty(size), np.empty(size, np.int64)
-    first, last, runs = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.int64)
-    steps = np.zeros(size + 1, np.int64)
+    first, last = np.empty(size, np.int64), np.empty(size, np.int64)
+    steps, count = np.zeros(size, np.int64), np.empty(size, np.int64)
     for q in range(len(values)):
         begin, end = offsets[q], offsets[q + 1]
         m = end - begin
-        count[:m] = 0
+        centre = np.rint(middle(s[begin:end])[0])
+        n_runs = label_runs(s[begin:end], y[begin:end], centre, c, order, runs)
+        pairs = 0
+        for r in range(1, n_runs):
+            pairs += runs[r] * (runs[r + 1] - runs[r])
         active = np.int64(0)
-        if np.count_nonzero(y[begin:end]) <= all_pairs_up_to:
-            active += _count_all_pairs(s[begin:end], y[begin:end], margin, count)
+        if pairs <= all_pairs_up_to * m:
+            count[:m] = 0
+            active += _count_all_pairs(c, runs, n_runs, margin, count)
+            for k in range(np.uint64(m)):
+                gradient[np.uint64(begin + order[k])] = count[k]
         else:
-            n_runs = level_runs(s[begin:end], y[begin:end], c, order, runs)
+            level_runs(s[begin:end], y[begin:end], c, order, runs)
             while n_runs > 1:
                 for r in range(0, n_runs - 1, 2):
                     lo, mid, hi = runs[r], runs[r + 1], runs[r + 2]
                     ranges(c, lo, mid, hi, margin, 0.0, first, last)
-                    active += _count_active(order, lo, mid, hi, last, steps, count)
-                    merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
+                    active += _count_active(order, lo, mid, hi, last, steps, gradient[begin:end])
+                    if n_runs > 2:
+                        merge_runs(c, order, lo, mid, hi, spare_c, spare_order)
                 n_runs = halve(runs, n_runs)
         if active:
-            centre = np.rint(0.5 * s[begin:end].min() + 0.5 * s[begin:end].max())
-            total = margin * active
-            for i in range(m):
-                total += count[i] * (s[begin + i] - centre)
-            values[q] = max(total, 0.0)
-        for i in range(m):
-            gradient[begin + i] = count[i]
+            values[q] = max(margin * active + _inner(gradient, s, centre, begin, end), 0.0)
     return values, gradient
 
 
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
+    # <g, s - centre> of one query
+    total = 0.0
+    for i in range(begin, end):
+        total += g[i] * (s[i] - centre)
+    return total
+
+
 @njit(cache=True)
-def _count_all_pairs(s, y, margin, count):  # type: ignore[no-untyped-def]
-    # count_j += 1 and count_i -= 1 for every pair with y_i > y_j and t > 0; branch-free, whole numbers only
+def _count_all_pairs(c, runs, n_runs, margin, count):  # type: ignore[no-untyped-def]
+    # count_j += 1 and count_i -= 1 for every pair with y_i > y_j and t > 0; documents sorted by label, two at a time
     active = np.int64(0)
-    for i in range(len(s)):
-        if y[i] == 0:
-            continue
-        cut, label = s[i] - margin, y[i]
-        mine = np.int64(0)
-        for j in range(len(s)):
-            one = np.int64((y[j] < label) & (s[j] > cut))
-            count[j] += one
-            mine += one
-        count[i] -= mine
-        active += mine
+    for r in range(1, n_runs):
+        for i in range(runs[r], runs[r + 1] - 1, 2):
+            mine, next_one = _count_lower(runs[r], c, c[i] - margin, c[i + 1] - margin, count)
+            count[i] -= mine
+            count[i + 1] -= next_one
+            active += mine + next_one
+        if (runs[r + 1] - runs[r]) % 2:
+            i = runs[r + 1] - 1
+            mine, _ = _count_lower(runs[r], c, c[i] - margin, np.inf, count)
+            count[i] -= mine
+            active += mine
     return active
 
 
 @njit(cache=True)
-def _count_active(order, lo, mid, hi, last, steps, count):  # type: ignore[no-untyped-def]
+def _count_lower(n_lower, c, cut, other_cut, count):  # type: ignore[no-untyped-def]
+    # How many are above either cut; without branches and in whole numbers, so that several are done at once.
+    mine = others = np.int64(0)
+    for j in range(n_lower):
+        one, other = np.int64(c[j] > cut), np.int64(c[j] > other_cut)
+        count[j] += one + other
+        mine += one
+        others += other
+    return mine, others
+
+
+@njit(cache=True)
+def _count_active(order, lo, mid, hi, last, steps, g):  # type: ignore[no-untyped-def]
     # Right document i has mid - last_i active pairs; left document j gains one from every i with last_i <= j.
+    # All are whole numbers, which float64 adds exactly.
     active = 0
     steps[lo : mid + 1] = 0
     for i in range(mid, hi):
         mine = mid - last[i]
         active += mine
-        count[order[i]] -= mine
+        g[order[i]] -= mine
         steps[last[i]] += 1
     gained = 0
     for j in range(lo, mid):
         gained += steps[j]
-        count[order[j]] += gained
+        g[order[j]] += gained
     return active
 
 

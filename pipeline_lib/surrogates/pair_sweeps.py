@@ -12,9 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline_lib.surrogates.vector_exp import as_bits
+
 INSERTION_SORT_UP_TO = 48
-# With up to so many documents above label 0, a pass over all pairs beats sorting (measured; see docs/methods.md).
-ALL_PAIRS_UP_TO = 512
+# Up to this largest label, one pass over the documents a label is faster than counting (measured).
+PASSES_UP_TO = 4
+# With up to so many pairs a document, a pass over all pairs beats sorting (measured; see docs/methods.md).
+ALL_PAIRS_UP_TO = 400
 LEVELS = 256
 
 
@@ -27,6 +31,89 @@ def longest(offsets):  # type: ignore[no-untyped-def]
     return m
 
 
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def middle(s):  # type: ignore[no-untyped-def]
+    """The middle of the range of s, and its half-width."""
+    lowest, highest = np.inf, -np.inf
+    for i in range(len(s)):
+        lowest = min(lowest, s[i])
+    for i in range(len(s)):
+        highest = max(highest, s[i])
+    return 0.5 * lowest + 0.5 * highest, 0.5 * highest - 0.5 * lowest
+
+
+@njit(cache=True)
+def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
+    """Sort one query by label, equal labels in document order: s - centre to c, positions to order, bounds to runs.
+
+    Returns the number of runs. order and runs need one place more than there are documents.
+    """
+    m = np.uint64(len(s))
+    top = np.int32(0)
+    for i in range(m):
+        top = max(top, y[i])
+    k, n_runs = np.uint64(0), 0
+    if top <= PASSES_UP_TO:
+        for label in range(top + 1):
+            begin = k
+            for i in range(m):
+                order[k] = i
+                k += np.uint64(y[i] == label)  # else the next document is put in the same place
+            if k > begin:
+                runs[n_runs] = begin
+                n_runs += 1
+    else:
+        place = np.zeros(top + 1, np.uint64)
+        for i in range(m):
+            place[y[i]] += 1
+        for label in range(top + 1):
+            if place[label] > 0:
+                runs[n_runs] = k
+                n_runs += 1
+            place[label], k = k, k + place[label]
+        for i in range(m):
+            order[place[y[i]]] = i
+            place[y[i]] += 1
+    for rank in range(m):
+        c[rank] = s[np.uint64(order[rank])] - centre
+    runs[n_runs] = m
+    return n_runs
+
+
+@njit(cache=True)
+def ascending(s):  # type: ignore[no-untyped-def]
+    """The positions of s in ascending order, equal numbers in theirs: by radix sort, O(m) without a comparison.
+
+    Numbers and their bits are in the same order when the sign bit of positive ones, and all bits of negative ones, are
+    turned. Sorted by the lowest byte, then by the next, ..., each time keeping the order there was.
+    """
+    m = len(s)
+    keys, spare_keys = np.empty(m, np.uint64), np.empty(m, np.uint64)
+    order, spare_order = np.empty(m, np.int32), np.empty(m, np.int32)
+    count = np.zeros((8, 256), np.int32)
+    for i in range(m):
+        bits = as_bits(s[i] + 0.0)  # -0.0 becomes 0.0
+        keys[i] = np.uint64(bits ^ ((bits >> 63) | np.int64(-(2**63))))
+        order[i] = i
+        for byte in range(8):
+            count[byte, (keys[i] >> np.uint64(8 * byte)) & np.uint64(255)] += 1
+    for byte in range(8):
+        shift = np.uint64(8 * byte)
+        if count[byte, (keys[0] >> shift) & np.uint64(255)] == m:
+            continue  # all agree
+        begin = 0
+        for digit in range(256):
+            begin, count[byte, digit] = begin + count[byte, digit], begin
+        for i in range(m):
+            digit = (keys[i] >> shift) & np.uint64(255)
+            k = np.uint32(count[byte, digit])
+            count[byte, digit] += 1
+            spare_keys[k], spare_order[k] = keys[i], order[i]
+        keys, spare_keys = spare_keys, keys
+        order, spare_order = spare_order, order
+    return order
+
+
 @njit(cache=True)
 def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by (label, score): centred scores to c, positions to order, bounds of the runs to runs.
@@ -35,7 +122,7 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     them keep their digits and documents keep their exact distances where these are exact.
     """
     m = len(s)
-    centre = np.rint(0.5 * s.min() + 0.5 * s.max())
+    centre = np.rint(middle(s)[0])
     if m <= INSERTION_SORT_UP_TO:
         for i in range(m):
             label, score = y[i], s[i] - centre
@@ -50,7 +137,7 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
             start[y[i] + 1] += 1
         for level in range(LEVELS):
             start[level + 1] += start[level]
-        for i in np.argsort(s, kind="mergesort"):
+        for i in ascending(s):
             k = start[y[i]]
             start[y[i]] += 1
             c[k], order[k] = s[i] - centre, i
