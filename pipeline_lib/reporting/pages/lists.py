@@ -102,7 +102,7 @@ def _table(rows: list[Row]) -> list[Block]:
         ]
         groups.append(Group("", tuple(tuple(row) for row in found)))
     notes = [
-        "Stated: what the code and the paper use. Exact: the supremum, where it is known. Found: the largest in a search.",
+        "Stated: what the code and the paper use. Exact: the supremum, where it is known. Found: the largest seen.",
         "What is stated for the structured losses and for SLAM is attained, as the documentation of the code shows.",
         f"B, and the constants of losses that are steep without bound, on scores up to {_listed(bounds)}.",
     ]
