@@ -1,6 +1,6 @@
 """How is a linear ranker found that minimises a convex surrogate on the training queries, and how surely?
 
-    minimise F(w) = l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q),  optionally over ||w||_2 <= radius.
+    minimise F(w) = l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q),  optionally over ||w||_2 (or ||w||_1) <= radius.
 
 Which solver, and which certificate of the gap F(w) - min F:
 
@@ -10,6 +10,8 @@ Which solver, and which certificate of the gap F(w) - min F:
 | smooth, neither | ``newton`` where F is curved | self-concordance (exact for ``squared``) |
 | with kinks and smooth minorants (``ranksvm``) | ``smoothing`` | duality, also of the linear programme l2 = 0 |
 | any other convex one | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
+| smooth, in an l1 ball | ``projected``: accelerated projected gradients | duality (l2 = 0: the Frank-Wolfe gap) |
+| with kinks, in an l1 ball | ``bundle`` | cutting planes |
 
 All certificates hold up to the rounding of float64.
 """
@@ -19,14 +21,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import bundle, newton, smoothing
+from pipeline_lib.learners import bundle, newton, projected, smoothing
+from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.models import LinearModel, Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
 from pipeline_lib.ranking_data import RankingData, Standardisation
@@ -73,6 +76,7 @@ def fit(
     *,
     l2: float,
     radius: float | None = None,
+    ball: Ball = "l2",
     tol: float = 1e-6,
     start: ArrayLike | None = None,
 ) -> Fit:
@@ -87,7 +91,9 @@ def fit(
     l2 : float >= 0
         The published C of RankSVM-struct is 1 / l2 with the ``sum`` normalisation.
     radius : float > 0, optional
-        Keep ||w||_2 <= radius.
+        Keep ||w|| <= radius.
+    ball : "l2" or "l1"
+        Which norm the radius speaks of.
     tol : float > 0
         The relative gap asked for.
     start : shape (d,), optional
@@ -111,7 +117,7 @@ def fit(
     >>> result.certified, round(result.objective, 6)
     (True, 2.0)
     """
-    problem = _problem(data, surrogate, l2, radius, tol)
+    problem = _problem(data, surrogate, l2, radius, ball, tol)
     return _solve(problem, _start(problem, start), tol)
 
 
@@ -121,6 +127,7 @@ def path(
     l2_values: Sequence[float],
     *,
     radius: float | None = None,
+    ball: Ball = "l2",
     tol: float = 1e-6,
 ) -> list[Fit]:
     """Fit every l2, from the largest to the smallest, each from where the one before ended.
@@ -137,7 +144,7 @@ def path(
     """
     if not len(l2_values):
         raise DataError("l2: expected at least one value, found none")
-    problems = [_problem(data, surrogate, l2, radius, tol) for l2 in l2_values]
+    problems = [_problem(data, surrogate, l2, radius, ball, tol) for l2 in l2_values]
     found: dict[int, Fit] = {}
     start = np.zeros(data.n_features)
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
@@ -153,8 +160,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ----------
     settings : mapping
         ``surrogate`` (name), ``l2`` (list of values), ``selection`` (a measure of ``metrics.per_query``); optionally
-        ``options`` (of the surrogate, {}), ``radius`` (None), ``tol`` (1e-6) and ``features`` ("standardised", with
-        the training documents' mean and deviation, or "raw"; default "standardised"). Ties go to the larger l2.
+        ``options`` (of the surrogate, {}), ``radius`` (None), ``ball`` ("l2"), ``tol`` (1e-6) and
+        ``features`` ("standardised", with the training documents' mean and deviation, or "raw"; default
+        "standardised"). Ties go to the larger l2.
     seed
         Not used: nothing here is random.
 
@@ -179,7 +187,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     standard = Standardisation(np.zeros(d), np.ones(d)) if raw else Standardisation.of(train)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
     inside = train if raw else standard.apply(train)
-    fits = path(inside, surrogate, chosen["l2"], radius=chosen["radius"], tol=chosen["tol"])
+    fits = path(inside, surrogate, chosen["l2"], radius=chosen["radius"], ball=chosen["ball"], tol=chosen["tol"])
     models = [LinearModel.of(fit.w, standard.mean, standard.scale) for fit in fits]
     values = []
     for model in models:
@@ -192,13 +200,17 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return Trained(models[best], record)
 
 
-def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, tol: float) -> Problem:
+def _problem(
+    data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, ball: Ball, tol: float
+) -> Problem:
     if not data.n_queries:
         raise DataError("erm: expected at least one query, found none")
     if not (math.isfinite(l2) and l2 >= 0.0):
         raise DataError(f"l2: expected a finite number >= 0, found {l2}")
     if radius is not None and not (math.isfinite(radius) and radius > 0.0):
         raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
+    if ball not in get_args(Ball):
+        raise DataError(f"ball: expected one of {', '.join(get_args(Ball))}, found {ball!r}")
     if not (math.isfinite(tol) and tol > 0.0):
         raise DataError(f"tol: expected a finite number > 0, found {tol}")
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
@@ -207,7 +219,9 @@ def _problem(data: RankingData, surrogate: str | Surrogate, l2: float, radius: f
     smooth = isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
-    return Problem(data.X64, data.y, data.offsets, loss, float(l2), math.inf if radius is None else float(radius))
+    reach = math.inf if radius is None else float(radius)
+    # A ball without end has no norm to speak of: the solvers for the l2 ball serve it.
+    return Problem(data.X64, data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball)
 
 
 def _start(problem: Problem, start: ArrayLike | None) -> Floats:
@@ -221,8 +235,10 @@ def _start(problem: Problem, start: ArrayLike | None) -> Floats:
 
 
 def _solve(problem: Problem, start: Floats, tol: float) -> Fit:
-    norm = float(np.linalg.norm(start))
-    inside = start * (problem.radius / norm) if norm > problem.radius else start
+    inside = project(start, problem.radius, problem.ball)
+    if problem.ball == "l1":
+        solver = projected if isinstance(problem.surrogate, SmoothSurrogate) else bundle
+        return _fit(problem, solver.minimise(problem, inside, tol), tol)
     if isinstance(problem.surrogate, SmoothSurrogate):
         solution = newton.minimise(problem, inside, tol)
     elif isinstance(problem.surrogate, SmoothableSurrogate):
@@ -248,7 +264,7 @@ def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:
     )
 
 
-_DEFAULTS: dict[str, Any] = {"options": {}, "radius": None, "tol": 1e-6, "features": "standardised"}
+_DEFAULTS: dict[str, Any] = {"options": {}, "radius": None, "ball": "l2", "tol": 1e-6, "features": "standardised"}
 _REQUIRED = ("surrogate", "l2", "selection")
 
 

@@ -1,6 +1,6 @@
 """What does regularised empirical risk minimisation minimise, and how far is a point from the minimum?
 
-F(w) = l2/2 ||w||^2 + L(w),   L(w) = (1/Q) sum_q phi(X_q w, y_q),   over ||w||_2 <= radius (if there is one).
+F(w) = l2/2 ||w||^2 + L(w),   L(w) = (1/Q) sum_q phi(X_q w, y_q),   over ||w||_2 or ||w||_1 <= radius (if there is one).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
 
 # So many columns of the features are multiplied by second derivatives at a time: bounds the memory at N x 64 numbers.
@@ -23,7 +24,7 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Problem:
-    """The features (N, d) in double precision, labels, offsets, the surrogate, l2 >= 0 and the radius (may be inf)."""
+    """Features (N, d) in double precision, labels, offsets, surrogate, l2 >= 0, radius (may be inf) and its norm."""
 
     X: Floats
     y: NDArray[np.int32]
@@ -31,6 +32,7 @@ class Problem:
     surrogate: Surrogate
     l2: float
     radius: float = math.inf
+    ball: Ball = "l2"
 
     def loss(self, scores: Floats) -> tuple[float, Floats]:
         """L at w and its gradient in the scores, for scores = X w: a number and shape (N,)."""
@@ -74,8 +76,8 @@ class Problem:
 def minorant_gap(problem: Problem, w: Floats, loss: float, intercept: float, slope: Floats) -> float:
     """Bound F(w) - min F from above, given an affine function below L: L(v) >= intercept + <slope, v> for all v.
 
-    The bound is F(w) - min over ||v|| <= radius of l2/2 ||v||^2 + intercept + <slope, v>, whose minimiser is
-    -slope/l2, moved to the ball. Several known certificates are instances:
+    The bound is F(w) - min over ||v|| <= radius of l2/2 ||v||^2 + intercept + <slope, v>, whose minimiser is the
+    projection of -slope/l2 onto the ball. Several known certificates are instances:
 
     - the tangent of a smooth L at w, without a ball: ||l2 w + grad L||^2 / (2 l2), which is also the Fenchel duality
       gap at the dual point grad L;
@@ -85,16 +87,11 @@ def minorant_gap(problem: Problem, w: Floats, loss: float, intercept: float, slo
     It is infinite without a ball when l2 = 0 and the slope is not 0.
     """
     outside = max(loss - intercept - float(slope @ w), 0.0)
-    norm = float(np.linalg.norm(slope))
-    if norm <= problem.l2 * problem.radius and problem.l2 > 0.0:
-        best = -slope / problem.l2
-    elif norm == 0.0:
-        best = w
-    elif math.isfinite(problem.radius):
-        best = -slope * (problem.radius / norm)
-    else:
+    best = lowest(slope, problem.l2, problem.radius, problem.ball)
+    if best is None and slope.any():
         return math.inf
-    away = w - best
+    away = w - (w if best is None else best)
+    best = w - away
     # q(w) - q(best) for the quadratic q(v) = l2/2 ||v||^2 + <slope, v>, free of cancellation
     return outside + max(float((problem.l2 * best + slope) @ away), 0.0) + 0.5 * problem.l2 * float(away @ away)
 

@@ -1,0 +1,118 @@
+"""Every convex surrogate is minimised to a certified relative gap of 1e-6: free, in an l2 ball and in an l1 ball."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import erm
+from pipeline_lib.learners.balls import project
+from pipeline_lib.ranking_data import RankingData
+
+CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
+OPTIONS = [
+    ("ranksvm", {"normalisation": "mean", "margin": 0.5}),
+    ("ranknet", {"normalisation": "mean"}),
+    ("rankboost", {"normalisation": "mean"}),
+    ("slam-ndcg", {"margin": 0.3}),
+    ("slam-map", {"margin": 2.0}),
+    ("slam-ndcg@3", {}),
+]
+CASES = [*((name, {}) for name in CONVEX), *OPTIONS]
+NAMES = [f"{name} {options}" if options else name for name, options in CASES]
+
+
+def drawn(n: int = 40, m: int = 12, d: int = 8, seed: int = 0) -> RankingData:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n * m, d))
+    utility = X @ rng.standard_normal(d) / np.sqrt(d) + 0.7 * rng.standard_normal(n * m)
+    return RankingData.from_arrays(X, np.digitize(utility, [0.4, 1.2]), np.repeat(np.arange(n), m))
+
+
+DATA = drawn()
+
+
+def objective(surrogate, l2, w):
+    return 0.5 * l2 * w @ w + surrogate.value(DATA.X64 @ w, DATA.y, DATA.offsets).mean()
+
+
+def nothing_is_lower(surrogate, l2, fit, radius=None, ball="l2"):
+    """Neither random points, near or far, nor a subgradient descent from the minimum, fall below the bound."""
+    rng = np.random.default_rng(1)
+    bound = fit.objective - fit.gap - 1e-12 * abs(fit.objective)
+    w = fit.w
+    for trial in range(120):
+        if trial % 2:
+            w = fit.w + 10.0 ** rng.uniform(-4, 0) * rng.standard_normal(len(w))
+        else:
+            slope = l2 * w + DATA.X64.T @ surrogate.gradient(DATA.X64 @ w, DATA.y, DATA.offsets) / DATA.n_queries
+            w = w - 1e-4 * slope / max(np.linalg.norm(slope), 1e-300)
+        w = w if radius is None else project(w, radius, ball)
+        if objective(surrogate, l2, w) < bound:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(("name", "options"), CASES, ids=NAMES)
+@pytest.mark.parametrize("l2", [1.0, 1e-2, 1e-4])
+def test_regularised(name, options, l2):
+    surrogate = surrogates.create(name, **options)
+    fit = erm.fit(DATA, surrogate, l2=l2)
+    assert fit.certified, fit.reason
+    assert 0.0 <= fit.relative_gap <= 1e-6
+    assert fit.objective == pytest.approx(objective(surrogate, l2, fit.w), rel=1e-12)
+    assert nothing_is_lower(surrogate, l2, fit)
+
+
+@pytest.mark.parametrize(("name", "options"), CASES, ids=NAMES)
+@pytest.mark.parametrize(("l2", "ball"), [(0.0, "l2"), (0.01, "l2"), (0.0, "l1"), (0.01, "l1")])
+def test_in_a_ball(name, options, l2, ball):
+    surrogate = surrogates.create(name, **options)
+    fit = erm.fit(DATA, surrogate, l2=l2, radius=0.3, ball=ball)
+    assert fit.certified, fit.reason
+    assert np.linalg.norm(fit.w, 2 if ball == "l2" else 1) <= 0.3 * (1 + 1e-12)
+    assert nothing_is_lower(surrogate, l2, fit, 0.3, ball)
+
+
+@pytest.mark.parametrize("name", ["listnet", "ranksvm", "slam-ndcg"])
+def test_an_inactive_l1_ball_changes_nothing(name):
+    free = erm.fit(DATA, name, l2=0.1)
+    inside = erm.fit(DATA, name, l2=0.1, radius=1.1 * float(np.abs(free.w).sum()), ball="l1")
+    assert inside.certified
+    assert inside.objective == pytest.approx(free.objective, rel=2e-6)
+
+
+@pytest.mark.parametrize("name", ["listnet", "squared", "ranksvm", "slam-map"])
+def test_many_features_in_an_l1_ball(name):
+    data = drawn(n=30, m=10, d=1500)
+    fit = erm.fit(data, name, l2=0.0, radius=0.5, ball="l1")
+    assert fit.certified, fit.reason
+    assert np.abs(fit.w).sum() == pytest.approx(0.5, rel=1e-6)
+
+
+def test_the_bound_of_a_linear_programme_is_the_programme_s():
+    from scipy.optimize import linprog
+
+    data = drawn(n=6, m=5, d=3)
+    Z = np.concatenate(
+        [
+            data.X64[begin:end][i] - data.X64[begin:end][j]
+            for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True)
+            for i in range(end - begin)
+            for j in range(end - begin)
+            if data.y[begin + i] > data.y[begin + j]
+        ]
+    ).reshape(-1, 3)
+    # w = p - q: min sum of hinges / Q over sum p + q <= radius
+    cost = np.r_[np.zeros(6), np.full(len(Z), 1.0 / data.n_queries)]
+    system = np.vstack([np.hstack([-Z, Z, -np.eye(len(Z))]), np.r_[np.ones(6), np.zeros(len(Z))]])
+    best = linprog(cost, A_ub=system, b_ub=np.r_[-np.ones(len(Z)), 0.4], bounds=(0, None)).fun
+    fit = erm.fit(data, "ranksvm", l2=0.0, radius=0.4, ball="l1", tol=1e-8)
+    assert fit.objective == pytest.approx(best, rel=1e-7)
+
+
+def test_l1_is_spelled_right_or_refused():
+    with pytest.raises(DataError, match="ball: expected one of l2, l1, found 'l3'"):
+        erm.fit(DATA, "listnet", l2=0.1, radius=1.0, ball="l3")
