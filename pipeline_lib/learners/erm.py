@@ -1,4 +1,4 @@
-"""How is a linear ranker found that minimises a convex surrogate on the training queries, and how surely?
+"""How is a linear ranker found that minimises a surrogate on the training queries, and how surely?
 
     minimise F(w) = l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q),  optionally over ||w||_2 (or ||w||_1) <= radius.
 
@@ -12,6 +12,7 @@ Which solver, and which certificate of the gap F(w) - min F:
 | any other convex one | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
 | smooth, in an l1 ball | ``projected``: accelerated projected gradients | duality (l2 = 0: the Frank-Wolfe gap) |
 | with kinks, in an l1 ball | ``bundle`` | cutting planes |
+| not convex | ``restarts``: several local minima, annealed | none: "local" |
 
 All certificates hold up to the rounding of float64.
 """
@@ -28,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import bundle, newton, projected, smoothing
+from pipeline_lib.learners import bundle, newton, projected, restarts, smoothing
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.models import LinearModel, Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
@@ -55,7 +56,7 @@ class Fit:
     certified : bool
         Is relative_gap <= tol?
     certificate : str
-        By what: "duality", "self-concordance" or "cutting planes".
+        By what: "duality", "self-concordance" or "cutting planes"; "local" where there is none to be had.
     reason : str
         Why not, when not certified; else empty.
     """
@@ -79,6 +80,7 @@ def fit(
     ball: Ball = "l2",
     tol: float = 1e-6,
     start: ArrayLike | None = None,
+    seed: Seed = 0,
 ) -> Fit:
     """Minimise l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q), to a certified relative gap.
 
@@ -87,7 +89,8 @@ def fit(
     data : RankingData
         At least one query.
     surrogate : str or Surrogate
-        A name of ``surrogates.NAMES`` (then with default options) or an object; convex.
+        A name of ``surrogates.NAMES`` (then with default options) or an object. One that is not convex is brought to
+        the lowest of several local minima, and certified is False.
     l2 : float >= 0
         The published C of RankSVM-struct is 1 / l2 with the ``sum`` normalisation.
     radius : float > 0, optional
@@ -97,7 +100,9 @@ def fit(
     tol : float > 0
         The relative gap asked for.
     start : shape (d,), optional
-        Where to begin; any point gives the same minimum. Moved into the ball if outside.
+        Where to begin; any point gives the same minimum of a convex surrogate. Moved into the ball if outside.
+    seed : int or axes of a seed
+        Of the restarts for a surrogate that is not convex; nothing else is random.
 
     Returns
     -------
@@ -107,7 +112,7 @@ def fit(
     Raises
     ------
     DataError
-        When an argument is out of range, the surrogate is not convex, or neither l2 nor a radius bounds a surrogate
+        When an argument is out of range, or neither l2 nor a radius bounds a surrogate
         that is solved by cutting planes.
 
     Example
@@ -118,7 +123,7 @@ def fit(
     (True, 2.0)
     """
     problem = _problem(data, surrogate, l2, radius, ball, tol)
-    return _solve(problem, _start(problem, start), tol)
+    return _solve(problem, _start(problem, start), tol, seed)
 
 
 def path(
@@ -129,6 +134,7 @@ def path(
     radius: float | None = None,
     ball: Ball = "l2",
     tol: float = 1e-6,
+    seed: Seed = 0,
 ) -> list[Fit]:
     """Fit every l2, from the largest to the smallest, each from where the one before ended.
 
@@ -148,7 +154,7 @@ def path(
     found: dict[int, Fit] = {}
     start = np.zeros(data.n_features)
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
-        found[k] = _solve(problems[k], start, tol)
+        found[k] = _solve(problems[k], start, tol, seed)
         start = found[k].w
     return [found[k] for k in range(len(problems))]
 
@@ -164,7 +170,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         ``features`` ("standardised", with the training documents' mean and deviation, or "raw"; default
         "standardised"). Ties go to the larger l2.
     seed
-        Not used: nothing here is random.
+        Of the restarts for a surrogate that is not convex; nothing else is random.
 
     Returns
     -------
@@ -187,7 +193,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     standard = Standardisation(np.zeros(d), np.ones(d)) if raw else Standardisation.of(train)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
     inside = train if raw else standard.apply(train)
-    fits = path(inside, surrogate, chosen["l2"], radius=chosen["radius"], ball=chosen["ball"], tol=chosen["tol"])
+    fits = path(
+        inside, surrogate, chosen["l2"], radius=chosen["radius"], ball=chosen["ball"], tol=chosen["tol"], seed=seed
+    )
     models = [LinearModel.of(fit.w, standard.mean, standard.scale) for fit in fits]
     values = []
     for model in models:
@@ -196,7 +204,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         values.append(float(np.mean(measured[chosen["selection"]])))
     best = max(range(len(fits)), key=lambda k: (values[k], chosen["l2"][k]))
     steps = [_spelled(l2, fit, value) for l2, fit, value in zip(chosen["l2"], fits, values, strict=True)]
-    record = {"settings": chosen, "l2": chosen["l2"][best], "certified": fits[best].certified, "path": steps}
+    record = {"settings": chosen, "l2": chosen["l2"][best], "certified": _certified(fits[best]), "path": steps}
     return Trained(models[best], record)
 
 
@@ -214,9 +222,7 @@ def _problem(
     if not (math.isfinite(tol) and tol > 0.0):
         raise DataError(f"tol: expected a finite number > 0, found {tol}")
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    if not loss.convex:
-        raise DataError(f"{loss.name} is not convex: its risk cannot be minimised to a certified gap")
-    smooth = isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
+    smooth = not loss.convex or isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
@@ -234,8 +240,10 @@ def _start(problem: Problem, start: ArrayLike | None) -> Floats:
     return w
 
 
-def _solve(problem: Problem, start: Floats, tol: float) -> Fit:
+def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:
     inside = project(start, problem.radius, problem.ball)
+    if not problem.surrogate.convex:
+        return _fit(problem, restarts.minimise(problem, inside, seed), tol)
     if problem.ball == "l1":
         solver = projected if isinstance(problem.surrogate, SmoothSurrogate) else bundle
         return _fit(problem, solver.minimise(problem, inside, tol), tol)
@@ -284,6 +292,11 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**chosen, "l2": [float(l2) for l2 in chosen["l2"]], "options": dict(chosen["options"])}
 
 
+def _certified(fit: Fit) -> bool | None:
+    # A local minimum was never meant to be certified: neither reached nor missed.
+    return None if fit.certificate == restarts.CERTIFICATE else fit.certified
+
+
 def _spelled(l2: float, fit: Fit, value: float) -> dict[str, Any]:
     # JSON knows no infinity: an unknown gap is null.
     return {
@@ -292,7 +305,7 @@ def _spelled(l2: float, fit: Fit, value: float) -> dict[str, Any]:
         "gap": fit.gap if math.isfinite(fit.gap) else None,
         "relative_gap": fit.relative_gap if math.isfinite(fit.relative_gap) else None,
         "iterations": fit.iterations,
-        "certified": fit.certified,
+        "certified": _certified(fit),
         "certificate": fit.certificate,
         "reason": fit.reason,
         "norm": float(np.linalg.norm(fit.w)),

@@ -636,8 +636,10 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
         ]
         for row in found
     ]
-    certificates = sorted({row["certificate"] for row in found if row["certificate"]})
+    certificates = sorted({row["certificate"] for row in found if row["certificate"] and row["certified"] is not None})
     notes = [f"Certified by: {_listed(certificates)}."] if certificates else []
+    local = _listed(sorted({study.model_title(row["model"]) for row in found if row["certificate"] == "local"}))
+    notes += [f"Not convex, the lowest of several local minima, without a gap: {local}."] if local else []
     table = simple(f"training-{dataset}", f"Training on {dataset}", TRAINING, columns, rows, notes)
     return [Details("Training: regularisation, objective and certified gap", (table,))]
 

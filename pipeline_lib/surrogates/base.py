@@ -114,6 +114,14 @@ class SmoothSurrogate(Surrogate):
         """D^2 phi(s) V, query by query, for V of shape (N, k); the input is not checked."""
 
 
+class AnnealableSurrogate(Surrogate):
+    """A surrogate that is not convex and can be made smoother, so that it has fewer local minima."""
+
+    @abstractmethod
+    def smoother(self, factor: float) -> AnnealableSurrogate:
+        """The same with ``factor`` times the smoothing; itself for 1."""
+
+
 class SmoothableSurrogate(Surrogate):
     """A convex, non-negative surrogate with kinks that comes with smooth approximations from below."""
 

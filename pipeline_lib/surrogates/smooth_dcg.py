@@ -10,13 +10,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.surrogates.base import Floats, Norm, Surrogate, check_list
+from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats, Norm, check_list
 from pipeline_lib.surrogates.dcg import discounts
 
 Sign = Literal["descent", "regret", "as-printed"]
 
 
-class SmoothDCG(Surrogate):
+class SmoothDCG(AnnealableSurrogate):
     """SD(s, y) = sum_{j <= k} (D(j) - D(j+1) 1[j < k]) E_j[ sum_{i in S} G(y_i) ], a smooth form of the gain DCG@k.
 
     E_j is the mean over sets S of j documents (all m, if j > m), drawn with probability proportional to
@@ -94,6 +94,10 @@ class SmoothDCG(Surrogate):
         if self.sign == "regret":
             return _ideal_dcg(y, offsets, discounts(self.k)) - values, -gradient
         return -values, -gradient
+
+    def smoother(self, factor: float) -> SmoothDCG:
+        """``factor`` times sigma."""
+        return SmoothDCG(self.k, factor * self.sigma, self.sign)
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """2 (D(1) + ... + D(k)) G(y_max) / sigma, for l_2 divided by sqrt(2); as published, four times the least."""

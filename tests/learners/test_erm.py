@@ -294,15 +294,6 @@ def test_any_convex_surrogate_is_solved_by_cutting_planes():
         erm.fit(data, Absolute(), l2=0.0)
 
 
-def test_non_convex_surrogates_are_refused():
-    class Bent(Absolute):
-        name = "bent"
-        convex = False
-
-    with pytest.raises(DataError, match="bent is not convex"):
-        erm.fit(population(), Bent(), l2=1.0)
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_path_equals_single_fits(name):
     data = population()
