@@ -31,9 +31,10 @@ from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import bundle, newton, projected, restarts, smoothing
 from pipeline_lib.learners.balls import Ball, project
-from pipeline_lib.learners.models import LinearModel, Seed, Trained
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
-from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.registry import unknown
 from pipeline_lib.surrogates.base import Floats, SmoothableSurrogate, SmoothSurrogate, Surrogate
 
@@ -167,8 +168,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     settings : mapping
         ``surrogate`` (name), ``l2`` (list of values), ``selection`` (a measure of ``metrics.per_query``); optionally
         ``options`` (of the surrogate, {}), ``radius`` (None), ``ball`` ("l2"), ``tol`` (1e-6) and
-        ``features`` ("standardised", with the training documents' mean and deviation, or "raw"; default
-        "standardised"). Ties go to the larger l2.
+        ``features`` ("standardised"; see :func:`pipeline_lib.learners.features.fitted`). Ties go to the larger l2.
     seed
         Of the restarts for a surrogate that is not convex; nothing else is random.
 
@@ -188,15 +188,13 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     chosen = _settings(settings)
     if not validation.n_queries:
         raise DataError("erm: expected at least one validation query to choose l2 by, found none")
-    raw = chosen["features"] == "raw"
-    d = train.n_features
-    standard = Standardisation(np.zeros(d), np.ones(d)) if raw else Standardisation.of(train)
+    features = fitted(chosen["features"], train, seed)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
-    inside = train if raw else standard.apply(train)
+    inside = features.apply(train)
     fits = path(
         inside, surrogate, chosen["l2"], radius=chosen["radius"], ball=chosen["ball"], tol=chosen["tol"], seed=seed
     )
-    models = [LinearModel.of(fit.w, standard.mean, standard.scale) for fit in fits]
+    models = [features.model(fit.w) for fit in fits]
     values = []
     for model in models:
         scores = model.score(validation)
@@ -285,8 +283,6 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     if missing:
         raise ConfigurationError(f"erm: expected the settings {', '.join(_REQUIRED)}; {missing[0]} is missing")
     chosen = {**_DEFAULTS, **settings}
-    if chosen["features"] not in ("standardised", "raw"):
-        raise ConfigurationError(f"features: expected 'standardised' or 'raw', found {chosen['features']!r}")
     if not isinstance(chosen["l2"], list | tuple) or not chosen["l2"]:
         raise ConfigurationError(f"l2: expected a list of numbers, found {chosen['l2']!r}")
     return {**chosen, "l2": [float(l2) for l2 in chosen["l2"]], "options": dict(chosen["options"])}

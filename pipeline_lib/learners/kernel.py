@@ -1,0 +1,135 @@
+"""How does a linear learner become a kernel one, at a cost that does not grow with the square of the documents?
+
+By random features (Rahimi and Recht 2007): for the Gaussian kernel k(x, x') = exp(-||x - x'||^2 / (2 b^2)),
+
+    z(x) = sqrt(2/D) cos(x Omega + phase),   Omega_ij ~ N(0, 1/b^2),   phase_j ~ U(0, 2 pi),
+
+has E <z(x), z(x')> = k(x, x') with a standard error of at most sqrt(1/(2 D)) + O(1/D), so that any learner of linear
+rankers on z(x) is one on the kernel's functions, approximately.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import Axis, generator
+from pipeline_lib.surrogates.base import Floats
+
+# So many documents are mapped at a time: bounds the memory beside the result.
+ROWS_AT_ONCE = 16_384
+# The median distance is that of the pairs of so many documents.
+SAMPLE = 1_000
+
+
+@dataclass(frozen=True)
+class RandomFourier:
+    """D random features of the Gaussian kernel on d features; Omega and phase are drawn again from the seed.
+
+    Attributes
+    ----------
+    n_features : int
+        d.
+    components : int >= 1
+        D.
+    bandwidth : float > 0
+        b, in the units of the features.
+    seed : tuple of axes
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> mapped = RandomFourier(1, 5000, 1.0, (7,)).apply(data)
+    >>> round(float(mapped.X64[0] @ mapped.X64[1]), 1), round(math.exp(-0.5), 1)
+    (0.6, 0.6)
+    """
+
+    n_features: int
+    components: int
+    bandwidth: float
+    seed: tuple[Axis, ...]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.components, bool) or not isinstance(self.components, int) or self.components < 1:
+            raise DataError(f"components: expected a whole number >= 1, found {self.components!r}")
+        if not (math.isfinite(self.bandwidth) and self.bandwidth > 0.0):
+            raise DataError(f"bandwidth: expected a finite number > 0, found {self.bandwidth}")
+
+    @classmethod
+    def of(
+        cls, data: RankingData, components: int, bandwidth: float | str, seed: Axis | tuple[Axis, ...]
+    ) -> RandomFourier:
+        """For the features of ``data``; a bandwidth "median" is the median distance between its documents.
+
+        Raises
+        ------
+        DataError
+            When a number is out of range, or the median distance is 0.
+        """
+        axes = seed if isinstance(seed, tuple) else (seed,)
+        if isinstance(bandwidth, str):
+            if bandwidth != "median":
+                raise DataError(f"bandwidth: expected a number > 0 or 'median', found {bandwidth!r}")
+            bandwidth = median_distance(data, axes)
+        return cls(data.n_features, components, float(bandwidth), axes)
+
+    def apply(self, data: RankingData) -> RankingData:
+        """z of every document, in single precision as features are stored; labels and queries stay.
+
+        Raises
+        ------
+        DataError
+            When ``data`` has another number of features.
+        """
+        mapped = np.empty((data.n_documents, self.components), np.float32)
+        for begin, block in self.blocks(data.X):
+            mapped[begin : begin + len(block)] = block
+        return RankingData(mapped, data.y, data.offsets, data.qids)
+
+    def blocks(self, X: np.ndarray) -> Iterator[tuple[int, Floats]]:
+        """z in double precision, some rows of X (N, d) at a time, with the first row's number."""
+        if X.shape[1] != self.n_features:
+            raise DataError(f"random features: expected {self.n_features} features, found {X.shape[1]}")
+        omega, phase = self._drawn
+        for begin in range(0, len(X), ROWS_AT_ONCE):
+            rows = X[begin : begin + ROWS_AT_ONCE].astype(np.float64)
+            # einsum sums in one order for every row: equal documents get equal features wherever they stand.
+            angle = np.einsum("ij,jk->ik", rows, omega) + phase
+            yield begin, math.sqrt(2.0 / self.components) * np.cos(angle)
+
+    @cached_property
+    def _drawn(self) -> tuple[Floats, Floats]:
+        rng = generator(*self.seed, "random-fourier")
+        omega = rng.standard_normal((self.n_features, self.components)) / self.bandwidth
+        return omega, rng.uniform(0.0, 2.0 * math.pi, self.components)
+
+
+def median_distance(data: RankingData, seed: tuple[Axis, ...]) -> float:
+    """The median Euclidean distance between two of (at most 1,000 random) documents.
+
+    Raises
+    ------
+    DataError
+        When there are fewer than two documents or half of the pairs coincide.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [3.0]], [0, 1], [1, 1])
+    >>> median_distance(data, (1,))
+    3.0
+    """
+    from scipy.spatial.distance import pdist
+
+    rng = generator(*seed, "median-distance")
+    chosen = np.sort(rng.permutation(data.n_documents)[:SAMPLE])
+    distances = pdist(data.X[chosen].astype(np.float64))
+    median = float(np.median(distances)) if len(distances) else 0.0
+    if median == 0.0:
+        raise DataError("bandwidth: the median distance between documents is 0; give the bandwidth as a number")
+    return median

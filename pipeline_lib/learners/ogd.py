@@ -1,0 +1,288 @@
+"""How does online gradient descent learn a linear ranker, one query a round?
+
+    w_1 = 0,   w_(t+1) = projection of w_t - eta_t X_t' grad phi(X_t w_t, y_t) onto ||w|| <= radius.
+
+`lists` uses the mean of w_1, ..., w_n, whose expected risk online-to-batch conversion bounds (Theorem 5; for smooth
+losses (7), (8)); `topk` compares its learners with the full-information form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners.balls import Ball, project
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.registry import unknown
+from pipeline_lib.seeds import generator
+from pipeline_lib.surrogates.base import Floats, Surrogate
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What :func:`run` went through.
+
+    Attributes
+    ----------
+    w : float64, shape (d,)
+        After the last round, w_(T+1).
+    average : float64, shape (d,)
+        (w_1 + ... + w_T) / T.
+    losses : float64, shape (T,)
+        phi(X_t w_t, y_t) of every round, before its step.
+    gradient_norms : float64, shape (T,)
+        ||X_t' grad phi||_2 of every round: what the regret bound sums.
+    projections : int
+        Rounds after which w had to be moved back to the ball.
+    """
+
+    w: Floats
+    average: Floats
+    losses: Floats
+    gradient_norms: Floats
+    projections: int
+
+
+def run(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    *,
+    steps: float | ArrayLike,
+    order: ArrayLike | None = None,
+    radius: float | None = None,
+    ball: Ball = "l2",
+    start: ArrayLike | None = None,
+) -> Run:
+    """Go through queries in ``order``, a projected gradient step each.
+
+    For convex phi and constant eta, every u in the ball has (Zinkevich 2003)
+
+        sum_t f_t(w_t) - f_t(u) <= ||w_1 - u||^2 / (2 eta) + eta/2 sum_t ||grad f_t(w_t)||^2.
+
+    Parameters
+    ----------
+    data : RankingData
+    surrogate : str or Surrogate
+        Convex or not.
+    steps : float > 0 or shape (T,)
+        eta_t: one number for all rounds, or one a round.
+    order : integers, shape (T,), optional
+        Queries by position in ``data``, repeats allowed; every query once, as they stand, when not given.
+    radius, ball
+        Keep ||w||_2 (or ||w||_1) <= radius; None: no ball.
+    start : shape (d,), optional
+        w_1, moved into the ball; 0 when not given.
+
+    Raises
+    ------
+    DataError
+        When a step is not positive and finite, the order names a query that is not there, or shapes do not fit.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> result = run(data, "ranksvm", steps=0.5, order=[0, 0, 0])
+    >>> result.losses, result.w, result.average
+    (array([1. , 0.5, 0. ]), array([1.]), array([0.5]))
+    """
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    rounds = _order(data, order)
+    eta = _steps(steps, len(rounds))
+    if radius is not None and not (math.isfinite(radius) and radius > 0.0):
+        raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
+    reach = math.inf if radius is None else radius
+    w = project(_start(data, start), reach, ball)
+    X, y, bounds = data.X64, data.y, data.offsets.tolist()
+    alone = {m: np.array([0, m]) for m in np.unique(np.diff(data.offsets)).tolist()}
+    total, losses, norms, projections = np.zeros_like(w), np.empty(len(rounds)), np.empty(len(rounds)), 0
+    for t, q in enumerate(rounds.tolist()):
+        begin, end = bounds[q], bounds[q + 1]
+        documents = X[begin:end]
+        values, score_gradient = loss.unchecked(documents @ w, y[begin:end], alone[end - begin])
+        gradient = score_gradient @ documents
+        losses[t], norms[t] = values[0], math.sqrt(gradient @ gradient)
+        total += w
+        moved = w - eta[t] * gradient
+        w = project(moved, reach, ball)
+        projections += w is not moved
+    if not np.isfinite(w).all():
+        raise DataError(
+            "ogd: the steps are too large for this surrogate, scores overflowed; give smaller steps or a ball"
+        )
+    return Run(w, total / max(len(rounds), 1), losses, norms, projections)
+
+
+def lipschitz_step(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> float:
+    """W2 / (G R_X sqrt(2 n)): the step behind `lists`, Theorem 5.
+
+    It makes W2^2 / (2 eta) + eta (G R_X)^2 n smallest, the regret bound as that paper prints it (Section 3).
+
+    Example
+    -------
+    >>> lipschitz_step(50, radius=1.0, lipschitz=2.0, feature_norm=1.0)
+    0.05
+    """
+    _positive(n=n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
+    return radius / (lipschitz * feature_norm * math.sqrt(2.0 * n))
+
+
+def smooth_step(n: int, *, radius: float, smoothness: float, optimal_risk: float) -> float:
+    """W2 / (4 H W2 + 2 sqrt(4 H^2 W2^2 + 2 H L* n)), `lists` (7), for a loss that is H-smooth in w (H = R_X^2 H_phi).
+
+    It makes L* / (1 - 4 eta H) + W2^2 / (2 eta (1 - 4 eta H) n) smallest; ``optimal_risk`` is L* >= 0.
+
+    Example
+    -------
+    >>> smooth_step(100, radius=1.0, smoothness=1.0, optimal_risk=0.0)
+    0.125
+    """
+    _positive(n=n, radius=radius, smoothness=smoothness)
+    if not (math.isfinite(optimal_risk) and optimal_risk >= 0.0):
+        raise DataError(f"optimal_risk: expected a finite number >= 0, found {optimal_risk}")
+    root = math.sqrt(4.0 * smoothness**2 * radius**2 + 2.0 * smoothness * optimal_risk * n)
+    return radius / (4.0 * smoothness * radius + 2.0 * root)
+
+
+def power_step(rounds: int, power: float) -> float:
+    """T^-power: 1/2 for online ListNet and 2/3 for feedback at the top, in the experiments of `topk`.
+
+    Example
+    -------
+    >>> power_step(10_000, 0.5)
+    0.01
+    """
+    _positive(rounds=rounds, power=power)
+    return float(rounds**-power)
+
+
+def decreasing_steps(rounds: int, first: float) -> Floats:
+    """first / sqrt(t) for t = 1, ..., T, which need not be known beforehand.
+
+    Example
+    -------
+    >>> decreasing_steps(4, 1.0).round(3)
+    array([1.   , 0.707, 0.577, 0.5  ])
+    """
+    _positive(rounds=rounds, first=first)
+    steps: Floats = first / np.sqrt(np.arange(1.0, rounds + 1.0))
+    return steps
+
+
+_DEFAULTS: dict[str, Any] = {"options": {}, "radius": None, "ball": "l2", "features": "standardised", "average": True}
+_REQUIRED = ("surrogate", "steps", "passes", "selection")
+
+
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Run with eta_t = c / sqrt(t) for every c and keep the one with the best mean measure on ``validation``.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``surrogate`` (name), ``steps`` (list of c > 0), ``passes`` (whole number >= 1: how often every query is met,
+        in a new random order each time), ``selection`` (a measure of ``metrics.per_query``); optionally ``options``
+        (of the surrogate), ``radius``, ``ball``, ``average`` (True: the mean iterate ranks, else the last) and
+        ``features`` (see :func:`pipeline_lib.learners.features.fitted`). Ties go to the smaller c.
+    seed
+        Of the orders and of random features.
+
+    Returns
+    -------
+    Trained
+        The record holds the settings, the chosen ``step``, and ``tried``: for every c the mean loss over all rounds,
+        ||w|| and the validation value.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is missing, unknown or has no such value.
+    """
+    from pipeline_lib import metrics
+
+    chosen = _settings(settings)
+    if not validation.n_queries:
+        raise DataError("ogd: expected at least one validation query to choose the step by, found none")
+    features = fitted(chosen["features"], train, seed)
+    inside = features.apply(train)
+    loss = surrogates.create(chosen["surrogate"], **chosen["options"])
+    rng = generator(*(seed if isinstance(seed, tuple) else (seed,)), "order")
+    order = np.concatenate([rng.permutation(train.n_queries) for _ in range(chosen["passes"])])
+    tried, models = [], []
+    for step in chosen["steps"]:
+        steps = decreasing_steps(len(order), step)
+        found = run(inside, loss, steps=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
+        w = found.average if chosen["average"] else found.w
+        models.append(features.model(w))
+        measured = metrics.per_query(
+            [chosen["selection"]], models[-1].score(validation), validation.y, validation.offsets
+        )
+        value = float(np.mean(measured[chosen["selection"]]))
+        mean_loss, size = float(found.losses.mean()), float(np.linalg.norm(w))
+        tried.append({"step": step, "mean_loss": mean_loss, "norm": size, "validation": value})
+    best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -tried[k]["step"]))
+    record = {
+        "settings": chosen,
+        "step": tried[best]["step"],
+        "validation": tried[best]["validation"],
+        "iterations": len(order),
+        "tried": tried,
+    }
+    return Trained(models[best], record)
+
+
+def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    known = [*_REQUIRED, *_DEFAULTS]
+    for name in settings:
+        if name not in known:
+            raise unknown("setting of ogd", name, known)
+    missing = [name for name in _REQUIRED if name not in settings]
+    if missing:
+        raise ConfigurationError(f"ogd: expected the settings {', '.join(_REQUIRED)}; {missing[0]} is missing")
+    chosen = {**_DEFAULTS, **settings}
+    if not isinstance(chosen["passes"], int) or chosen["passes"] < 1:
+        raise ConfigurationError(f"passes: expected a whole number >= 1, found {chosen['passes']!r}")
+    if not isinstance(chosen["steps"], Sequence) or isinstance(chosen["steps"], str) or not chosen["steps"]:
+        raise ConfigurationError(f"steps: expected a list of numbers, found {chosen['steps']!r}")
+    return {**chosen, "steps": [float(step) for step in chosen["steps"]], "options": dict(chosen["options"])}
+
+
+def _order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
+    if order is None:
+        return np.arange(data.n_queries)
+    rounds = np.asarray(order)
+    if rounds.ndim != 1 or (len(rounds) and rounds.dtype.kind not in "iu"):
+        raise DataError(f"order: expected whole numbers, one a round, found {rounds.dtype} of shape {rounds.shape}")
+    outside = rounds[(rounds < 0) | (rounds >= data.n_queries)]
+    if len(outside):
+        raise DataError(f"order: expected queries from 0 to {data.n_queries - 1}, found {outside[0]}")
+    return rounds.astype(np.int64)
+
+
+def _steps(steps: float | ArrayLike, rounds: int) -> Floats:
+    eta = np.asarray(steps, dtype=np.float64)
+    if eta.ndim and eta.shape != (rounds,):
+        raise DataError(f"steps: expected one number, or one for each of {rounds} rounds, found shape {eta.shape}")
+    if not (np.isfinite(eta).all() and (eta > 0.0).all()):
+        raise DataError("steps: expected finite numbers > 0")
+    return np.broadcast_to(eta, (rounds,))
+
+
+def _start(data: RankingData, start: ArrayLike | None) -> Floats:
+    w = np.zeros(data.n_features) if start is None else np.array(start, dtype=np.float64)
+    if w.shape != (data.n_features,) or not np.isfinite(w).all():
+        raise DataError(f"start: expected {data.n_features} finite numbers, found shape {w.shape}")
+    return w
+
+
+def _positive(**numbers: float) -> None:
+    for name, value in numbers.items():
+        if not (math.isfinite(value) and value > 0.0):
+            raise DataError(f"{name}: expected a finite number > 0, found {value}")

@@ -1,0 +1,130 @@
+"""Random features are close to their kernel, come back from their seed, and let linear learners bend."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pipeline_lib import metrics
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import kernel, models
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.kernel import RandomFourier
+from pipeline_lib.ranking_data import RankingData
+
+GAUSSIAN = {"kernel": "gaussian", "components": 200, "bandwidth": "median"}
+
+
+def drawn(seed: int = 0, n: int = 30, m: int = 10, d: int = 3) -> RankingData:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n * m, d))
+    return RankingData.from_arrays(X, rng.integers(0, 3, n * m), np.repeat(np.arange(n), m))
+
+
+def ring(seed: int) -> RankingData:
+    """Relevant inside a ring: no linear ranker orders it."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (600, 2))
+    distance = np.linalg.norm(X, axis=1)
+    return RankingData.from_arrays(X, ((distance > 0.4) & (distance < 0.7)).astype(int), np.repeat(np.arange(40), 15))
+
+
+def error(components: int) -> float:
+    """Root mean square difference to the kernel, over pairs of documents and draws."""
+    data = drawn(n=4)
+    X = data.X64
+    exact = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / (2 * 1.5**2))
+    squares = []
+    for seed in range(20):
+        z = RandomFourier(3, components, 1.5, (seed,)).apply(data).X64
+        squares.append(np.mean((z @ z.T - exact) ** 2))
+    return float(np.sqrt(np.mean(squares)))
+
+
+def test_the_error_falls_as_one_over_the_root_of_the_components():
+    sizes = [50, 200, 800, 3200]
+    slope = np.polyfit(np.log(sizes), np.log([error(size) for size in sizes]), 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.05)
+
+
+def test_the_median_bandwidth_is_the_median_distance():
+    data = drawn(n=5)
+    X = data.X64
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)[np.triu_indices(len(X), 1)]
+    assert kernel.median_distance(data, (1,)) == pytest.approx(np.median(distances))
+
+
+def test_the_same_seed_gives_the_same_features():
+    data = drawn()
+    a, b, other = (RandomFourier.of(data, 20, "median", seed) for seed in ((1, "a"), (1, "a"), (1, "b")))
+    np.testing.assert_array_equal(a.apply(data).X, b.apply(data).X)
+    assert not np.array_equal(a.apply(data).X, other.apply(data).X)
+
+
+def test_a_model_comes_back_from_json_bit_for_bit():
+    data = drawn()
+    features = fitted(GAUSSIAN, data, (3, "fold", 1))
+    model = features.model(np.random.default_rng(0).standard_normal(200))
+    again = models.from_dict(json.loads(json.dumps(model.to_dict())))
+    np.testing.assert_array_equal(again.score(data), model.score(data))
+    # what the learner saw inside, up to the single precision in which it is stored
+    np.testing.assert_allclose(model.score(data), features.apply(data).X64 @ model.w, atol=1e-4)
+
+
+def test_a_score_does_not_depend_on_where_a_document_stands(monkeypatch):
+    data = drawn()
+    model = fitted(GAUSSIAN, data, 0).model(np.ones(200))
+    whole = model.score(data)
+    monkeypatch.setattr(kernel, "ROWS_AT_ONCE", 7)
+    np.testing.assert_array_equal(model.score(data), whole)
+    np.testing.assert_array_equal(model.score(data.take([4])), whole[data.offsets[4] : data.offsets[5]])
+
+
+@pytest.mark.parametrize("learner", ["erm", "ogd"])
+def test_a_kernel_ranks_what_no_line_can(learner):
+    from pipeline_lib import learners
+
+    settings = {"surrogate": "listnet", "selection": "ndcg@10"}
+    settings |= {"l2": [1e-4, 1e-2]} if learner == "erm" else {"steps": [1.0, 10.0], "passes": 20}
+    train, validation, test = ring(1), ring(2), ring(3)
+    quality = {}
+    for features in ("standardised", "kernel"):
+        chosen = {**settings, "features": GAUSSIAN if features == "kernel" else features}
+        model = learners.create(learner)(train, validation, chosen, 5).model
+        quality[features] = metrics.average_precision(model.score(test), test.y, test.offsets).mean()
+    assert quality["kernel"] > quality["standardised"] + 0.2
+
+
+def test_standardised_and_raw_are_linear():
+    data = drawn()
+    w = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(fitted("raw", data, 0).model(w).score(data), data.X64 @ w, atol=1e-12)
+    standard = fitted("standardised", data, 0)
+    np.testing.assert_allclose(standard.model(w).score(data), standard.apply(data).X64 @ w, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((0, 1.0), "components: expected a whole number >= 1, found 0"),
+        ((5, 0.0), "bandwidth: expected a finite number > 0"),
+        ((5, "mean"), "bandwidth: expected a number > 0 or 'median', found 'mean'"),
+    ],
+)
+def test_wrong_numbers_are_refused(arguments, said):
+    with pytest.raises(DataError, match=said):
+        RandomFourier.of(drawn(), *arguments, 0)
+
+
+def test_wrong_features_are_refused():
+    with pytest.raises(DataError, match="random features: expected 3 features, found 2"):
+        RandomFourier(3, 5, 1.0, (0,)).apply(drawn(d=2))
+    same = RankingData.from_arrays(np.zeros((3, 2)), [0, 1, 0], [1, 1, 1])
+    with pytest.raises(DataError, match="median distance between documents is 0"):
+        RandomFourier.of(same, 5, "median", 0)
+    with pytest.raises(ConfigurationError, match="features: expected 'standardised', 'raw' or the keys"):
+        fitted({"kernel": "gaussian"}, drawn(), 0)
+    with pytest.raises(DataError, match="kernel model: expected 5 finite weights"):
+        models.RandomFourierModel.of(np.zeros(4), np.zeros(3), np.ones(3), RandomFourier(3, 5, 1.0, (0,)))

@@ -1,0 +1,150 @@
+"""Online gradient descent does what its formula says, keeps its regret bound, and refuses what it cannot run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from pipeline_lib import learners, surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import models, ogd
+from pipeline_lib.learners.balls import norm, project
+from pipeline_lib.ranking_data import RankingData
+
+CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
+
+
+def drawn(seed: int = 0, n: int = 20, m: int = 6, d: int = 4) -> RankingData:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, m + 1, n)
+    X = rng.standard_normal((sizes.sum(), d))
+    y = np.digitize(X @ np.arange(1, d + 1) + rng.standard_normal(len(X)), [0.0, 3.0])
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+@pytest.mark.parametrize("ball", ["l2", "l1"])
+def test_every_round_follows_the_formula(name, ball):
+    data, loss = drawn(), surrogates.create(name)
+    order = np.random.default_rng(1).integers(0, data.n_queries, 50)
+    steps = ogd.decreasing_steps(50, 0.05)
+    found = ogd.run(data, loss, steps=steps, order=order, radius=0.7, ball=ball)
+    w, iterates, outside, at_the_edge = np.zeros(4), [], 0, 0
+    for t, q in enumerate(order):
+        rows = slice(data.offsets[q], data.offsets[q + 1])
+        X, y = data.X64[rows], data.y[rows]
+        value, gradient = loss.value_and_gradient(X @ w, y, [0, len(y)])
+        assert found.losses[t] == pytest.approx(value[0], rel=1e-12, abs=1e-13)
+        assert found.gradient_norms[t] == pytest.approx(np.linalg.norm(X.T @ gradient), rel=1e-10, abs=1e-12)
+        iterates.append(w)
+        moved = w - steps[t] * X.T @ gradient
+        outside += norm(moved, ball) > 0.7 * (1 + 1e-12)
+        at_the_edge += abs(norm(moved, ball) / 0.7 - 1) <= 1e-12
+        w = project(moved, 0.7, ball)
+    np.testing.assert_allclose(found.w, w, atol=1e-12)
+    np.testing.assert_allclose(found.average, np.mean(iterates, axis=0), atol=1e-12)
+    assert outside <= found.projections <= outside + at_the_edge
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(CONVEX),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1e-3, 0.03, 0.3]),
+    st.sampled_from(["l2", "l1"]),
+)
+def test_the_regret_bound_holds_against_everybody_in_the_ball(name, seed, eta, ball):
+    rng = np.random.default_rng(seed)
+    data, loss = drawn(int(rng.integers(1000))), surrogates.create(name)
+    order = rng.integers(0, data.n_queries, 40)
+    found = ogd.run(data, loss, steps=eta, order=order, radius=1.0, ball=ball)
+    for u in (np.zeros(4), *(project(2 * rng.standard_normal(4), 1.0, ball) for _ in range(5)), found.w):
+        comparator = loss.value(data.X64 @ u, data.y, data.offsets)[order].sum()
+        allowed = u @ u / (2 * eta) + eta / 2 * np.sum(found.gradient_norms**2)
+        assert found.losses.sum() - comparator <= allowed * (1 + 1e-9) + 1e-9
+
+
+@given(st.integers(1, 10**6), st.floats(0.1, 10), st.floats(0.1, 10), st.floats(0.1, 10))
+def test_the_lipschitz_step_is_the_best_for_its_bound(n, radius, lipschitz, feature_norm):
+    step = ogd.lipschitz_step(n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
+
+    def bound(log_step):
+        eta = np.exp(log_step)
+        return radius**2 / (2 * eta) + eta * (lipschitz * feature_norm) ** 2 * n
+
+    assert bound(np.log(step)) <= min(bound(np.log(step) + shift) for shift in (-0.1, -0.01, 0.01, 0.1))
+    # and gives Theorem 5: G W2 R_X sqrt(2 / n)
+    assert bound(np.log(step)) / n == pytest.approx(lipschitz * radius * feature_norm * np.sqrt(2 / n), rel=1e-9)
+
+
+@given(st.integers(1, 10**6), st.floats(0.1, 10), st.floats(0.1, 10), st.sampled_from([0.0, 1e-4, 0.3, 5.0]))
+def test_the_smooth_step_is_the_best_for_its_bound(n, radius, smoothness, risk):
+    step = ogd.smooth_step(n, radius=radius, smoothness=smoothness, optimal_risk=risk)
+
+    def bound(share):  # of the largest step, 1 / (4 H)
+        eta = share / (4 * smoothness)
+        return risk / (1 - share) + radius**2 / (2 * eta * (1 - share) * n)
+
+    best = minimize_scalar(bound, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-12})
+    assert bound(4 * smoothness * step) <= best.fun * (1 + 1e-9)
+
+
+def test_the_steps_of_the_experiments():
+    assert ogd.power_step(1000, 2 / 3) == pytest.approx(0.01)
+    np.testing.assert_allclose(ogd.decreasing_steps(3, 2.0), [2, 2 / np.sqrt(2), 2 / np.sqrt(3)])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"steps": 0.0}, "steps: expected finite numbers > 0"),
+        ({"steps": [0.1, np.nan]}, "steps: expected one number, or one for each of 20 rounds"),
+        ({"steps": np.nan}, "steps: expected finite"),
+        ({"order": [0, 20]}, "order: expected queries from 0 to 19, found 20"),
+        ({"order": [0.5]}, "order: expected whole numbers"),
+        ({"radius": -1.0}, "radius: expected None or a finite number > 0"),
+        ({"start": [1.0]}, "start: expected 4 finite numbers"),
+    ],
+)
+def test_wrong_arguments_are_refused(wrong, said):
+    with pytest.raises(DataError, match=said):
+        ogd.run(drawn(), "listnet", **{"steps": 0.1, **wrong})
+
+
+def test_steps_that_overflow_are_named():
+    with pytest.raises(DataError, match="steps are too large"), np.errstate(all="ignore"):
+        ogd.run(drawn(), "squared", steps=1e30, order=np.zeros(60, int))
+
+
+SETTINGS = {"surrogate": "listnet", "steps": [0.001, 0.1], "passes": 3, "selection": "ndcg@10"}
+
+
+def test_training_chooses_its_step_on_the_validation_part_and_is_repeatable():
+    train, validation = drawn(1, n=60), drawn(2, n=40)
+    first = learners.create("ogd")(train, validation, SETTINGS, (1, "fold", 1))
+    again = learners.create("ogd")(train, validation, SETTINGS, (1, "fold", 1))
+    assert first.model.to_dict() == again.model.to_dict()
+    values = {tried["step"]: tried["validation"] for tried in first.record["tried"]}
+    assert first.record["validation"] == max(values.values())
+    assert first.record["iterations"] == 180
+    assert values[first.record["step"]] == max(values.values())
+    np.testing.assert_array_equal(
+        models.from_dict(first.model.to_dict()).score(validation), first.model.score(validation)
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"step": 1}, "did you mean 'steps'"),
+        ({"passes": 0}, "passes: expected a whole number"),
+        ({"steps": []}, "steps: expected a list"),
+        ({"features": "cooked"}, "features: expected 'standardised', 'raw'"),
+    ],
+)
+def test_wrong_settings_are_refused(wrong, said):
+    with pytest.raises(ConfigurationError, match=said):
+        ogd.train(drawn(), drawn(), {**SETTINGS, **wrong}, 0)
