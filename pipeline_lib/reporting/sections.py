@@ -8,6 +8,7 @@ choice or a count, and each names the table its numbers come from. The claims ha
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -647,8 +648,9 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
 def _method(entry: Row, formulas: Mapping[str, Mapping[str, str]]) -> list[Block]:
     blocks: list[Block] = [Paragraph(entry["description"])] if entry.get("description") else []
     for kind, name in (("algorithms", entry["algorithm"]), ("surrogates", entry["surrogate"])):
-        if name in formulas[kind]:
-            blocks.append(Formula(formulas[kind][name]))
+        formula = formulas[kind].get(re.sub(r"@\d+$", "@k", name or ""))
+        if formula:
+            blocks.append(Formula(formula))
         elif name:
             blocks.append(Paragraph(f"No formula is recorded for `{name}`."))
     options = entry.get("options") or {}

@@ -294,3 +294,14 @@ def _of_the_browser(url: str) -> bool:
         r"(edgedl|redirector)[\w.]*\.gvt1\.com",
     )
     return bool(re.match(rf"https?://({'|'.join(own)})/", url))
+
+
+def test_every_surrogate_and_learner_has_a_formula() -> None:
+    import tomllib
+
+    from pipeline_lib import learners, surrogates
+    from pipeline_lib.reporting import site
+
+    formulas = tomllib.loads((site.TEMPLATES / "formulas.toml").read_text(encoding="utf-8"))
+    assert set(surrogates.NAMES) <= set(formulas["surrogates"])
+    assert set(learners.NAMES) <= set(formulas["algorithms"])
