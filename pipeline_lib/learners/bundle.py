@@ -26,7 +26,7 @@ from pipeline_lib.surrogates.base import Floats
 ITERATIONS = 1000
 CERTIFICATE = "cutting planes"
 # Planes that carried no weight for so many rounds are forgotten; a weight below NO_WEIGHT is none.
-FORGET_AFTER, NO_WEIGHT = 30, 1e-9
+FORGET_AFTER, NO_WEIGHT = 100, 1e-9
 # A plane is made at this fraction of the rest of the way, beyond the line search.
 BEYOND = 0.1
 # The pull is right when the model falls by such a share of best - bound; else it is weakened or strengthened.
@@ -34,7 +34,7 @@ LITTLE, MUCH, WEAKER, STRONGER, PULLS = 0.3, 0.8, 0.25, 3.0, 2
 FIRST_PULL = 1e-4
 LINE_SEARCH_STEPS = 20
 # The solver gives up after so many rounds in which neither the best value nor the bound improved.
-PATIENCE = 50
+PATIENCE = 200
 NO_PROGRESS = "the gap stopped shrinking before it was reached"
 
 

@@ -50,9 +50,9 @@ def test_every_model_ran_on_all_five_folds(study: Path) -> None:
 
 def test_every_convex_problem_is_certified(study: Path) -> None:
     training = pl.read_parquet(study / "results/letor-real/tables/training.parquet").filter(
-        pl.col("algorithm") == "erm"
+        (pl.col("algorithm") == "erm") & (pl.col("surrogate") != "smooth-dcg")
     )
-    assert len(training) == 9 * 5
+    assert len(training) == 11 * 5
     assert training["certified"].all()
     assert training["relative_gap"].max() <= 1e-6
 
