@@ -63,8 +63,10 @@ def _by_length(rows: list[Row]) -> list[Block]:
             series[title] = [(row["m"], *[row["searched"]] * 3) for row in sorted(chosen, key=lambda row: row["m"])]
     if not series:
         return []
-    ends = "; ".join(f"{title}: {points[0][1]:.4g} at m = {points[0][0]}, {points[-1][1]:.4g} at m = {points[-1][0]}"
-                     for title, points in series.items())  # fmt: skip
+    ends = "; ".join(
+        f"{title}: " + ", ".join(f"{value:,.6g} at m = {m:,}" for m, value, *_ in (points[0], points[-1]))
+        for title, points in series.items()
+    )
     words = (
         "Does the length of lists matter? Proposition 1 says that ListNet's constants are at most 2 for every length, "
         f"section 3.3 that RankSVM's grows as m squared. Found by search: {ends}."

@@ -126,7 +126,7 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
     words = (
         "The bounds of section 6 multiply the largest l1 norm of a loss's gradient in score space. Which losses keep "
         f"it free of the length m of the lists? It grows for {_listed(growing)}, and is bounded for the others. The "
-        f"search finds from {100 * min(ratios):.1f} % to {100 * max(ratios):.1f} % of the exact suprema."
+        f"search finds at least {100 * min(ratios):.2f} % of the exact supremum and at most {max(ratios) - 1:.0e} more."
     )
     columns = [Column("surrogate", "Loss", "left"), Column("published", "As published", "left")]
     columns += [Column(f"m{m}", f"m = {m}") for m in lengths] + [Column("exponent", "Growth exponent")]
