@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline_lib import configuration
+from pipeline_lib import configuration, learners, surrogates
 from pipeline_lib.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[1]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text())
 FOLDS = {"letor-sim": 5, "MQ2008": 5, "Istella-S": 1}
-ALGORITHMS = ["best-feature", "erm", "ideal", "random"]
-SURROGATES = ["listnet", "ranknet", "ranksvm", "slam-ndcg@k", "squared"]
 
 
 def check(config: dict[str, Any]) -> configuration.Study:
@@ -24,9 +22,9 @@ def check(config: dict[str, Any]) -> configuration.Study:
         config,
         schema_path=ROOT / "workflow/schemas/config.schema.yaml",
         n_folds=FOLDS,
-        algorithms=ALGORITHMS,
-        with_surrogate=["erm"],
-        surrogates=SURROGATES,
+        algorithms=learners.NAMES,
+        with_surrogate=learners.WITH_SURROGATE,
+        surrogates=surrogates.NAMES,
     )
 
 
@@ -101,7 +99,7 @@ def test_a_wrong_cut_off_is_refused(name: str) -> None:
 def test_erm_without_a_surrogate_lists_them() -> None:
     config = copy.deepcopy(DEFAULT)
     del config["models"][3]["surrogate"]
-    with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of listnet, ranknet"):
+    with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of kl, listnet"):
         check(config)
 
 

@@ -34,8 +34,8 @@ from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
+from pipeline_lib.learners.settings import completed
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.registry import unknown
 from pipeline_lib.surrogates.base import Floats, SmoothableSurrogate, SmoothSurrogate, Surrogate
 
 
@@ -275,14 +275,7 @@ _REQUIRED = ("surrogate", "l2", "selection")
 
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    known = [*_REQUIRED, *_DEFAULTS]
-    for name in settings:
-        if name not in known:
-            raise unknown("setting of erm", name, known)
-    missing = [name for name in _REQUIRED if name not in settings]
-    if missing:
-        raise ConfigurationError(f"erm: expected the settings {', '.join(_REQUIRED)}; {missing[0]} is missing")
-    chosen = {**_DEFAULTS, **settings}
+    chosen = completed("erm", settings, _REQUIRED, _DEFAULTS)
     if not isinstance(chosen["l2"], list | tuple) or not chosen["l2"]:
         raise ConfigurationError(f"l2: expected a list of numbers, found {chosen['l2']!r}")
     return {**chosen, "l2": [float(l2) for l2 in chosen["l2"]], "options": dict(chosen["options"])}

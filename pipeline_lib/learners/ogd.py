@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import rounds
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.registry import unknown
-from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats, Surrogate
 
 
@@ -95,16 +95,16 @@ def run(
     (array([1. , 0.5, 0. ]), array([1.]), array([0.5]))
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    rounds = _order(data, order)
-    eta = _steps(steps, len(rounds))
+    queries = rounds.checked(data, order)
+    eta = _steps(steps, len(queries))
     if radius is not None and not (math.isfinite(radius) and radius > 0.0):
         raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
     reach = math.inf if radius is None else radius
     w = project(_start(data, start), reach, ball)
     X, y, bounds = data.X64, data.y, data.offsets.tolist()
     alone = {m: np.array([0, m]) for m in np.unique(np.diff(data.offsets)).tolist()}
-    total, losses, norms, projections = np.zeros_like(w), np.empty(len(rounds)), np.empty(len(rounds)), 0
-    for t, q in enumerate(rounds.tolist()):
+    total, losses, norms, projections = np.zeros_like(w), np.empty(len(queries)), np.empty(len(queries)), 0
+    for t, q in enumerate(queries.tolist()):
         begin, end = bounds[q], bounds[q + 1]
         documents = X[begin:end]
         values, score_gradient = loss.unchecked(documents @ w, y[begin:end], alone[end - begin])
@@ -118,7 +118,7 @@ def run(
         raise DataError(
             "ogd: the steps are too large for this surrogate, scores overflowed; give smaller steps or a ball"
         )
-    return Run(w, total / max(len(rounds), 1), losses, norms, projections)
+    return Run(w, total / max(len(queries), 1), losses, norms, projections)
 
 
 def lipschitz_step(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> float:
@@ -152,28 +152,28 @@ def smooth_step(n: int, *, radius: float, smoothness: float, optimal_risk: float
     return radius / (4.0 * smoothness * radius + 2.0 * root)
 
 
-def power_step(rounds: int, power: float) -> float:
-    """T^-power: 1/2 for online ListNet and 2/3 for feedback at the top, in the experiments of `topk`.
+def power_step(n: int, power: float) -> float:
+    """n^-power for n rounds: 1/2 for online ListNet and 2/3 for feedback at the top, in the experiments of `topk`.
 
     Example
     -------
     >>> power_step(10_000, 0.5)
     0.01
     """
-    _positive(rounds=rounds, power=power)
-    return float(rounds**-power)
+    _positive(n=n, power=power)
+    return float(n**-power)
 
 
-def decreasing_steps(rounds: int, first: float) -> Floats:
-    """first / sqrt(t) for t = 1, ..., T, which need not be known beforehand.
+def decreasing_steps(n: int, first: float) -> Floats:
+    """first / sqrt(t) for t = 1, ..., n, which need not be known beforehand.
 
     Example
     -------
     >>> decreasing_steps(4, 1.0).round(3)
     array([1.   , 0.707, 0.577, 0.5  ])
     """
-    _positive(rounds=rounds, first=first)
-    steps: Floats = first / np.sqrt(np.arange(1.0, rounds + 1.0))
+    _positive(n=n, first=first)
+    steps: Floats = first / np.sqrt(np.arange(1.0, n + 1.0))
     return steps
 
 
@@ -213,8 +213,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
-    rng = generator(*(seed if isinstance(seed, tuple) else (seed,)), "order")
-    order = np.concatenate([rng.permutation(train.n_queries) for _ in range(chosen["passes"])])
+    order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
     tried, models = [], []
     for step in chosen["steps"]:
         steps = decreasing_steps(len(order), step)
@@ -239,40 +238,20 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    known = [*_REQUIRED, *_DEFAULTS]
-    for name in settings:
-        if name not in known:
-            raise unknown("setting of ogd", name, known)
-    missing = [name for name in _REQUIRED if name not in settings]
-    if missing:
-        raise ConfigurationError(f"ogd: expected the settings {', '.join(_REQUIRED)}; {missing[0]} is missing")
-    chosen = {**_DEFAULTS, **settings}
-    if not isinstance(chosen["passes"], int) or chosen["passes"] < 1:
-        raise ConfigurationError(f"passes: expected a whole number >= 1, found {chosen['passes']!r}")
+    chosen = completed("ogd", settings, _REQUIRED, _DEFAULTS)
+    whole("passes", chosen["passes"])
     if not isinstance(chosen["steps"], Sequence) or isinstance(chosen["steps"], str) or not chosen["steps"]:
         raise ConfigurationError(f"steps: expected a list of numbers, found {chosen['steps']!r}")
     return {**chosen, "steps": [float(step) for step in chosen["steps"]], "options": dict(chosen["options"])}
 
 
-def _order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
-    if order is None:
-        return np.arange(data.n_queries)
-    rounds = np.asarray(order)
-    if rounds.ndim != 1 or (len(rounds) and rounds.dtype.kind not in "iu"):
-        raise DataError(f"order: expected whole numbers, one a round, found {rounds.dtype} of shape {rounds.shape}")
-    outside = rounds[(rounds < 0) | (rounds >= data.n_queries)]
-    if len(outside):
-        raise DataError(f"order: expected queries from 0 to {data.n_queries - 1}, found {outside[0]}")
-    return rounds.astype(np.int64)
-
-
-def _steps(steps: float | ArrayLike, rounds: int) -> Floats:
+def _steps(steps: float | ArrayLike, n: int) -> Floats:
     eta = np.asarray(steps, dtype=np.float64)
-    if eta.ndim and eta.shape != (rounds,):
-        raise DataError(f"steps: expected one number, or one for each of {rounds} rounds, found shape {eta.shape}")
+    if eta.ndim and eta.shape != (n,):
+        raise DataError(f"steps: expected one number, or one for each of {n} rounds, found shape {eta.shape}")
     if not (np.isfinite(eta).all() and (eta > 0.0).all()):
         raise DataError("steps: expected finite numbers > 0")
-    return np.broadcast_to(eta, (rounds,))
+    return np.broadcast_to(eta, (n,))
 
 
 def _start(data: RankingData, start: ArrayLike | None) -> Floats:

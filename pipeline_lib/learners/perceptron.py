@@ -1,0 +1,323 @@
+"""How does SLAM's perceptron learn a linear ranker, and what did every round cost it?
+
+`slam`, Algorithm 1: w_1 = 0; on round t the documents of a query are ranked by X_t w_t; if the ranking loss
+1 - NDCG, 1 - AP or 1 - NDCG@k is not 0,
+
+    w_(t+1) = w_t - eta z_t,   z_t = X_t' sum_i v_i (e_k(i) - e_i)   (14),
+
+over the documents i with an open hinge, 1 + s_k(i) - s_i > 0, where k(i) is the best-scored document with a smaller
+label. The paper says that eta does not matter (Section 5). It does, because the margin of 1 fixes the scale of w
+(docs/errata.md, A); with only misordered documents active, s_k(i) >= s_i, it does not, up to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import rounds
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.settings import completed, whole
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.registry import unknown
+from pipeline_lib.surrogates import slam
+from pipeline_lib.surrogates.base import Floats
+from pipeline_lib.surrogates.dcg import discounts
+
+Active = Literal["margin", "misordered"]
+MAX_LABEL = 255
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What :func:`run` went through.
+
+    Attributes
+    ----------
+    w : float64, shape (d,)
+        After the last round, w_(T+1).
+    average : float64, shape (d,)
+        (w_1 + ... + w_T) / T: the averaged perceptron.
+    eta : float
+        The step.
+    losses : float64, shape (T,)
+        The ranking loss of every round, in 0..1; 0 where the measure is undefined.
+    mistakes : bool, shape (T,)
+        Rounds whose ranking loss is not 0.
+    surrogate_losses : float64, shape (T,)
+        f_t(w_t), (13): SLAM's loss on rounds with a mistake, else 0.
+    squared_norms : float64, shape (T,)
+        ||z_t||_2^2, the left side of (16).
+    """
+
+    w: Floats
+    average: Floats
+    eta: float
+    losses: Floats
+    mistakes: NDArray[np.bool_]
+    surrogate_losses: Floats
+    squared_norms: Floats
+
+
+def run(
+    data: RankingData,
+    order: ArrayLike | None = None,
+    measure: str = "ndcg",
+    eta: float | Literal["theory"] = 1.0,
+    active: Active = "margin",
+) -> Run:
+    """Run Algorithm 1 over queries in ``order``.
+
+    Parameters
+    ----------
+    data : RankingData
+    order : integers, shape (T,), optional
+        Queries by position, repeats (several passes) allowed; every query once, as they stand, when not given.
+    measure : "ndcg", "map" (label >= 1 counts as 1) or "ndcg@K"
+        The ranking loss, and with it the weights v.
+    eta : float > 0 or "theory"
+        The step; "theory" is 1 / (4 m R_X^2 v_max) of Theorem 5, from the longest list, longest document and largest
+        v_max of the queries in ``order``.
+    active : "margin" (as printed) or "misordered"
+        Which documents' hinges count.
+
+    Raises
+    ------
+    DataError
+        When the order names a query that is not there or eta is not positive.
+    ConfigurationError
+        When the measure or the active set does not exist.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> result = run(data, order=[0, 0])
+    >>> result.mistakes.tolist(), result.w.round(3).tolist()
+    ([True, False], [0.369])
+    """
+    if active not in get_args(Active):
+        raise unknown("active set", active, get_args(Active))
+    queries = rounds.checked(data, order)
+    step = _step(data, queries, measure, eta)
+    labels = (data.y > 0).astype(np.int32) if measure == "map" else data.y.astype(np.int32)
+    v = slam.weights_of_all(labels, data.offsets, measure)
+    longest = int(np.diff(data.offsets).max(initial=1))
+    cutoff = 0 if measure == "map" else int(measure.partition("@")[2] or longest)
+    w, total, *found = _run(
+        data.X64, labels, data.offsets, v, queries, step, active == "misordered", cutoff, discounts(longest)
+    )
+    losses, surrogate_losses, squared_norms = found
+    average = total / max(len(queries), 1)
+    return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms)
+
+
+def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str) -> float:
+    if eta == "theory":
+        return theory_step(data, queries, measure)
+    if isinstance(eta, str) or not (math.isfinite(eta) and eta > 0.0):
+        raise DataError(f"eta: expected a finite number > 0 or 'theory', found {eta!r}")
+    return float(eta)
+
+
+def theory_step(data: RankingData, order: ArrayLike | None = None, measure: str = "ndcg") -> float:
+    """1 / (4 m R_X^2 v_max), the step of Theorem 5 for the queries in ``order``.
+
+    Example
+    -------
+    >>> theory_step(RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7]))
+    0.125
+    """
+    met = np.unique(rounds.checked(data, order))
+    if not len(met):
+        return 1.0
+    some = data.take(met)
+    m = int(np.diff(some.offsets).max())
+    longest = float(np.einsum("ij,ij->i", some.X64, some.X64).max())
+    v_max = float(slam.v_max_of_all(some.y.astype(np.int32), some.offsets, measure).max())
+    # Documents that are all 0 teach nothing, whatever the step.
+    return 1.0 / (4.0 * m * longest * v_max) if longest > 0.0 else 1.0
+
+
+@njit(cache=True)
+def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[no-untyped-def]
+    T, d = len(order), X.shape[1]
+    w, total = np.zeros(d), np.zeros(d)
+    losses, surrogate_losses, squared_norms = np.zeros(T), np.zeros(T), np.zeros(T)
+    longest = 1
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    s, ranked, z = np.empty(longest), np.empty(longest, np.int64), np.empty(d)
+    best = np.full(MAX_LABEL + 2, -1, np.int64)
+    since = 0  # w has been what it is since this round: total is brought up to date when it changes
+    for t in range(T):
+        begin, end = offsets[order[t]], offsets[order[t] + 1]
+        m = end - begin
+        for i in range(m):
+            score = 0.0
+            for c in range(d):
+                score += X[begin + i, c] * w[c]
+            s[i] = score
+        _rank(s[:m], ranked)
+        loss = (
+            _average_precision_loss(y[begin:end], ranked)
+            if cutoff == 0
+            else _ndcg_loss(y[begin:end], ranked, min(cutoff, m), D)
+        )
+        losses[t] = loss
+        if loss == 0.0:
+            continue
+        z[:] = 0.0
+        surrogate_losses[t] = _subgradient(X[begin:end], s[:m], y[begin:end], v[begin:end], misordered, best, z)
+        for c in range(d):
+            squared_norms[t] += z[c] * z[c]
+            total[c] += (t + 1 - since) * w[c]
+            w[c] -= eta * z[c]
+        since = t + 1
+    for c in range(d):
+        total[c] += (T - since) * w[c]
+    return w, total, losses, surrogate_losses, squared_norms
+
+
+@njit(cache=True)
+def _rank(s, ranked):  # type: ignore[no-untyped-def]
+    # Documents from the top down, equal scores in document order: insertion for short lists, merge sort for long ones.
+    if len(s) > 64:
+        ranked[: len(s)] = np.argsort(-s, kind="mergesort")
+        return
+    for i in range(len(s)):
+        place = i
+        while place > 0 and s[ranked[place - 1]] < s[i]:
+            ranked[place] = ranked[place - 1]
+            place -= 1
+        ranked[place] = i
+
+
+@njit(cache=True)
+def _ndcg_loss(y, ranked, k, D):  # type: ignore[no-untyped-def]
+    # 1 - (1/Z_k) sum_{i <= k} (2^y - 1) D(i); 0 when no document is relevant. Both sums are taken in the same order,
+    # so that the loss of the best ranking is exactly 0.
+    count = np.zeros(MAX_LABEL + 1, np.int64)
+    level = 0
+    for i in range(len(y)):
+        count[y[i]] += 1
+        level = max(level, y[i])
+    if level == 0:
+        return 0.0
+    gain = ideal = 0.0
+    for i in range(k):
+        while count[level] == 0:
+            level -= 1
+        count[level] -= 1
+        ideal += (2.0**level - 1.0) * D[i]
+        gain += (2.0 ** y[ranked[i]] - 1.0) * D[i]
+    return max(1.0 - gain / ideal, 0.0)
+
+
+@njit(cache=True)
+def _average_precision_loss(y, ranked):  # type: ignore[no-untyped-def]
+    # 1 - (1/r) sum_{i : relevant} |{relevant at 1..i}| / i; 0 when no document is relevant
+    relevant, total = 0, 0.0
+    for i in range(len(y)):
+        if y[ranked[i]] > 0:
+            relevant += 1
+            total += relevant / (i + 1)
+    return max(1.0 - total / relevant, 0.0) if relevant else 0.0
+
+
+@njit(cache=True)
+def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-def]
+    # Adds X' sum_i v_i (e_k(i) - e_i) to z; gives phi^v(s, y) = sum_i v_i max(0, 1 + s_k(i) - s_i), (11).
+    # best[l + 1]: the first of the best-scored documents with label l, then with a label up to l.
+    top, value = 0, 0.0
+    for i in range(len(y)):
+        k = best[y[i] + 1]
+        if k < 0 or s[i] > s[k]:
+            best[y[i] + 1] = i
+        top = max(top, y[i])
+    for label in range(1, top + 1):
+        lower, k = best[label], best[label + 1]
+        if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
+            best[label + 1] = lower
+    for i in range(len(y)):
+        k = best[y[i]]
+        if k < 0 or v[i] == 0.0:
+            continue
+        hinge = 1.0 + s[k] - s[i]
+        if hinge > 0.0:
+            value += v[i] * hinge
+            if not misordered or s[k] >= s[i]:
+                for c in range(len(z)):
+                    z[c] += v[i] * (X[k, c] - X[i, c])
+    best[: top + 2] = -1
+    return value
+
+
+_DEFAULTS: dict[str, Any] = {
+    "measure": "ndcg",
+    "eta": 1.0,
+    "active": "margin",
+    "average": True,
+    "features": "standardised",
+}
+_REQUIRED = ("passes", "selection")
+
+
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Make ``passes`` passes over ``train`` in random orders; keep the number of them that ``validation`` likes best.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``passes`` (whole number >= 1), ``selection`` (a measure of ``metrics.per_query``); optionally ``measure``,
+        ``eta``, ``active`` (see :func:`run`), ``average`` (True: the mean of all w ranks, else the last) and
+        ``features`` (see :func:`pipeline_lib.learners.features.fitted`). Ties go to fewer passes.
+    seed
+        Of the orders and of random features.
+
+    Returns
+    -------
+    Trained
+        The record holds the settings, the ``passes`` kept, and ``tried``: for every number of passes the share of
+        rounds with a mistake so far, ||w|| and the validation value.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is missing, unknown or has no such value.
+    """
+    from pipeline_lib import metrics
+
+    chosen = completed("perceptron", settings, _REQUIRED, _DEFAULTS)
+    whole("passes", chosen["passes"])
+    if not validation.n_queries:
+        raise DataError("perceptron: expected at least one validation query to choose the passes by, found none")
+    features = fitted(chosen["features"], train, seed)
+    inside = features.apply(train)
+    order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
+    tried, models = [], []
+    for passes in range(1, chosen["passes"] + 1):
+        found = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["eta"], chosen["active"])
+        w = found.average if chosen["average"] else found.w
+        models.append(features.model(w))
+        scores = models[-1].score(validation)
+        measured = metrics.per_query([chosen["selection"]], scores, validation.y, validation.offsets)
+        mistaken, size = float(found.mistakes.mean()), float(np.linalg.norm(w))
+        value = float(np.mean(measured[chosen["selection"]]))
+        tried.append({"passes": passes, "mistakes": mistaken, "norm": size, "validation": value})
+    best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -k))
+    record = {
+        "settings": chosen,
+        "passes": best + 1,
+        "validation": tried[best]["validation"],
+        "iterations": (best + 1) * train.n_queries,
+        "tried": tried,
+    }
+    return Trained(models[best], record)

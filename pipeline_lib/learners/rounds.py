@@ -1,0 +1,47 @@
+"""Which query does an online learner meet in which round?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import Axis, generator
+
+
+def checked(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
+    """The queries of ``order`` by position, shape (T,); every query once, as they stand, when there is none.
+
+    Raises
+    ------
+    DataError
+        When the order is not a list of whole numbers or names a query that is not there.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 8])
+    >>> checked(data, None).tolist(), checked(data, [1, 1, 0]).tolist()
+    ([0, 1], [1, 1, 0])
+    """
+    if order is None:
+        return np.arange(data.n_queries)
+    rounds = np.asarray(order)
+    if rounds.ndim != 1 or (len(rounds) and rounds.dtype.kind not in "iu"):
+        raise DataError(f"order: expected whole numbers, one a round, found {rounds.dtype} of shape {rounds.shape}")
+    outside = rounds[(rounds < 0) | (rounds >= data.n_queries)]
+    if len(outside):
+        raise DataError(f"order: expected queries from 0 to {data.n_queries - 1}, found {outside[0]}")
+    return rounds.astype(np.int64)
+
+
+def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
+    """Every query once a pass, in a new random order each time, shape (passes * n_queries,).
+
+    Example
+    -------
+    >>> sorted(random_passes(3, 2, 7)[:3].tolist())
+    [0, 1, 2]
+    """
+    rng = generator(*(seed if isinstance(seed, tuple) else (seed,)), "order")
+    return np.concatenate([rng.permutation(n_queries) for _ in range(passes)])

@@ -1,0 +1,56 @@
+"""Are a learner's settings complete, and does it know all of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.registry import unknown
+
+
+def completed(
+    learner: str, settings: Mapping[str, Any], required: Sequence[str], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """``settings`` with the defaults filled in.
+
+    Raises
+    ------
+    ConfigurationError
+        When a required setting is missing or one is unknown.
+
+    Example
+    -------
+    >>> completed("ogd", {"passes": 3}, ["passes"], {"average": True})
+    {'average': True, 'passes': 3}
+    >>> completed("ogd", {"pases": 3}, ["passes"], {"average": True})
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: unknown setting of ogd 'pases'; did you mean 'passes'?
+    """
+    known = [*required, *defaults]
+    for name in settings:
+        if name not in known:
+            raise unknown(f"setting of {learner}", name, known)
+    missing = [name for name in required if name not in settings]
+    if missing:
+        raise ConfigurationError(f"{learner}: expected the settings {', '.join(required)}; {missing[0]} is missing")
+    return {**defaults, **settings}
+
+
+def whole(name: str, value: object) -> int:
+    """``value`` when it is a whole number >= 1.
+
+    Raises
+    ------
+    ConfigurationError
+        When it is not.
+
+    Example
+    -------
+    >>> whole("passes", 5)
+    5
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigurationError(f"{name}: expected a whole number >= 1, found {value!r}")
+    return value

@@ -1,0 +1,204 @@
+"""SLAM's perceptron: the compiled loop is Algorithm 1, its bounds hold, and what eta does and does not change."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import learners
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import models, perceptron
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates import slam
+
+MEASURES = ["ndcg", "map", "ndcg@3"]
+ACTIVE = ["margin", "misordered"]
+ETAS = [1.0, 0.37, "theory"]
+
+
+def drawn(seed: int, n: int = 12, largest: int = 7, d: int = 3, y_max: int = 2, noise: float = 1.0) -> RankingData:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, largest + 1, n)
+    X = rng.standard_normal((sizes.sum(), d))
+    X[rng.random(len(X)) < 0.1] = 0.0  # ties
+    utility = X @ np.arange(1, d + 1) + noise * rng.standard_normal(len(X))
+    y = np.clip(np.floor(utility - 0.5), 0, y_max).astype(int)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
+
+
+def ranking_loss(s, y, measure):
+    """1 - NDCG, 1 - AP, 1 - NDCG@k, spelled out; exactly 0 for a best ranking or where it is undefined."""
+    ranked = [int(y[i]) for i in sorted(range(len(y)), key=lambda i: (-s[i], i))]
+    best = sorted(ranked, reverse=True)
+    if not best[0]:
+        return 0.0
+    if measure == "map":
+        hits = [i for i, label in enumerate(ranked) if label]
+        return (
+            0.0
+            if hits == list(range(len(hits)))
+            else 1 - sum((h + 1) / (i + 1) for h, i in enumerate(hits)) / len(hits)
+        )
+    k = int(measure.partition("@")[2] or len(y))
+    if ranked[:k] == best[:k]:
+        return 0.0
+    gain, ideal = (
+        sum((2**label - 1) / math.log2(i + 2) for i, label in enumerate(labels[:k])) for labels in (ranked, best)
+    )
+    return 1 - gain / ideal
+
+
+def plain(data, order, measure, eta, active):
+    """Algorithm 1 in plain Python."""
+    w, total = np.zeros(data.n_features), np.zeros(data.n_features)
+    losses, surrogate_losses, squared_norms = [], [], []
+    for q in order:
+        rows = slice(data.offsets[q], data.offsets[q + 1])
+        X, y = data.X64[rows], data.y[rows].astype(int)
+        if measure == "map":
+            y = np.minimum(y, 1)
+        s, v = X @ w, slam.weights(y, measure)
+        total += w
+        losses.append(ranking_loss(s, y, measure))
+        z, phi = np.zeros(len(w)), 0.0
+        if losses[-1]:
+            for i in range(len(y)):
+                lower = [j for j in range(len(y)) if y[j] < y[i]]
+                if lower:
+                    k = max(lower, key=lambda j: (s[j], -j))
+                    if 1 + s[k] - s[i] > 0:
+                        phi += v[i] * (1 + s[k] - s[i])
+                        if active == "margin" or s[k] >= s[i]:
+                            z += v[i] * (X[k] - X[i])
+        surrogate_losses.append(phi)
+        squared_norms.append(z @ z)
+        w = w - eta * z
+    return w, total / len(order), losses, surrogate_losses, squared_norms
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("active", ACTIVE)
+@pytest.mark.parametrize("eta", ETAS)
+def test_the_compiled_loop_is_algorithm_1(measure, active, eta):
+    for seed in range(6):
+        data = drawn(seed, largest=7 if seed % 2 else 70, n=8)
+        order = np.random.default_rng(seed).integers(0, data.n_queries, 60)
+        found = perceptron.run(data, order, measure, eta, active)
+        w, average, losses, surrogate_losses, squared_norms = plain(data, order, measure, found.eta, active)
+        for ours, theirs in (
+            (found.w, w),
+            (found.average, average),
+            (found.losses, losses),
+            (found.surrogate_losses, surrogate_losses),
+            (found.squared_norms, squared_norms),
+        ):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+        assert found.mistakes.tolist() == [loss != 0.0 for loss in losses]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(MEASURES), st.sampled_from(ETAS))
+@settings(deadline=None)
+def test_equation_16_holds_in_every_round(seed, measure, eta):
+    data = drawn(seed)
+    found = perceptron.run(data, np.random.default_rng(seed).integers(0, data.n_queries, 50), measure, eta)
+    labels = data.y.astype(np.int32)
+    v_max = slam.v_max_of_all(labels, data.offsets, measure).max()
+    m, longest = np.diff(data.offsets).max(), np.square(data.X64).sum(axis=1).max()
+    assert (found.squared_norms <= 4 * m * longest * v_max * found.surrogate_losses * (1 + 1e-9) + 1e-15).all()
+    assert (found.surrogate_losses >= found.losses - 1e-12).all()
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(MEASURES),
+    st.sampled_from([0.0, 1.0, 5.0]),
+    st.sampled_from([0.1, 1.0, 30.0]),
+)
+@settings(deadline=None, max_examples=300)
+def test_theorem_5_holds_for_the_step_of_the_theory(seed, measure, noise, scale):
+    rng = np.random.default_rng(seed)
+    data = drawn(seed, noise=noise)
+    # adversarial orders among them: one query again and again, or those in turn that were wrong before
+    order = rng.integers(0, data.n_queries, 40) if seed % 3 else np.resize(rng.permutation(data.n_queries)[:2], 40)
+    found = perceptron.run(data, order, measure, "theory")
+    labels = np.minimum(data.y, 1) if measure == "map" else data.y
+    loss = {"ndcg": slam.SlamNDCG(), "map": slam.SlamMAP(), "ndcg@3": slam.SlamNDCGAt(3)}[measure]
+    for u in (np.zeros(3), scale * np.arange(1, 4) / 4, scale * rng.standard_normal(3), found.w, 10 * found.average):
+        per_query = loss.value(data.X64 @ u, labels, data.offsets)
+        comparator = per_query[order[found.mistakes]].sum()
+        # 4 ||u||^2 m R_X^2 v_max = ||u||^2 / eta
+        assert found.losses.sum() <= 2 * comparator + u @ u / found.eta + 1e-9
+
+
+def test_misordered_mistakes_do_not_depend_on_eta_and_margin_mistakes_do():
+    data = drawn(5, n=30, largest=6)
+    order = np.random.default_rng(1).integers(0, 30, 400)
+    for measure in MEASURES:
+        # powers of two: scaling w by them is exact, so that not even rounding differs
+        rounds = [perceptron.run(data, order, measure, eta, "misordered").mistakes for eta in (1.0, 2.0**-4, 2.0**-10)]
+        assert np.array_equal(rounds[0], rounds[1])
+        assert np.array_equal(rounds[0], rounds[2])
+    rounds = [perceptron.run(data, order, "ndcg", eta, "margin").mistakes for eta in (1.0, 2.0**-4, 2.0**-10)]
+    assert not np.array_equal(rounds[0], rounds[1])
+    assert not np.array_equal(rounds[0], rounds[2])
+
+
+def test_a_separable_stream_ends_with_no_mistakes():
+    data = drawn(3, n=20, largest=5, noise=0.0)
+    found = perceptron.run(data, np.tile(np.arange(20), 500), "ndcg")
+    assert not found.mistakes[-20:].any()
+
+
+def test_undefined_measures_cost_nothing_and_teach_nothing():
+    data = RankingData.from_arrays([[1.0], [2.0], [3.0]], [0, 0, 1], [1, 1, 2])
+    for measure in MEASURES:
+        found = perceptron.run(data, [0, 1, 0], measure)
+        assert found.losses.tolist() == [0.0, 0.0, 0.0]
+        assert found.w.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"eta": 0.0}, "eta: expected a finite number > 0 or 'theory', found 0.0"),
+        ({"eta": "small"}, "eta: expected a finite number > 0 or 'theory', found 'small'"),
+        ({"eta": math.nan}, "eta: expected a finite number"),
+        ({"order": [0, 12]}, "order: expected queries from 0 to 11, found 12"),
+        ({"order": [-1]}, "order: expected queries from 0 to 11, found -1"),
+        ({"active": "all"}, "unknown active set 'all'"),
+        ({"measure": "err"}, "expected .ndcg., .map. or .ndcg@K."),
+    ],
+)
+def test_wrong_arguments_are_refused(wrong, said):
+    with pytest.raises((DataError, ConfigurationError), match=said):
+        perceptron.run(drawn(0), **wrong)
+
+
+def test_labels_and_features_are_checked_at_the_door():
+    with pytest.raises(DataError):
+        RankingData.from_arrays([[1.0], [2.0]], [0.5, 1.0], [1, 1])
+    with pytest.raises(DataError):
+        RankingData.from_arrays([[math.inf], [2.0]], [0, 1], [1, 1])
+
+
+SETTINGS = {"passes": 4, "selection": "ndcg@10"}
+
+
+@pytest.mark.parametrize(
+    "features", ["standardised", "raw", {"kernel": "gaussian", "components": 30, "bandwidth": 1.0}]
+)
+def test_training_keeps_the_best_number_of_passes_and_is_repeatable(features):
+    train, validation = drawn(1, n=50), drawn(2, n=40)
+    first = learners.create("perceptron")(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
+    again = learners.create("perceptron")(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
+    assert first.model.to_dict() == again.model.to_dict()
+    values = [tried["validation"] for tried in first.record["tried"]]
+    assert len(values) == 4
+    assert first.record["passes"] == int(np.argmax(values)) + 1
+    np.testing.assert_array_equal(
+        models.from_dict(first.model.to_dict()).score(validation), first.model.score(validation)
+    )
