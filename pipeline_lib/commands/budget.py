@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents", required=True, type=int, help="the budget: documents to be judged in all")
     parser.add_argument("--features", required=True, type=int, help="V, the dimension of linear scores")
     parser.add_argument("--delta", type=float, default=0.05, help="the bound fails with at most this probability")
-    parser.add_argument("--c1", type=float, default=1.0, help="constant in D(k) = c1 sqrt(V/k), which the paper leaves open")
+    parser.add_argument(
+        "--c1", type=float, default=1.0, help="constant in D(k) = c1 sqrt(V/k), which the paper leaves open"
+    )
     parser.add_argument("--figure", type=Path, help="also draw the curve into this file (.svg, .png or .pdf)")
 
 

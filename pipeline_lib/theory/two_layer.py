@@ -16,7 +16,7 @@ of suprema. Taken as it stands, sup_f |(1/n) sum_i (average over floor(m_i/2) in
 at most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
 permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
 independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. So with more
-queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (errata, letter Z).
+queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (docs/errata.md, R).
 """
 
 from __future__ import annotations
@@ -59,16 +59,14 @@ class Bound:
     @property
     def total(self) -> float:
         """What the theorem adds to the empirical risk."""
-        return (
-            self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
-        )
+        return self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
 
 
 def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
     """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
 
     The paper does not give c1. For a surrogate phi it has c2 B phi'(B) in its place, for scores in [-B, B]; that form
-    lacks the share of phi(0), which no class is too small for (errata, letter AA).
+    lacks the share of phi(0), which no class is too small for (docs/errata.md, S).
 
     Raises
     ------
