@@ -54,8 +54,8 @@ def exp(x):  # type: ignore[no-untyped-def]
 
     Example
     -------
-    >>> exp(0.0), exp(-1e4), math.isclose(exp(1.0), math.e, rel_tol=1e-15)
-    (1.0, 0.0, True)
+    >>> exp(0.0), exp(-1e4), round(exp(1.0), 12)
+    (1.0, 0.0, 2.718281828459)
     """
     shifted = max(x, -LARGEST) * LOG2_E + ROUND
     k = shifted - ROUND
