@@ -32,11 +32,14 @@ def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore
     K = len(w)
     for taken in range(most):
         for i in range(K):
-            total = 0.0
-            for j in range(K):
-                total += G[i, j] * w[j]
-            g[i] = 2.0 * (total - b[i])
+            g[i] = -2.0 * b[i]
             aside[i] = w[i]
+        for j in range(K):
+            # Row by row, so that the inner loop adds vectors; G is symmetric.
+            twice = 2.0 * w[j]
+            if twice != 0.0:
+                for i in range(K):
+                    g[i] += twice * G[j, i]
         if method == SG:
             for i in range(K):
                 w[i] -= step * g[i]
