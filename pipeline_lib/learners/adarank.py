@@ -6,6 +6,9 @@ sum_q P_t(q) E(q, x_k), where E in [0, 1] is the measure of the query ranked by 
     alpha_t = 1/2 ln( sum_q P_t(q) (1 + E(q, x_k)) / sum_q P_t(q) (1 - E(q, x_k)) ),
     f_t = f_(t-1) + alpha_t x_k,      P_(t+1)(q) proportional to exp(-E(q, f_t)).
 
+As printed the algorithm stalls where a feature is chosen again: f_t then ranks as before, P stays and the feature is
+chosen for ever. ``repeats`` limits how often one feature may be chosen (null: as printed).
+
 Rankings tie by document order. A query without a relevant document has no measure: it is left out of training.
 
 References
@@ -57,8 +60,8 @@ class Run:
     weights: Floats
 
 
-def run(data: RankingData, measure: str, *, rounds: int, patience: int | None = None) -> Run:
-    """Boost for at most ``rounds``; stop once the training measure has not risen for ``patience`` rounds.
+def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = None) -> Run:
+    """Boost for ``rounds``, or until every feature was chosen ``repeats`` times.
 
     Parameters
     ----------
@@ -67,8 +70,8 @@ def run(data: RankingData, measure: str, *, rounds: int, patience: int | None = 
     measure : str
         "ap", "ndcg", "ndcg@K" or another measure of ``metrics.per_query`` with values in [0, 1].
     rounds : int >= 1
-    patience : int >= 1, optional
-        None: take all rounds.
+    repeats : int >= 1, optional
+        How often a feature may be chosen; None: without limit, as printed.
 
     Raises
     ------
@@ -85,7 +88,7 @@ def run(data: RankingData, measure: str, *, rounds: int, patience: int | None = 
     >>> result.features, result.alphas.round(4)
     (array([0, 1]), array([0.973 , 1.0726]))
     """
-    for name, value in (("rounds", rounds), ("patience", 1 if patience is None else patience)):
+    for name, value in (("rounds", rounds), ("repeats", 1 if repeats is None else repeats)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
     known = np.flatnonzero(np.maximum.reduceat(data.y, data.offsets[:-1]) > 0) if data.n_documents else np.zeros(0)
@@ -96,10 +99,13 @@ def run(data: RankingData, measure: str, *, rounds: int, patience: int | None = 
     P = np.full(train.n_queries, 1.0 / train.n_queries)
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
     chosen, alphas, values, weights = [], [], [], []
-    best, since = -math.inf, 0
+    left = np.full(train.n_features, rounds if repeats is None else repeats)
     for _ in range(rounds):
-        mean = alone @ P
+        mean = np.where(left > 0, alone @ P, -np.inf)
         k = int(np.argmax(mean))
+        if not left[k]:
+            break
+        left[k] -= 1
         alpha = 0.5 * math.log((1.0 + mean[k]) / max(1.0 - mean[k], CERTAIN))
         w[k] += alpha
         scores += alpha * train.X64[:, k]
@@ -110,10 +116,6 @@ def run(data: RankingData, measure: str, *, rounds: int, patience: int | None = 
         alphas.append(alpha)
         values.append(float(E.mean()))
         weights.append(w.copy())
-        since = 0 if values[-1] > best else since + 1
-        best = max(best, values[-1])
-        if patience is not None and since >= patience:
-            break
     return Run(np.array(chosen), np.array(alphas), np.array(values), np.array(weights))
 
 
@@ -123,8 +125,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``measure``, ``rounds`` and ``selection`` (measures of ``metrics.per_query``); optionally ``patience`` (None)
-        and ``features`` ("raw"). Ties go to fewer rounds.
+        ``measure``, ``rounds``, ``repeats`` and ``selection`` (measures as in ``metrics.per_query``); optionally
+        ``features`` ("raw"). Ties go to fewer rounds.
 
     Returns
     -------
@@ -137,12 +139,14 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError, DataError
         When a setting is missing, unknown or out of range.
     """
-    chosen = completed("adarank", settings, ("measure", "rounds", "selection"), {"patience": None, "features": "raw"})
+    chosen = completed("adarank", settings, ("measure", "rounds", "repeats", "selection"), {"features": "raw"})
     whole("rounds", chosen["rounds"])
+    if chosen["repeats"] is not None:
+        whole("repeats", chosen["repeats"])
     if not validation.n_queries:
         raise DataError("adarank: expected at least one validation query to choose the rounds by, found none")
     features = fitted(chosen["features"], train, seed)
-    found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], patience=chosen["patience"])
+    found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
     models = [features.model(w) for w in found.weights]
     values = [float(_measured(chosen["selection"], model.score(validation), validation).mean()) for model in models]
     best = int(np.argmax(values))

@@ -151,8 +151,8 @@ def fit(
     method: Method = "sg",
     problem: Problem | None = None,
     step: float | None = None,
-    passes: int = 50,
-    fold_steps: int = 50,
+    passes: int = 30,
+    fold_steps: int = 10,
     fold_tol: float = 1e-3,
     tol: float = 1e-4,
     at_once: bool = False,
@@ -180,7 +180,7 @@ def fit(
     at_once : bool
         One basis step a pass instead of one a query; always so for "exact".
     start : shape (d, K), optional
-        First basis, columns moved to norm <= c; else directions uniform on the sphere with norm c.
+        First basis, columns moved to norm <= c; else random, see :func:`started`.
     order : integers, shape (passes, Q), optional
         Queries of every pass; else random, anew in every pass.
     seed : int or axes of a seed
@@ -213,7 +213,7 @@ def fit(
         raise DataError("cone: expected a query with documents of different labels, found none")
     d = data.n_features
     axes = _axes(seed)
-    begin = started(d, K, problem.c_of(d), axes) if start is None else _given_start(start, d, K, problem)
+    begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
     rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data, passes)
     return _passes(
         data, begin, rounds, method, problem, step, (fold_steps, fold_tol), tol, at_once or method == "exact", axes
@@ -274,7 +274,7 @@ def without_each(
     method: Method = "sg",
     problem: Problem | None = None,
     step: float | None = None,
-    fold_steps: int = 50,
+    fold_steps: int = 10,
     fold_tol: float = 1e-3,
     at_once: bool = False,
     seed: Seed = 0,
@@ -291,7 +291,7 @@ def without_each(
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1], [1, 1, 2, 2])
-    >>> start, order = started(1, 1, 2.0, (1,)), random_order(2, 3, (1,))
+    >>> start, order = started(1, 1, Problem(), (1,)), random_order(2, 3, (1,))
     >>> without_each(data, start, order, [-1, 0, 1], method="exact").shape
     (3, 1, 1)
     """
@@ -345,6 +345,25 @@ def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> flo
     return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0
 
 
+def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> Floats:
+    """phi_j min_w ||z_j - U w||^2 of every pair of ``data``, shape (pairs,): for small samples.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0]], [0, 1, 0], [1, 1, 1])
+    >>> pair_losses(data, [[-0.5]])
+    array([1., 1.])
+    """
+    problem = Problem() if problem is None else problem
+    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
+    rho = problem.rho_of(data.n_features)
+    low, high = problem.band
+    found: Floats = cone_kernels.every_loss(
+        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
+    )
+    return found
+
+
 def folded_in(
     data: RankingData,
     U: ArrayLike,
@@ -353,7 +372,7 @@ def folded_in(
     method: Method,
     problem: Problem | None = None,
     step: float | None = None,
-    fold_steps: int = 50,
+    fold_steps: int = 10,
     fold_tol: float = 1e-3,
     seed: Seed = 0,
 ) -> Floats:
@@ -379,10 +398,14 @@ def folded_in(
     return found
 
 
-def started(d: int, K: int, c: float, seed: tuple[Any, ...]) -> Floats:
-    """K directions uniform on the sphere, with norm c; shape (d, K)."""
-    columns = generator(*seed, "cone-basis").standard_normal((d, K))
-    basis: Floats = c * columns / np.linalg.norm(columns, axis=0)
+def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
+    """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
+
+    "Randomly initialised to satisfy the relaxed norm constraint": with rho = sqrt(d) the entries are standard normal.
+    """
+    rho = problem.rho_of(d)
+    basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
+    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
     return basis
 
 
@@ -403,7 +426,7 @@ def has_pairs(data: RankingData) -> bool:
 _REQUIRED = ("basis", "method", "passes", "restarts", "fold_in", "selection")
 _DEFAULTS: dict[str, Any] = {
     "step": None,
-    "fold_steps": 50,
+    "fold_steps": 10,
     "fold_tol": 1e-3,
     "alpha": 1.0,
     "rho": None,

@@ -329,6 +329,36 @@ def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: 
 
 
 @njit(cache=True)
+def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
+    """phi min_w ||z - U w||^2 of every pair of every query, in the order of enumeration."""
+    n = 0
+    for q in range(len(offsets) - 1):
+        for l in range(offsets[q], offsets[q + 1]):
+            for r in range(offsets[q], offsets[q + 1]):
+                n += y[l] > y[r]
+    K = U.shape[1]
+    found, G = np.empty(n), _gram(U)
+    z, b, w, g, v = np.empty(X.shape[1]), np.empty(K), np.empty(K), np.empty(K), np.empty(2 * K)
+    n = 0
+    for q in range(len(offsets) - 1):
+        for l in range(offsets[q], offsets[q + 1]):
+            for r in range(offsets[q], offsets[q + 1]):
+                if y[l] <= y[r]:
+                    continue
+                z[:] = X[l] - X[r]
+                z *= rho / (alpha + math.sqrt((z * z).sum()))
+                for k in range(K):
+                    b[k] = (z * U[:, k]).sum()
+                fold_exactly(G, b, w, low, high, tol, g, v)
+                value = (z * z).sum()
+                for k in range(K):
+                    value += w[k] * ((G[k] * w).sum() - 2.0 * b[k])
+                found[n] = (y[l] - y[r] if weighted else 1.0) * max(value, 0.0)
+                n += 1
+    return found
+
+
+@njit(cache=True)
 def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no-untyped-def]
     """The folded-in coefficients of the n pairs of one query, shape (n, K)."""
     d, K = U.shape
