@@ -68,7 +68,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     data : RankingData
         At least one query with a relevant document.
     measure : str
-        "ap", "ndcg", "ndcg@K" or another measure of ``metrics.per_query`` with values in [0, 1].
+        "map", "ndcg" or "ndcg@K".
     rounds : int >= 1
     repeats : int >= 1, optional
         How often a feature may be chosen; None: without limit, as printed.
@@ -84,7 +84,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
 
     >>> X = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     >>> data = RankingData.from_arrays(X, [1, 0, 0, 1], [1, 1, 2, 2])
-    >>> result = run(data, "ap", rounds=2)
+    >>> result = run(data, "map", rounds=2)
     >>> result.features, result.alphas.round(4)
     (array([0, 1]), array([0.973 , 1.0726]))
     """
@@ -95,7 +95,8 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     if not len(known):
         raise DataError("adarank: expected a query with a relevant document, found none")
     train = data.take(known)
-    alone = np.stack([_measured(measure, column, train) for column in train.X64.T])
+    name = "ap" if measure == "map" else measure
+    alone = np.stack([_measured(name, column, train) for column in train.X64.T])
     P = np.full(train.n_queries, 1.0 / train.n_queries)
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
     chosen, alphas, values, weights = [], [], [], []
@@ -109,7 +110,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
         alpha = 0.5 * math.log((1.0 + mean[k]) / max(1.0 - mean[k], CERTAIN))
         w[k] += alpha
         scores += alpha * train.X64[:, k]
-        E = _measured(measure, scores, train)
+        E = _measured(name, scores, train)
         P = np.exp(-E)
         P /= P.sum()
         chosen.append(k)
@@ -125,14 +126,14 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``measure``, ``rounds``, ``repeats`` and ``selection`` (measures as in ``metrics.per_query``); optionally
+        ``measure`` (as in :func:`run`), ``rounds``, ``repeats`` and ``selection`` (of ``metrics.per_query``); optionally
         ``features`` ("raw"). Ties go to fewer rounds.
 
     Returns
     -------
     Trained
         A linear model. The record holds the settings, the chosen ``rounds``, their ``validation`` value, and
-        ``path``: the feature, its weight, and the training and validation value of every round.
+        ``course``: the feature, its weight, and the training and validation value of every round.
 
     Raises
     ------
@@ -159,7 +160,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "rounds": best + 1,
         "iterations": best + 1,
         "validation": values[best],
-        "path": path,
+        "course": path,
     }
     return Trained(models[best], record)
 

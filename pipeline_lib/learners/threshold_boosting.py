@@ -127,8 +127,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Returns
     -------
     Trained
-        A threshold model. The record holds the settings, the chosen ``rounds``, their ``validation`` value, and the
-        validation value of every number of rounds.
+        A threshold model. The record holds the settings, the chosen ``rounds``, their ``validation`` value, and
+        ``course``: the validation value of every number of rounds.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "rounds": best,
         "iterations": best,
         "validation": values[best - 1],
-        "path": values,
+        "course": values,
     }
     return Trained(model, record)
 

@@ -163,7 +163,7 @@ rule cone_table1:
         runtime=runtime("cone_table1"),
     params:
         reproduces=compact({model.name: model.published for model in STUDY.models if model.published}),
-        how_to_get=compact({name: CATALOG[name].how_to_get for name in TABLE_1_DATASETS}),
+        how_to_get=compact({name: mirrors.how_to_get(CATALOG[name], RAW) for name in TABLE_1_DATASETS}),
         resamples=config["statistics"]["resamples"],
         seed=config["seed"],
     shell:

@@ -23,8 +23,8 @@ from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.theory import stability
 from pipeline_lib.surrogates.base import Floats
+from pipeline_lib.theory import stability
 
 TABLE = "tables/cone-stability.parquet"
 EXPONENTS = "tables/cone-stability-exponents.parquet"
