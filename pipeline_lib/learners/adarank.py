@@ -126,8 +126,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``measure`` (as in :func:`run`), ``rounds``, ``repeats`` and ``selection`` (of ``metrics.per_query``); optionally
-        ``features`` ("raw"). Ties go to fewer rounds.
+        ``measure`` (as in :func:`run`), ``rounds``, ``repeats`` and ``selection`` (of ``metrics.per_query``);
+        optionally ``features`` ("raw"). Ties go to fewer rounds.
 
     Returns
     -------

@@ -12,7 +12,7 @@ Algorithm 1 alternates: fold in w_j with U fixed, then step along the gradient i
 | method | step on ||z - U w||^2, gradient g |
 |---|---|
 | ``sg`` | w - mu g, projected on the set: what (18) asks for |
-| ``sg-printed`` | max(w - mu g, 0), divided by its sum: steps 1a to 1c as printed, which end elsewhere (errata, letter V) |
+| ``sg-printed`` | max(w - mu g, 0), divided by its sum: steps 1a to 1c as printed, which end elsewhere (errata, W) |
 | ``eg`` | w exp(-mu g), divided by its sum |
 | ``eg-linear`` | w (1 - mu (g - w.g)) |
 | ``exact`` | the minimum, certified; U too is solved for, block against block |
@@ -114,7 +114,8 @@ class Fit:
     path : float64, shape (passes + 1, d, K)
         The basis at the start and after every pass.
     objective : float64, shape (passes + 1,)
-        (18) or (9) at every basis of the path, with coefficients folded in exactly.
+        (18) or (9) at every basis of the path, with coefficients folded in exactly; untraced: at the first and the
+        last alone, shape (2,).
     met : float64, shape (passes,)
         The risk at the coefficients and bases met during each pass, as the algorithm itself saw it.
     converged : bool
@@ -155,6 +156,7 @@ def fit(
     fold_steps: int = 10,
     fold_tol: float = 1e-3,
     tol: float = 1e-4,
+    traced: bool = True,
     at_once: bool = False,
     start: ArrayLike | None = None,
     order: ArrayLike | None = None,
@@ -177,6 +179,8 @@ def fit(
         A pair's folding-in stops when its coefficients move by at most fold_tol (sum of sizes), or after fold_steps.
     tol : float >= 0
         Stop when the objective changes by at most this much (relative) in a pass; 0: take all passes.
+    traced : bool
+        False takes all passes without measuring the objective after each, which costs more than the pass.
     at_once : bool
         One basis step a pass instead of one a query; always so for "exact".
     start : shape (d, K), optional
@@ -216,7 +220,16 @@ def fit(
     begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
     rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data, passes)
     return _passes(
-        data, begin, rounds, method, problem, step, (fold_steps, fold_tol), tol, at_once or method == "exact", axes
+        data,
+        begin,
+        rounds,
+        method,
+        problem,
+        step,
+        (fold_steps, fold_tol),
+        tol if traced else None,
+        at_once or method == "exact",
+        axes,
     )
 
 
@@ -228,7 +241,7 @@ def _passes(
     problem: Problem,
     step: float | None,
     folding: tuple[int, float],
-    tol: float,
+    tol: float | None,
     at_once: bool,
     axes: tuple[Any, ...],
 ) -> Fit:
@@ -258,10 +271,14 @@ def _passes(
         gap = left if math.isnan(left) else max(gap, left)
         path.append(bases[1])
         met.append(float(seen[0]))
+        if tol is None:
+            continue
         values.append(risk(data, bases[1], problem))
         if tol > 0.0 and abs(values[-2] - values[-1]) <= tol * abs(values[-2]):
             converged = True
             break
+    if tol is None:
+        values.append(risk(data, path[-1], problem))
     return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap)
 
 
@@ -392,9 +409,7 @@ def folded_in(
     begin, end = int(data.offsets[query]), int(data.offsets[query + 1])
     y = data.y[begin:end]
     n = int((y[:, None] > y).sum())
-    found: Floats = cone_kernels.coefficients(
-        data.X64, data.y, begin, end, basis, how, numbers, _key(_axes(seed)), n
-    )
+    found: Floats = cone_kernels.coefficients(data.X64, data.y, begin, end, basis, how, numbers, _key(_axes(seed)), n)
     return found
 
 
@@ -479,6 +494,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
                 passes=chosen["passes"],
                 fold_steps=chosen["fold_steps"],
                 fold_tol=chosen["fold_tol"],
+                traced=False,
                 seed=(*_axes(seed), K, begin),
             )
             models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
@@ -502,7 +518,6 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
                     "first_objective": float(found.objective[0]),
                     "last_objective": float(found.objective[-1]),
                     "passes": found.passes,
-                    "converged": found.converged,
                     "best_passes": after,
                     "validation": values[after],
                 }

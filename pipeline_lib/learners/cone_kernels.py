@@ -369,7 +369,7 @@ def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no
 
 @njit(cache=True)
 def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once, seed, path, met):  # type: ignore[no-untyped-def]
-    """Passes over the queries of ``order`` (passes, Q) without query ``skipped``; the basis after each goes to ``path``.
+    """Passes over the queries of ``order`` (passes, Q) but ``skipped``; the basis after each goes to ``path``.
 
     With ``at_once`` the basis takes one step a pass, along the gradient of the empirical risk (the exact method: solves
     its block); else one a query, along that of L_q. ``met`` (passes,) gets the risk at the coefficients and bases met

@@ -69,10 +69,7 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
     first, second = np.triu_indices(len(documents), 1)
     z = documents[first] - documents[second]
     z *= (rho / (alpha + np.linalg.norm(z, axis=1)))[:, None]
-    if fold_in == "gradient":
-        coefficients = 2.0 * z @ basis
-    else:
-        coefficients = np.linalg.lstsq(basis, z.T, rcond=None)[0].T
+    coefficients = 2.0 * z @ basis if fold_in == "gradient" else np.linalg.lstsq(basis, z.T, rcond=None)[0].T
     wins = coefficients.sum(axis=1) > 0.0
     points: NDArray[np.int64] = np.bincount(np.where(wins, first, second), minlength=len(documents))
     return points

@@ -137,14 +137,14 @@ def run_fold(
                     method=variant.method,
                     problem=variant.problem,
                     passes=asked.passes,
-                    tol=0.0,
+                    traced=False,
                     seed=(seed, "cone-bases", dataset, fold, variant.K, start),
                 )
             found = trained[key]
             for fold_in in FOLD_INS:
                 place = {"dataset": dataset, "fold": fold, "part": variant.part, "level": variant.level}
                 measured = _measured(found, fold_in, validation, test)
-                about = {"method": variant.method, "K": variant.K, "start": start, "fold_in": fold_in}
+                about: dict[str, Any] = {"method": variant.method, "K": variant.K, "start": start, "fold_in": fold_in}
                 rows.append({**place, **about, "objective": float(found.objective[-1]), **measured})
                 if variant.part == "method" and start == 0:
                     another = queries_in_another_order(test, found.U, fold_in, variant.problem)
@@ -221,9 +221,9 @@ def figure_3(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | Interval] |
             by_fold.setdefault(row["K"], {}).setdefault(row["fold"], []).append(row["map"])
     means = {K: [float(np.mean(values)) for values in folds.values()] for K, folds in by_fold.items()}
     groups = {
-        "fewer": [K for K in means if K < NEAR_TEN[0]],
-        "near_ten": [K for K in means if NEAR_TEN[0] <= K <= NEAR_TEN[1]],
-        "more": [K for K in means if K > NEAR_TEN[1]],
+        "fewer": [k for k in means if k < NEAR_TEN[0]],
+        "near_ten": [k for k in means if NEAR_TEN[0] <= k <= NEAR_TEN[1]],
+        "more": [k for k in means if k > NEAR_TEN[1]],
     }
     if not all(groups.values()) or min(len(values) for values in means.values()) < 2:
         return None

@@ -133,7 +133,7 @@ def _or_none(claim: str, trials: list[Trial]) -> Evidence:
 def _projections(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], list[Trial]]:
     rows, trials = [], []
     for d in asked.features:
-        for K in (K for K in asked.bases if K <= d):
+        for K in (k for k in asked.bases if k <= d):
             for kind in ("acute", "any"):
                 rng = generator(seed, "cone-project", d, K, kind)
                 worst = {

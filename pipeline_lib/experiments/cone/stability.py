@@ -148,9 +148,7 @@ def _row(
     }
 
 
-def _changes_of_losses(
-    compared: RankingData, U: Floats, others: Floats, problem: cone.Problem
-) -> tuple[Floats, float]:
+def _changes_of_losses(compared: RankingData, U: Floats, others: Floats, problem: cone.Problem) -> tuple[Floats, float]:
     # Largest change of a pair's loss for every left-out query, and the largest loss.
     losses = cone.pair_losses(compared, U, problem)
     if not len(losses):
