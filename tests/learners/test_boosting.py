@@ -48,7 +48,7 @@ def test_adarank_keeps_the_rounds_best_on_validation() -> None:
     assert trained.record["validation"] == max(step["validation"] for step in trained.record["course"])
 
 
-def test_three_rounds_of_rankboost_by_hand() -> None:
+def test_a_round_of_rankboost_by_hand() -> None:
     data = RankingData.from_arrays([[2.0], [0.0], [1.0]], [1, 1, 0], [1, 1, 1])
     # Pairs (0, 2) and (1, 2), D = 1/2 each. [x > 1.5]: r = 1/2. [x > 0.5]: pi = 1/2, 1/2, -1, so r = -1/2: the later.
     found = threshold_boosting.run(data, rounds=1)
