@@ -55,6 +55,7 @@ COSTS: Mapping[str, Cost] = {
     "cone_bases": Cost(2.0, 0.0),
     "cone_stability_slice": Cost(8.0, 0.0),
     "cone_stability": Cost(2.0, 0.0),
+    "cone_adarank": Cost(3.0, 0.0),
     "cone_table1": Cost(2.0, 0.0),
     "judge_claims": Cost(1.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline_lib import RankingData
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.cone import bases, cones, stability, table1
+from pipeline_lib.experiments.cone import adarank, bases, cones, stability, table1
 from pipeline_lib.reporting.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 
@@ -132,6 +132,17 @@ def test_a_cell_of_table_1() -> None:
     here, missing = table1.evidence([row], {"MQ2008": "", "MQ2007": "put it there"})
     assert len(here.trials) == 1
     assert missing.not_run == "put it there"
+
+
+def test_every_stop_of_adarank() -> None:
+    rows = adarank.run_fold("sim", 1, [sample(12, k) for k in range(3)])
+    assert len(rows) == 2 * 2 * 4
+    for measure in adarank.MEASURES:
+        for repeats in adarank.REPEATS:
+            found = {row["stop"]: row for row in rows if (row["measure"], row["repeats"]) == (measure, repeats)}
+            assert found["best on test"]["map"] == max(row["map"] for row in found.values())
+            assert found["last"]["rounds"] == (adarank.ROUNDS if repeats is None else 4)
+            assert all(row["features"] <= row["rounds"] for row in found.values())
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,30 @@ rule cone_table1:
         "--seed {params.seed} --tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
 
 
+rule cone_adarank:
+    """AdaRank on the data sets of Table 1 with every rule for stopping: what its rows depend on."""
+    input:
+        code=code("cone_adarank"),
+        documents=[f"data/parquet/{name}/documents.parquet" for name in TABLE_1_DATASETS if name in DATASETS],
+        folds=[f"data/parquet/{name}/folds.parquet" for name in TABLE_1_DATASETS if name in DATASETS],
+    output:
+        tables=[table("cone-adarank")],
+    log:
+        "results/{study}/logs/cone_adarank.log",
+    benchmark:
+        "results/{study}/benchmarks/cone_adarank.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("cone_adarank"),
+        runtime=runtime("cone_adarank"),
+    shell:
+        "python -m pipeline_lib cone-adarank --documents {input.documents} --folds {input.folds} "
+        "--fold-numbers 1 2 3 4 5 --tables {output.tables} > {log} 2>&1"
+
+
+TABLES["cone"] += rules.cone_adarank.output.tables
 for made in (rules.cone_cones, rules.cone_bases, rules.cone_stability, rules.cone_table1):
     EVIDENCE["cone"] += made.output.evidence
     TABLES["cone"] += made.output.tables
