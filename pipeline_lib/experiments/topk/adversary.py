@@ -27,7 +27,7 @@ from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
+from pipeline_lib.reporting.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import FoldSummary, fit_exponent, over_folds
 from pipeline_lib.surrogates.base import Floats
@@ -97,7 +97,8 @@ class Results:
 def run(asked: Settings, seed: int) -> Results:
     """Recompute Table 1 and play the game."""
     cells, cell_evidence = table_1()
-    game, trials = [], []
+    game: list[dict[str, Any]] = []
+    trials: list[Trial] = []
     for learner in (*FEEDBACK_LEARNERS, *PLAIN_LEARNERS, FULL_INFORMATION):
         regrets = np.array([[_average_regret(asked, seed, learner, number, T) for T in asked.rounds]
                             for number in range(asked.seeds)])  # fmt: skip
@@ -105,7 +106,7 @@ def run(asked: Settings, seed: int) -> Results:
         game += rows
         fitted = fit_exponent(np.array(asked.rounds, dtype=np.float64), _spread(regrets))
         slope = Interval(fitted.slope, fitted.low, fitted.high)
-        setting = {"learner": learner, "T": asked.rounds[-1]}
+        setting: dict[str, Label] = {"learner": learner, "T": asked.rounds[-1]}
         if learner == FULL_INFORMATION:
             trials.append(Trial(setting, {"full_information_exponent": slope}, GAME))
             continue
@@ -113,13 +114,13 @@ def run(asked: Settings, seed: int) -> Results:
             trials.append(Trial(setting, {"regret_exponent": slope}, GAME))
         for row in rows:
             found = Interval(row["regret"], row["low"], row["high"])
-            values = {"regret": found, "linear_limit": row["linear_limit"]}
+            values: dict[str, Value] = {"regret": found, "linear_limit": row["linear_limit"]}
             trials.append(Trial({"learner": learner, "T": row["T"]}, values, GAME))
     notes = (
-        "Regret averaged over the two adversaries, with intervals over seeds. Algorithm 1 (squared, KL, SmoothDCG) adds "
-        "its own T^(2/3) for exploration and noise to the linear part, so that its slope over these T lies between "
-        "2/3 and 1 and tends to 1 slowly; it is held against the linear limit at every T, and the exponent is fitted "
-        "for the learners that explore at no cost (the leader and the constant guess)."
+        "Regret averaged over the two adversaries, with intervals over seeds. Algorithm 1 (squared, KL, SmoothDCG) "
+        "adds a T^(2/3) of its own, for exploration and noise, to the linear part: over these T its slope lies between 2/3 "
+        "and 1. It is held against the linear limit at every T; the exponent is fitted for the learners that explore "
+        "at no cost, the leader and the constant guess."
     )
     return Results(cells, game, [cell_evidence, Evidence("topk-thm52", tuple(trials), notes)])
 
@@ -144,7 +145,7 @@ def table_1() -> tuple[list[dict[str, Any]], Evidence]:
         for quantity, measured in (("E[y]", p @ LABELS), ("E[G/Z]", p @ gains())):
             for i in range(3):
                 published = expected[quantity][i]
-                row = {"adversary": name, "quantity": quantity, "document": i + 1}
+                row: dict[str, Label] = {"adversary": name, "quantity": quantity, "document": i + 1}
                 rows.append({**row, "measured": float(measured[i]), "published": published})
                 trials.append(Trial(row, {"measured": float(measured[i]), "published": published}, TABLE_1))
     return rows, Evidence("topk-table1", tuple(trials))

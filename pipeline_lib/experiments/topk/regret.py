@@ -23,7 +23,7 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import erm, top_k_feedback
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
+from pipeline_lib.reporting.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
@@ -104,7 +104,12 @@ def run(asked: Settings, seed: int) -> Results:
         fitted = fit_exponent(T, totals)
         exponents.append({"surrogate": name, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
         value = Interval(fitted.slope, fitted.low, fitted.high)
-        setting = {"surrogate": name, "k": LEARNERS[name], "seeds": asked.seeds, "T": asked.rounds[-1]}
+        setting: dict[str, Label] = {
+            "surrogate": name,
+            "k": LEARNERS[name],
+            "seeds": asked.seeds,
+            "T": asked.rounds[-1],
+        }
         rates.append(Trial(setting, {"regret_exponent": value}, EXPONENTS))
     notes = (
         f"{asked.queries} queries of the population, ||w|| <= {asked.radius:g}; intervals over {asked.seeds} seeds of "
@@ -178,5 +183,5 @@ def _equation_4(asked: Settings, name: str, found: Mapping[str, Floats], best: F
     lost = over_folds(found["own_loss"][:, i] * T)
     moment = float(found["squared_norm"][:, i].mean())
     bound = best[i] * T + asked.radius**2 / (2.0 * eta) + 0.5 * eta * T * moment
-    values = {"expected_loss": Interval(lost.mean, lost.low, lost.high), "bound": float(bound)}
+    values: dict[str, Value] = {"expected_loss": Interval(lost.mean, lost.low, lost.high), "bound": float(bound)}
     return Trial({"surrogate": name, "T": T}, values, REGRET)
