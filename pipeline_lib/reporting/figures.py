@@ -160,6 +160,43 @@ def line_plot(
     return figure
 
 
+def line_panels(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float, float, float]]]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    log: str = "",
+) -> Drawing:
+    """Draw several line plots beside each other on the same axes; a series has one colour and marker in all of them.
+
+    ``panels`` maps the title of a panel to its series, whose points are those of :func:`line_plot`; ``log`` likewise.
+    """
+    figure = _drawing(3.4)
+    axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    labels = list(dict.fromkeys(label for series in panels.values() for label in series))
+    handles = {}
+    for axis, (title, series) in zip(axes, panels.items(), strict=True):
+        for label, points in series.items():
+            i = labels.index(label)
+            x, y, low, high = zip(*points, strict=True)
+            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+            axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+            every = max(1, len(x) // 6)
+            [handles[label]] = axis.plot(
+                x, y, color=colour, marker=marker, markersize=3.5, markevery=every, linewidth=1.2, label=label
+            )
+        if "x" in log:
+            axis.set_xscale("log")
+        if "y" in log:
+            axis.set_yscale("log")
+        axis.set(xlabel=xlabel)
+        axis.set_title(title, fontsize=8.5)
+        axis.grid()
+    axes[0].set(ylabel=ylabel)
+    figure.legend(handles=[handles[label] for label in labels], loc="outside lower center", ncols=min(4, len(labels)))
+    return figure
+
+
 def _draw_dot(axis: Axes, row: int, dot: Dot, low: float, high: float) -> None:
     colour = FAINT if dot.control else COLOURS[0]
     if not low <= dot.mean <= high:

@@ -118,7 +118,7 @@ def run(asked: Settings, seed: int) -> Results:
             trials.append(Trial({"learner": learner, "T": row["T"]}, values, GAME))
     notes = (
         "Regret averaged over the two adversaries, with intervals over seeds. Algorithm 1 (squared, KL, SmoothDCG) "
-        "adds a T^(2/3) of its own, for exploration and noise, to the linear part: over these T its slope lies between 2/3 "
+        "adds a T^(2/3) of its own, for exploration and noise, to the linear part: over these T its slope is between 2/3 "
         "and 1. It is held against the linear limit at every T; the exponent is fitted for the learners that explore "
         "at no cost, the leader and the constant guess."
     )
