@@ -51,6 +51,7 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.surrogates.base import checked as checked_scores
 from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
+from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 Probabilities = Literal["correct", "as-printed"]
 
@@ -332,7 +333,8 @@ def _played(
     if not len(queries):
         raise DataError("order: expected at least one round, found none")
     stops = _checkpoints(checkpoints, len(queries))
-    values = _targets(data) if loss.name == "squared-ndcg" else data.y.astype(np.float64)
+    gains = loss.name == "squared-ndcg"
+    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
     judged = np.empty(0) if judge is None else _judge(judge, data.n_documents)
     sigma, sign = _options(loss)
     state = rng.integers(0, 2**64, size=1, dtype=np.uint64)
@@ -659,15 +661,6 @@ def _ideal(data: RankingData) -> Floats:
     ranks = ideal_ranks(data.y, data.offsets)
     counted = np.where(ranks <= SHOWN, GAINS[data.y] * discounts(SHOWN)[np.minimum(ranks, SHOWN) - 1], 0.0)
     return np.asarray(np.add.reduceat(counted, data.offsets[:-1]))
-
-
-def _targets(data: RankingData) -> Floats:
-    # G(y_i) / Z_m(y), 0 where no document is relevant
-    ranks = ideal_ranks(data.y, data.offsets)
-    longest = int(data.documents_per_query.max())
-    totals = np.add.reduceat(GAINS[data.y] * discounts(longest)[ranks - 1], data.offsets[:-1])
-    each = np.repeat(totals, data.documents_per_query)
-    return np.asarray(np.divide(GAINS[data.y], each, out=np.zeros(len(each)), where=each > 0.0))
 
 
 _DEFAULTS: dict[str, Any] = {

@@ -147,7 +147,7 @@ def moments(results: ResultsFolder) -> tuple[Block, ...]:
         ratios = [max(row["second_moment"] / row[kind] for row in here) for kind in ("printed", "valid")]
         name, m, radius, y_max = key
         cells.append([text(name), whole(m), number(radius, 2), whole(y_max), *(scientific(ratio) for ratio in ratios)])
-    notes = ["Documents of norm at most 1; the first rows of a loss are the largest ratio along a run of Algorithm 1."]
+    notes = ["Documents of norm at most 1; the first row of a loss is the largest ratio along a run of Algorithm 1."]
     table = simple("topk-moments", "Second moment of the estimate over C/γ", MOMENTS, columns, cells, notes)
     return (Subsection("topk-moments-part", "How noisy are the estimates?", (Paragraph(words), table)),)
 
@@ -231,25 +231,20 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
         values = {r["document"]: r["measured"] for r in cells_1 if (r["adversary"], r["quantity"]) == (name, quantity)}
         recomputed.append([text(name), text(quantity), *(number(values[i], 4) for i in (1, 2, 3))])
     table_1 = simple("topk-table1", "The two adversaries of Table 1, recomputed", TABLE_1, columns, recomputed)
-    series: dict[str, Points] = {}
+    limit = sorted({(row["T"], row["linear_limit"]) for row in rows})
+    series: dict[str, Points] = {"limit T ||a − b||²/4": [(T, value, value, value) for T, value in limit]}
     for name in names:
         mine = sorted((row for row in rows if row["learner"] == name), key=lambda row: row["T"])
         series[PLAYERS[name]] = [
             (row["T"], row["regret"], max(row["low"], 0.1 * row["regret"]), row["high"]) for row in mine
         ]
-    limit = sorted({(row["T"], row["linear_limit"]) for row in rows})
     figure = Figure(
         name="topk-adversary",
         title="Regret averaged over two adversaries that top labels do not tell apart",
         caption="Mean over seeds with 95 % intervals, judged by the squared loss against G(y)/Z(y)",
         source=GAME,
         description="All lines but that of the learner with all labels lie on or above a line of slope 1.",
-        draw=lambda: line_plot(
-            {**series, "limit T ||a − b||²/4": [(T, value, value, value) for T, value in limit]},
-            xlabel="rounds, T",
-            ylabel="regret",
-            log="xy",
-        ),
+        draw=lambda: line_plot(series, xlabel="rounds, T", ylabel="regret", log="xy"),
     )
     columns = [Column("learner", "Learner", "left"), Column("ratio", "Regret / limit at the end")]
     columns += [Column("slope", "Slope between the last two T")]
