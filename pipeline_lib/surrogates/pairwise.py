@@ -1,8 +1,9 @@
 """Which surrogates compare every two documents of different labels?
 
-All are sums over pairs i, j with y_i > y_j of a loss of s_j - s_i, either as they stand (``normalisation="sum"``, what
-`slam` and `lists` speak of) or divided by the query's number of pairs (``"mean"``, what `cone` (3) and `twolayer` use).
-A query without two different labels contributes 0.
+All are sums over pairs i, j with y_i > y_j of a loss of s_j - s_i: as they stand (``normalisation="sum"``, what `slam`
+and `lists` speak of), divided by the number of these pairs (``"mean"``, what `cone` (3) uses), or divided by m (m - 1) / 2,
+the number of all pairs of the query's m documents (``"all-pairs"``, what `twolayer` uses up to the constant that pairs
+of equal labels add there). A query without two different labels contributes 0.
 
 Constants. Let the pair losses have slopes in [0, 1], all of them 1 (attained or in the limit) at one score vector.
 The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
@@ -21,12 +22,13 @@ The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
 - Mean. A pair's gradient has l_1 norm 2 and binary labels with all pairs active attain 2. For l_2,
   (m^3 - sum n_l^3) / 3 <= m #pairs and #pairs >= m - 1 (for at least two levels), so ||g|| / #pairs
   <= sqrt(m / (m - 1)), attained by one document of one label against m - 1 of another.
+- All pairs. Never more than the mean, and the same for two documents.
 """
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +47,7 @@ from pipeline_lib.surrogates.hinge_kernels import hinge, rounded_hinge, rounded_
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
 from pipeline_lib.surrogates.pair_sweeps import n_pairs
 
-Normalisation = Literal["sum", "mean"]
+Normalisation = Literal["sum", "mean", "all-pairs"]
 
 
 class _Pairwise(Surrogate):
@@ -54,21 +56,23 @@ class _Pairwise(Surrogate):
     shift_invariant: ClassVar[bool] = True
 
     def __init__(self, normalisation: Normalisation = "sum") -> None:
-        if normalisation not in ("sum", "mean"):
-            raise ConfigurationError(f"normalisation: expected 'sum' or 'mean', found {normalisation!r}")
+        if normalisation not in get_args(Normalisation):
+            raise ConfigurationError(f"normalisation: expected 'sum', 'mean' or 'all-pairs', found {normalisation!r}")
         self.normalisation = normalisation
 
     def _scale(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         """What every query's sum over pairs is multiplied by, shape (Q,)."""
         if self.normalisation == "sum":
             return np.ones(len(offsets) - 1)
-        scale: Floats = 1.0 / np.maximum(n_pairs(y, offsets), 1)
+        m = np.diff(offsets)
+        pairs = n_pairs(y, offsets) if self.normalisation == "mean" else m * (m - 1) // 2
+        scale: Floats = 1.0 / np.maximum(pairs, 1)
         return scale
 
     def _scaled(
         self, values: Floats, gradient: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> tuple[Floats, Floats]:
-        if self.normalisation == "mean":
+        if self.normalisation != "sum":
             scale = self._scale(y, offsets)
             values *= scale
             gradient *= np.repeat(scale, np.diff(offsets))
@@ -79,7 +83,7 @@ class _Pairwise(Surrogate):
         check_list(m, y_max, norm)
         if m == 1 or y_max == 0:
             return 0.0
-        if self.normalisation == "mean":
+        if self.normalisation != "sum":
             # The l_2 supremum over lists of at most m documents is that of two documents.
             return 2.0 if norm == "linf" else math.sqrt(2.0)
         if norm == "linf":
@@ -102,8 +106,8 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
 
     Parameters
     ----------
-    normalisation : "sum" or "mean"
-        Over the query's pairs.
+    normalisation : "sum", "mean" or "all-pairs"
+        Of the query; see the module's docstring.
     margin : float > 0
         By how much a more relevant document should be ahead; the papers use 1.
 
@@ -195,7 +199,7 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         check_list(m, y_max)
         if m == 1 or y_max == 0:
             return 0.0
-        return 4.0 / self.width * (1.0 if self.normalisation == "mean" else (m // 2) * (m - m // 2))
+        return 4.0 / self.width * (1.0 if self.normalisation != "sum" else (m // 2) * (m - m // 2))
 
 
 class RankNet(_Pairwise, SmoothSurrogate):
@@ -237,4 +241,4 @@ class RankNet(_Pairwise, SmoothSurrogate):
         check_list(m, y_max)
         if m == 1 or y_max == 0:
             return 0.0
-        return 1.0 if self.normalisation == "mean" else float((m // 2) * (m - m // 2))
+        return 1.0 if self.normalisation != "sum" else float((m // 2) * (m - m // 2))

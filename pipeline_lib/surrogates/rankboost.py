@@ -32,8 +32,8 @@ class RankBoost(_Pairwise, ExponentialSurrogate):
 
     Parameters
     ----------
-    normalisation : "sum" or "mean"
-        Over the query's pairs.
+    normalisation : "sum", "mean" or "all-pairs"
+        Of the query; see ``pairwise``.
 
     References
     ----------
@@ -72,7 +72,7 @@ class RankBoost(_Pairwise, ExponentialSurrogate):
         slope = _steepest(needed_score_bound(self.name, score_bound))
         if m == 1 or y_max == 0:
             return 0.0
-        return 4.0 * slope * (1.0 if self.normalisation == "mean" else (m // 2) * (m - m // 2))
+        return 4.0 * slope * (1.0 if self.normalisation != "sum" else (m // 2) * (m - m // 2))
 
 
 def _steepest(score_bound: float) -> float:

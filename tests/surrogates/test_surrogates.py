@@ -146,7 +146,7 @@ def test_one_document(name):
 
 
 @pytest.mark.parametrize("name", PAIRWISE)
-@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+@pytest.mark.parametrize("normalisation", ["sum", "mean", "all-pairs"])
 def test_equal_labels_cost_nothing_in_pairwise_losses(name, normalisation):
     loss = surrogates.create(name, normalisation=normalisation)
     values, gradient = loss.value_and_gradient([3.0, -1.0, 5.0], [2, 2, 2], [0, 3])
@@ -163,6 +163,17 @@ def test_mean_divides_by_the_number_of_pairs(name):
         pairs = sum(y[i] > y[j] for i in range(a, b) for j in range(a, b))
         assert mean[q] == pytest.approx(total[q] / max(pairs, 1))
         np.testing.assert_allclose(mean_gradient[a:b], gradient[a:b] / max(pairs, 1))
+
+
+@pytest.mark.parametrize("name", ["ranksvm", "ranknet", "rankboost"])
+def test_all_pairs_counts_pairs_of_equal_labels_too(name):
+    scores, y, offsets = some_queries(np.random.default_rng(2))
+    total, gradient = surrogates.create(name).value_and_gradient(scores, y, offsets)
+    m = np.diff(offsets)
+    pairs = np.maximum(m * (m - 1) / 2, 1)
+    values, slopes = surrogates.create(name, normalisation="all-pairs").value_and_gradient(scores, y, offsets)
+    np.testing.assert_allclose(values, total / pairs)
+    np.testing.assert_allclose(slopes, gradient / np.repeat(pairs, m))
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -292,7 +303,7 @@ def attainable_gradients(m, y):
 
 
 @pytest.mark.parametrize("cls", [RankSVM, RankNet])
-@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+@pytest.mark.parametrize("normalisation", ["sum", "mean", "all-pairs"])
 @pytest.mark.parametrize(("m", "y_max"), [(1, 2), (2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)])
 def test_pairwise_constants_by_enumeration(cls, normalisation, m, y_max):
     loss = cls(normalisation)
@@ -300,7 +311,8 @@ def test_pairwise_constants_by_enumeration(cls, normalisation, m, y_max):
     for size in range(1, m + 1):
         for y in label_vectors(size, y_max):
             for gradient, pairs in attainable_gradients(size, y):
-                scaled = gradient / (pairs if normalisation == "mean" else 1)
+                divisor = {"sum": 1, "mean": pairs, "all-pairs": max(size * (size - 1) / 2, 1)}[normalisation]
+                scaled = gradient / divisor
                 largest["linf"] = max(largest["linf"], np.abs(scaled).sum())
                 largest["l2"] = max(largest["l2"], float(np.linalg.norm(scaled)))
     for norm, value in largest.items():

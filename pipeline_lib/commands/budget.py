@@ -1,0 +1,111 @@
+"""Plan a labelling budget: how many queries, and how many documents of each, by the bound of the paper twolayer."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+import numpy as np
+
+from pipeline_lib.files import replacing
+from pipeline_lib.theory import two_layer
+from pipeline_lib.theory.two_layer import Bound
+
+WIDTH, HEIGHT = 64, 14
+AROUND = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--documents", required=True, type=int, help="the budget: documents to be judged in all")
+    parser.add_argument("--features", required=True, type=int, help="V, the dimension of linear scores")
+    parser.add_argument("--delta", type=float, default=0.05, help="the bound fails with at most this probability")
+    parser.add_argument("--c1", type=float, default=1.0, help="constant in D(k) = c1 sqrt(V/k), which the paper leaves open")
+    parser.add_argument("--figure", type=Path, help="also draw the curve into this file (.svg, .png or .pdf)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the plan, the bound there and around it, and the curve."""
+    asked = (arguments.documents, arguments.features, arguments.delta, arguments.c1)
+    plan = two_layer.budget(*asked)
+    lengths, whole = two_layer.whole_budget(*asked)
+    print(
+        f"{arguments.documents:,} documents, {arguments.features} features, confidence {1 - arguments.delta:g}, "
+        f"c1 = {arguments.c1:g}\n\n"
+        f"  best by the bound    {plan.queries:,.1f} queries with {plan.documents_per_query:,.1f} documents each\n"
+        f"  in whole documents   {_spelled(lengths)}; bound {whole.total:.4f}\n"
+    )
+    print(_table(arguments, plan))
+    # Two documents a query at the right end, one query at the left.
+    queries = np.geomspace(1.0, arguments.documents / 2.0, 4 * WIDTH)
+    totals = np.array([two_layer.even_bound(float(n), *asked).total for n in queries])
+    print(_text_plot(queries, totals, plan.queries))
+    print(
+        "The bound is for the pairwise 0-1 risk, over and above the risk in training. Its constants are generous: read "
+        "the\nplan, not the value. It also grows faster with the number of queries at fixed documents than measured "
+        "errors do,\nso that it favours deeper judging than they do (docs/errata.md, letter Z)."
+    )
+    if arguments.figure:
+        _draw(arguments.figure, queries, totals, plan.queries, arguments.documents)
+
+
+def _spelled(lengths: np.ndarray) -> str:
+    sizes, counts = np.unique(lengths, return_counts=True)
+    parts = [f"{count:,} with {size:,}" for size, count in zip(sizes[::-1], counts[::-1], strict=True)]
+    return f"{len(lengths):,} quer{'y' if len(lengths) == 1 else 'ies'} ({', '.join(parts)} documents)"
+
+
+def _table(arguments: argparse.Namespace, plan: two_layer.Budget) -> str:
+    heads = ("queries", "documents each", "bound", "= query layer:", "complexity", "concentr.", "+ document layer:")
+    lines = ["  {:>10}  {:>14}  {:>8}  {}  {:>10}  {:>9}  {}  {:>10}  {:>9}".format(*heads, "complexity", "concentr.")]
+    for factor in AROUND:
+        n = plan.queries * factor
+        if not 1.0 <= n <= arguments.documents / 2.0:
+            continue
+        terms: Bound = two_layer.even_bound(n, arguments.documents, arguments.features, arguments.delta, arguments.c1)
+        mark = "*" if factor == 1.0 else " "
+        lines.append(
+            f"{mark} {n:>10,.1f}  {arguments.documents / n:>14,.1f}  {terms.total:>8.4f}  {'':14}  "
+            f"{terms.query_complexity:>10.4f}  {terms.query_concentration:>9.4f}  {'':17}  "
+            f"{terms.document_complexity:>10.4f}  {terms.document_concentration:>9.4f}"
+        )
+    return "\n".join([*lines, ""])
+
+
+def _text_plot(queries: np.ndarray, totals: np.ndarray, best: float) -> str:
+    """The bound against the number of queries, both logarithmic, on WIDTH x HEIGHT characters; * is the best."""
+    if len(np.unique(queries)) == 1:
+        return ""
+    columns = _places(np.log(queries), WIDTH)
+    low, high = math.log(totals.min()), math.log(totals.max())
+    rows = _places(np.append(np.log(totals), [low, high]), HEIGHT)[:-2]
+    grid = [[" "] * WIDTH for _ in range(HEIGHT)]
+    for column, row in zip(columns, rows, strict=True):
+        grid[HEIGHT - 1 - row][column] = "."
+    at = int(np.argmin(np.abs(np.log(queries / best))))
+    grid[HEIGHT - 1 - rows[at]][columns[at]] = "*"
+    labels = [f"{math.exp(high):8.3g}", *[" " * 8] * (HEIGHT - 2), f"{math.exp(low):8.3g}"]
+    lines = [f"{label} |{''.join(line)}" for label, line in zip(labels, grid, strict=True)]
+    ends = f"{queries[0]:,.0f} query", f"{queries[-1]:,.0f} queries"
+    gap = WIDTH - len(ends[0]) - len(ends[1])
+    return "\n".join(["   bound", *lines, f"{'':9}+{'-' * WIDTH}", f"{'':10}{ends[0]}{' ' * gap}{ends[1]}", ""])
+
+
+def _places(values: np.ndarray, n: int) -> np.ndarray:
+    spread = float(values.max() - values.min())
+    return np.minimum(((values - values.min()) / (spread or 1.0) * n).astype(int), n - 1)
+
+
+def _draw(path: Path, queries: np.ndarray, totals: np.ndarray, best: float, documents: int) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 3.4), layout="constrained")
+    axis = figure.subplots()
+    axis.loglog(queries, totals, color="#0072b2")
+    axis.axvline(best, color="#4d4d4d", linestyle="--", label=f"n* = {best:,.0f}, m* = {documents / best:,.0f}")
+    axis.set(xlabel="queries, n", ylabel="bound", title=f"{documents:,} documents over n queries")
+    axis.grid(color="#d9d9d9")
+    axis.legend(frameon=False)
+    with replacing(path) as partial:
+        figure.savefig(partial, format=path.suffix.lstrip(".") or "png", dpi=160)

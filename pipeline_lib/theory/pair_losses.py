@@ -1,0 +1,180 @@
+"""Which pairwise losses does `twolayer` speak of, and what is their average over the pairs of a query?
+
+For documents z = (x, y) and z' of one query, equation (1) has
+
+    l01(z, z') = 1[(y - y') (f(x) - f(x')) < 0],      l_phi(z, z') = phi(-sgn(y - y') (f(x) - f(x'))),
+
+phi(t) = max(0, 1 + t) (hinge), log(1 + e^t) (logistic) or e^t (exponential), and the empirical risk averages
+
+    (1 / (m (m - 1))) sum over j != k of l(z_j, z_k)
+
+over queries. sgn(0) = 0: two documents of the same label cost phi(0) whatever f, and nothing under l01; so does a pair
+with equal scores under l01.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError, hint
+from pipeline_lib.surrogates.base import Surrogate, checked
+from pipeline_lib.surrogates.pair_sweeps import LEVELS, ascending, n_pairs
+
+Floats = NDArray[np.float64]
+
+# Up to so many documents a pass over all pairs is faster than sorting.
+ALL_PAIRS_UP_TO = 64
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """One of the paper's losses.
+
+    Attributes
+    ----------
+    name : str
+    surrogate : str or None
+        Its name among the surrogates; None for the 0-1 loss, which no convex programme minimises.
+    at_zero : float
+        phi(0), the cost of two documents of one label.
+    of_difference : callable
+        t -> phi(t), elementwise, t = -sgn(y - y') (f(x) - f(x')).
+    largest, slope : callables
+        B -> M and B -> Lipschitz constant of phi, on [-2B, 2B], where t lies for scores in [-B, B].
+    """
+
+    name: str
+    surrogate: str | None
+    at_zero: float
+    of_difference: Callable[[Floats], Floats]
+    largest: Callable[[float], float]
+    slope: Callable[[float], float]
+
+    def values(self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Floats:
+        """The average over the pairs of every query, shape (Q,).
+
+        Parameters
+        ----------
+        scores, y : array-like, shape (N,)
+        offsets : array-like, shape (Q + 1,)
+            Every query has at least two documents.
+
+        Raises
+        ------
+        DataError
+            When a query has a single document, or the input is not sound.
+
+        Example
+        -------
+        >>> LOSSES["hinge"].values([2.0, 0.0, 0.0], [1, 0, 0], [0, 3]).round(6)
+        array([0.333333])
+        >>> LOSSES["zero-one"].values([0.0, 1.0, 2.0], [2, 1, 0], [0, 3])
+        array([1.])
+        """
+        s, labels, bounds = checked(scores, y, offsets)
+        m = np.diff(bounds)
+        if np.any(m < 2):
+            where = int(np.argmax(m < 2))
+            raise DataError(f"query {where}: expected at least two documents to form a pair, found {m[where]}")
+        pairs = m * (m - 1) / 2.0
+        if self.surrogate is None:
+            return np.asarray(_misordered(s, labels, bounds) / pairs)
+        different = n_pairs(labels, bounds) / pairs
+        return self.objective().value(s, labels, bounds) + self.at_zero * (1.0 - different)
+
+    def objective(self) -> Surrogate:
+        """The surrogate whose risk is this one up to what pairs of equal labels add, which no ranker changes.
+
+        Raises
+        ------
+        DataError
+            For the 0-1 loss.
+        """
+        if self.surrogate is None:
+            raise DataError(f"{self.name}: expected a convex loss to minimise, found one that is not")
+        return surrogates.create(self.surrogate, normalisation="all-pairs")
+
+
+def get(name: str) -> PairLoss:
+    """The loss of that name.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is none; the message names the nearest.
+
+    Example
+    -------
+    >>> get("logistic").surrogate
+    'ranknet'
+    """
+    if name not in LOSSES:
+        raise ConfigurationError(f"loss: unknown name {name!r}; {hint(name, LOSSES)}")
+    return LOSSES[name]
+
+
+def _hinge(t: Floats) -> Floats:
+    return np.maximum(0.0, 1.0 + t)
+
+
+def _logistic(t: Floats) -> Floats:
+    return np.logaddexp(0.0, t)
+
+
+def _misorders(t: Floats) -> Floats:
+    return (t > 0.0).astype(np.float64)
+
+
+@njit(cache=True)
+def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
+    # number of pairs with y_i > y_j and s_i < s_j, for every query
+    found = np.zeros(len(offsets) - 1)
+    seen = np.zeros(LEVELS, np.int64)
+    for q in range(len(found)):
+        begin, end = offsets[q], offsets[q + 1]
+        if end - begin <= ALL_PAIRS_UP_TO:
+            for i in range(begin, end):
+                for j in range(begin, i):
+                    if (y[i] > y[j] and s[i] < s[j]) or (y[i] < y[j] and s[i] > s[j]):
+                        found[q] += 1.0
+            continue
+        # By rising score: how many of larger label have a smaller score? Equal scores are counted before they are seen.
+        order = ascending(s[begin:end])
+        top = 0
+        for i in range(begin, end):
+            top = max(top, y[i])
+        seen[: top + 1] = 0
+        waiting = 0
+        for k in range(end - begin):
+            i = begin + order[k]
+            while s[begin + order[waiting]] < s[i]:
+                seen[y[begin + order[waiting]]] += 1
+                waiting += 1
+            for label in range(y[i] + 1, top + 1):
+                found[q] += seen[label]
+    return found
+
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        PairLoss("zero-one", None, 0.0, _misorders, lambda b: 1.0, lambda b: math.inf),
+        PairLoss("hinge", "ranksvm", 1.0, _hinge, lambda b: 1.0 + 2.0 * b, lambda b: 1.0),
+        PairLoss(
+            "logistic",
+            "ranknet",
+            math.log(2.0),
+            _logistic,
+            lambda b: float(np.logaddexp(0.0, 2.0 * b)),
+            lambda b: 1.0 / (1.0 + math.exp(-2.0 * b)),
+        ),
+        PairLoss("exponential", "rankboost", 1.0, np.exp, lambda b: math.exp(2.0 * b), lambda b: math.exp(2.0 * b)),
+    )
+}

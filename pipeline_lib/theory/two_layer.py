@@ -1,0 +1,467 @@
+"""What do the bounds of `twolayer` say in numbers, and how is a labelling budget best spent by them?
+
+Theorem 1. For a loss in [0, M], n queries with m_1, ..., m_n documents, and D(k) >= E R_k(l o F) for the Rademacher
+average R_k of k independent pairs (Definition 2), with probability at least 1 - delta, for all f in F,
+
+    R(f) <= R^(f) + D(n) + sqrt(2 M^2 log(4/delta) / n)                       the layer of queries
+                  + (1/n) sum_i D(floor(m_i / 2)) + sqrt(sum_i 2 M^2 log(4/delta) / (m_i n^2)).  of documents
+
+Theorems 2 and 3 are the two layers apart, each with log(2/delta) and probability 1 - delta of its own.
+
+D(k) comes in three forms: :func:`vc` (a constant that the paper leaves open), :func:`sauer_massart` (the same with a
+constant one can compute) and ``two_layer_rademacher.contracted`` (from a sample).
+
+**The layer of documents shrinks with n, too.** Theorem 3 bounds the supremum of an average over queries by the average
+of suprema. Taken as it stands, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is
+at most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
+permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
+independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. So with more
+queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (errata, letter Z).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import DataError
+
+Complexity = Callable[[int], float]
+"""k -> D(k), for k >= 1 independent pairs."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one layer adds to the risk: the class's complexity and the concentration term."""
+
+    complexity: float
+    concentration: float
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.complexity + self.concentration
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The four terms of Theorem 1."""
+
+    query_complexity: float
+    query_concentration: float
+    document_complexity: float
+    document_concentration: float
+
+    @property
+    def total(self) -> float:
+        """What the theorem adds to the empirical risk."""
+        return (
+            self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
+        )
+
+
+def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
+    """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
+
+    The paper does not give c1. For a surrogate phi it has c2 B phi'(B) in its place, for scores in [-B, B]; that form
+    lacks the share of phi(0), which no class is too small for (errata, letter AA).
+
+    Raises
+    ------
+    DataError
+        When V < 1 or c1 is not a finite number above 0.
+
+    Example
+    -------
+    >>> vc(46)(46), vc(4, c1=2.0)(16)
+    (1.0, 1.0)
+    """
+    _check_vc(vc_dimension, c1)
+
+    def complexity(k: int) -> float:
+        return c1 * math.sqrt(vc_dimension / k)
+
+    return complexity
+
+
+def sauer_massart(vc_dimension: int) -> Complexity:
+    """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2: for the 0-1 loss, with nothing left open.
+
+    S(k) = sum over i <= V of (k over i), Sauer's bound on how many of the 2^k loss vectors of k pairs the class reaches.
+    Massart's lemma for these vectors and their negatives, each of length at most sqrt(k), gives the value. For linear
+    scores in d dimensions V = d: pairs are misordered by half-spaces through the origin.
+
+    Raises
+    ------
+    DataError
+        When V < 1.
+
+    Example
+    -------
+    >>> round(sauer_massart(10)(1000), 4), sauer_massart(10)(5)
+    (0.6611, 2.0)
+    """
+    _check_vc(vc_dimension, 1.0)
+
+    def complexity(k: int) -> float:
+        return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + _log_binomial_sum(k, vc_dimension)) / k))
+
+    return complexity
+
+
+def bound(
+    documents_per_query: ArrayLike,
+    complexity: Complexity,
+    loss_bound: float,
+    delta: float,
+    document_complexity: Complexity | None = None,
+) -> Bound:
+    """The four terms of Theorem 1.
+
+    Parameters
+    ----------
+    documents_per_query : array-like, shape (n,)
+        m_i, whole numbers of at least 2.
+    complexity : callable
+        k -> D(k).
+    loss_bound : float > 0
+        M; losses lie in [0, M].
+    delta : float in (0, 1)
+        The bound fails with at most this probability.
+    document_complexity : callable, optional
+        Another D for the pairs of one query, when it is known by layer.
+
+    Raises
+    ------
+    DataError
+        When a query has fewer than two documents, an argument is out of range, or D(k) is not a number >= 0.
+
+    Example
+    -------
+    >>> terms = bound([10] * 100, vc(4), loss_bound=1.0, delta=0.05)
+    >>> round(terms.query_complexity, 3), round(terms.document_complexity, 3), round(terms.total, 3)
+    (0.2, 0.894, 1.484)
+    >>> bound([10, 1], vc(4), 1.0, 0.05)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: documents_per_query: expected at least 2 for every query, found 1 for query 1
+    """
+    m = _lengths(documents_per_query)
+    _check_level(loss_bound, delta)
+    deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
+    return Bound(
+        query_complexity=_evaluated(complexity, len(m)),
+        query_concentration=math.sqrt(deviation / len(m)),
+        document_complexity=_average(document_complexity or complexity, m),
+        document_concentration=_document_concentration(deviation, m),
+    )
+
+
+def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
+    """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
+
+    The bounds for a query's documents as one deterministic whole (section 2.3) have this form, too: they do not change
+    with the number of documents.
+
+    Raises
+    ------
+    DataError
+        When n < 1 or an argument is out of range.
+
+    Example
+    -------
+    >>> round(query_layer(400, vc(4), 1.0, 0.05).total, 3)
+    0.236
+    """
+    _check_level(loss_bound, delta)
+    if n_queries < 1:
+        raise DataError(f"n_queries: expected at least 1, found {n_queries}")
+    return Layer(_evaluated(complexity, n_queries), math.sqrt(2.0 * loss_bound**2 * math.log(2.0 / delta) / n_queries))
+
+
+def document_layer(documents_per_query: ArrayLike, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
+    """Theorem 3: (1/n) sum_i D(floor(m_i/2)) and sqrt(sum_i 2 M^2 log(2/delta) / (m_i n^2)).
+
+    They bound the document-layer error with probability 1 - delta. With n = 1 this is what bounds for independent
+    documents say (section 2.2): ``document_layer([N], ...)`` for N documents of all queries together.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`.
+
+    Example
+    -------
+    >>> round(document_layer([32] * 50, vc(4), 1.0, 0.05).complexity, 3)
+    0.5
+    """
+    m = _lengths(documents_per_query)
+    _check_level(loss_bound, delta)
+    deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
+    return Layer(_average(complexity, m), _document_concentration(deviation, m))
+
+
+def pooled_document_layer(
+    n_queries: int, documents: int, complexity: Complexity, loss_bound: float, delta: float
+) -> Layer:
+    """Theorem 3 with Definition 3's own average, for n queries of m documents each: D(n floor(m/2)), not D(floor(m/2)).
+
+    The module's docstring has the argument. Unlike Theorem 3 it tends to 0 as n grows alone.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`.
+
+    Example
+    -------
+    >>> alone, pooled = document_layer([32] * 50, vc(4), 1.0, 0.05), pooled_document_layer(50, 32, vc(4), 1.0, 0.05)
+    >>> round(alone.complexity / pooled.complexity, 6)
+    7.071068
+    """
+    m = _lengths(np.full(n_queries, documents))
+    _check_level(loss_bound, delta)
+    deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
+    return Layer(_evaluated(complexity, n_queries * (documents // 2)), _document_concentration(deviation, m))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How to spend a budget: so many queries with so many documents each (real numbers; their product is the budget)."""
+
+    queries: float
+    documents_per_query: float
+
+
+def budget(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
+    """The split of C documents that makes Theorem 1 smallest, in closed form (Discussion 3, 0-1 loss).
+
+    ::
+
+        n* = (c1 sqrt(V) + sqrt(2 log(4/delta))) / (c1 sqrt(2 V)) sqrt(C),     m* = C / n*
+
+    With m = C/n the bound is a n^(-1/2) + b n^(1/2) + constant, a = c1 sqrt(V) + sqrt(2 log(4/delta)) and
+    b = c1 sqrt(2 V / C) (floor(m/2) taken as m/2): it falls up to n* = a/b and rises after. Where n* leaves [1, C/2],
+    the nearest end is best, because a query needs two documents.
+
+    Parameters
+    ----------
+    documents : float >= 2
+        C.
+    vc_dimension : int >= 1
+        V; for linear scores, the number of features.
+    delta : float in (0, 1)
+        The plan is for a bound that holds with probability 1 - delta.
+    c1 : float > 0
+        The open constant of D(k) = c1 sqrt(V / k).
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> plan = budget(50_000, 46, 0.05)
+    >>> round(plan.queries), round(plan.documents_per_query)
+    (227, 220)
+    >>> budget(1, 46, 0.05)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: documents: expected a budget of at least 2 documents, found 1
+    """
+    _check_budget(documents, vc_dimension, delta, c1)
+    falling = c1 * math.sqrt(vc_dimension) + math.sqrt(2.0 * math.log(4.0 / delta))
+    queries = falling / (c1 * math.sqrt(2.0 * vc_dimension)) * math.sqrt(documents)
+    queries = min(max(queries, 1.0), documents / 2.0)
+    return Budget(queries, documents / queries)
+
+
+def even_bound(queries: float, documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Bound:
+    """Theorem 1 for D(k) = c1 sqrt(V/k), M = 1, and C documents over n queries evenly: m = C/n, floor(m/2) as m/2.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range or n is not in [1, C/2].
+
+    Example
+    -------
+    >>> best = budget(50_000, 46, 0.05)
+    >>> around = [even_bound(f * best.queries, 50_000, 46, 0.05).total for f in (0.5, 1.0, 2.0)]
+    >>> [round(total, 4) for total in around]
+    [1.3846, 1.3062, 1.3846]
+    """
+    _check_budget(documents, vc_dimension, delta, c1)
+    if not 1.0 <= queries <= documents / 2.0:
+        raise DataError(f"queries: expected 1 to {documents / 2:g} (two documents each), found {queries:g}")
+    deviation = 2.0 * math.log(4.0 / delta)
+    return Bound(
+        query_complexity=c1 * math.sqrt(vc_dimension / queries),
+        query_concentration=math.sqrt(deviation / queries),
+        document_complexity=c1 * math.sqrt(2.0 * vc_dimension * queries / documents),
+        document_concentration=math.sqrt(deviation / documents),
+    )
+
+
+def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
+    """The same split by numerical minimisation of :func:`even_bound` over log n; arguments and errors as :func:`budget`.
+
+    Example
+    -------
+    >>> found, known = budget_by_search(50_000, 46, 0.05), budget(50_000, 46, 0.05)
+    >>> abs(found.queries / known.queries - 1.0) < 1e-5
+    True
+    """
+    from scipy.optimize import minimize_scalar
+
+    _check_budget(documents, vc_dimension, delta, c1)
+    ends = (0.0, math.log(documents / 2.0))
+
+    def total(log_n: float) -> float:
+        return even_bound(min(max(math.exp(log_n), 1.0), documents / 2.0), documents, vc_dimension, delta, c1).total
+
+    inner = minimize_scalar(total, bounds=ends, method="bounded", options={"xatol": 1e-10}).x
+    log_n = min((*ends, float(inner)), key=total)
+    queries = min(max(math.exp(log_n), 1.0), documents / 2.0)
+    return Budget(queries, documents / queries)
+
+
+def allocation_by_search(
+    queries: int, documents: float, vc_dimension: int, delta: float, start: ArrayLike, c1: float = 1.0
+) -> NDArray[np.float64]:
+    """The best documents per query for given n, by numerical minimisation over m_1 + ... + m_n = C; shape (n,).
+
+    Real numbers, floor(m_i/2) as m_i/2. Both terms of the layer of documents are convex in m and do not change when
+    queries change places, so that equal m_i are best; this finds it without being told, from an uneven ``start``.
+
+    Parameters
+    ----------
+    start : array-like, shape (n,)
+        Positive shares of the budget to begin with.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> allocation_by_search(3, 60, 5, 0.05, start=[1.0, 2.0, 4.0]).round(4).tolist()
+    [20.0, 20.0, 20.0]
+    """
+    from scipy.optimize import minimize
+
+    _check_budget(documents, vc_dimension, delta, c1)
+    shares = np.asarray(start, np.float64)
+    if shares.shape != (queries,) or not np.all(np.isfinite(shares) & (shares > 0.0)):
+        raise DataError(f"start: expected {queries} positive shares, found {shares}")
+    deviation = 2.0 * math.log(4.0 / delta)
+
+    def layer(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        # m = C softmax(u) keeps to the budget; d m_j / d u_i = m_j (1[i = j] - m_i / C)
+        weights = np.exp(u - u.max())
+        m = documents * weights / weights.sum()
+        concentration = math.sqrt(deviation * float(np.sum(1.0 / m))) / queries
+        value = c1 * math.sqrt(2.0 * vc_dimension) * float(np.mean(m**-0.5)) + concentration
+        slope = -0.5 * c1 * math.sqrt(2.0 * vc_dimension) * m**-1.5 / queries
+        slope -= 0.5 * deviation / (queries**2 * concentration) / m**2
+        return value, m * (slope - float(slope @ m) / documents)
+
+    found = minimize(layer, np.log(shares), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 1000})
+    weights = np.exp(found.x - found.x.max())
+    best: NDArray[np.float64] = documents * weights / weights.sum()
+    return best
+
+
+def whole_budget(documents: int, vc_dimension: int, delta: float, c1: float = 1.0) -> tuple[NDArray[np.int64], Bound]:
+    """The best plan in whole documents: m_1 >= ... >= m_n and Theorem 1 there, floors and all.
+
+    For every n, the floor(C/2) pairs of documents are spread as evenly as can be, which is best for it: D is convex.
+    A document left over goes to the last query.
+
+    Raises
+    ------
+    DataError
+        As :func:`budget`.
+
+    Example
+    -------
+    >>> lengths, terms = whole_budget(1001, 10, 0.05)
+    >>> len(lengths), int(lengths[0]), int(lengths[-1]), int(lengths.sum())
+    (42, 24, 23, 1001)
+    """
+    _check_budget(documents, vc_dimension, delta, c1)
+    pairs = documents // 2
+    n = np.arange(1, pairs + 1)
+    small, larger = pairs // n, pairs % n
+    odd = documents % 2
+    inverse = (larger / (2.0 * (small + 1.0)) + (n - larger - odd) / (2.0 * small) + odd / (2.0 * small + odd)) / n
+    average = (larger / np.sqrt(small + 1.0) + (n - larger) / np.sqrt(small)) / n
+    spread = math.sqrt(2.0 * math.log(4.0 / delta))
+    complexity = c1 * math.sqrt(vc_dimension)
+    totals = (complexity + spread) / np.sqrt(n) + complexity * average + spread * np.sqrt(inverse / n)
+    best = int(n[np.argmin(totals)])
+    lengths = 2 * np.repeat([pairs // best + 1, pairs // best], [pairs % best, best - pairs % best])
+    lengths[-1] += odd
+    return lengths, bound(lengths, vc(vc_dimension, c1), 1.0, delta)
+
+
+def _log_binomial_sum(k: int, largest: int) -> float:
+    """The logarithm of the sum of (k over i) over i <= largest."""
+    if largest >= k:
+        return k * math.log(2.0)
+    logs = [math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1) for i in range(largest + 1)]
+    top = max(logs)
+    return top + math.log(sum(math.exp(one - top) for one in logs))
+
+
+def _average(complexity: Complexity, m: NDArray[np.int64]) -> float:
+    pairs, counts = np.unique(m // 2, return_counts=True)
+    return float(sum(c * _evaluated(complexity, int(k)) for k, c in zip(pairs, counts, strict=True)) / len(m))
+
+
+def _document_concentration(deviation: float, m: NDArray[np.int64]) -> float:
+    return math.sqrt(deviation * float(np.sum(1.0 / m))) / len(m)
+
+
+def _evaluated(complexity: Complexity, k: int) -> float:
+    value = float(complexity(k))
+    if not (math.isfinite(value) and value >= 0.0):
+        raise DataError(f"complexity: expected a finite number >= 0 at k = {k}, found {value}")
+    return value
+
+
+def _lengths(documents_per_query: ArrayLike) -> NDArray[np.int64]:
+    m = np.asarray(documents_per_query)
+    if m.ndim != 1 or not len(m) or not np.issubdtype(m.dtype, np.integer):
+        raise DataError(f"documents_per_query: expected whole numbers, one a query, found {m.dtype}, shape {m.shape}")
+    if np.any(m < 2):
+        where = int(np.argmax(m < 2))
+        raise DataError(f"documents_per_query: expected at least 2 for every query, found {m[where]} for query {where}")
+    return m.astype(np.int64)
+
+
+def _check_level(loss_bound: float, delta: float) -> None:
+    if not (math.isfinite(loss_bound) and loss_bound > 0.0):
+        raise DataError(f"loss_bound: expected a finite number above 0, found {loss_bound}")
+    if not 0.0 < delta < 1.0:
+        raise DataError(f"delta: expected a probability in (0, 1), found {delta}")
+
+
+def _check_vc(vc_dimension: int, c1: float) -> None:
+    if vc_dimension < 1:
+        raise DataError(f"vc_dimension: expected at least 1, found {vc_dimension}")
+    if not (math.isfinite(c1) and c1 > 0.0):
+        raise DataError(f"c1: expected a finite number above 0, found {c1}")
+
+
+def _check_budget(documents: float, vc_dimension: int, delta: float, c1: float) -> None:
+    if not (math.isfinite(documents) and documents >= 2):
+        raise DataError(f"documents: expected a budget of at least 2 documents, found {documents}")
+    _check_vc(vc_dimension, c1)
+    _check_level(1.0, delta)

@@ -1,0 +1,190 @@
+"""How large is the two-layer Rademacher average (`twolayer`, Definition 3) of linear rankers, and of losses over them?
+
+For queries with k_i = floor(m_i / 2) disjoint pairs of documents each, and independent signs sigma,
+
+    R_{n; m_1, ..., m_n} = E_sigma sup_f |(2/n) sum_i (1/k_i) sum_j sigma_ij l(z_ij, z_i(k_i + j); f)|.
+
+With two documents a query it is the ordinary average of n pairs (the *document-layer reduced* one), with one query that
+of k_1 pairs (the *query-layer reduced* one). For l = <w, d>, d = sgn(y - y') (x - x') and ||w|| <= W, the supremum is
+W times the length of the signed sum: that is what is estimated here, conditional on the sample, with a standard error.
+
+**From linear to loss.** l_phi(z, z'; w) = phi(-<w, d>) with phi of slope at most L on the scores' range and phi(0) at
+w = 0, which lies in the class. With a(w) = sum sigma phi(-<w, d>), sup |a| <= sup (a(w) - a(0)) + sup (a(0) - a(w)) + |a(0)|
+since both suprema are >= 0; each of the two is at most L times the linear supremum in expectation (contraction), so
+
+    R(l_phi o F) <= 2 L R(linear) + phi(0) (2/k) E |sigma_1 + ... + sigma_k|         for k pairs of equal weight.
+
+Without absolute values, L R(linear) alone would do; Definitions 2 and 3 have them, and phi(0) does not go away.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.theory.pair_losses import PairLoss
+
+Floats = NDArray[np.float64]
+
+# Signs are drawn in blocks of about this many: 8 MB.
+SIGNS_PER_BLOCK = 2**20
+MOST_ENUMERATED = 20
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A Monte Carlo mean with its standard error."""
+
+    estimate: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Disjoint pairs of documents, query after query.
+
+    ``differences`` sgn(y - y') (x - x'), shape (P, d), and ``owner``, shape (P,), rising: the query of each pair.
+    """
+
+    differences: Floats
+    owner: NDArray[np.int64]
+
+    @property
+    def weights(self) -> Floats:
+        """2 / (n k_i) for every pair: what Definition 3 multiplies its sign with."""
+        counts = np.bincount(self.owner)
+        return np.asarray(2.0 / (len(counts) * counts[self.owner]))
+
+
+def disjoint_pairs(X: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Pairs:
+    """Pair document j with document floor(m/2) + j of the same query; of an odd number the last is left out.
+
+    Raises
+    ------
+    DataError
+        When a query has fewer than two documents or a feature is not finite.
+
+    Example
+    -------
+    >>> pairs = disjoint_pairs(np.arange(5.0)[:, None], np.array([0, 0, 1, 1, 1]), np.array([0, 5]))
+    >>> pairs.differences.ravel().tolist()
+    [2.0, 2.0]
+    """
+    m = np.diff(offsets)
+    if np.any(m < 2):
+        where = int(np.argmax(m < 2))
+        raise DataError(f"query {where}: expected at least two documents to form a pair, found {m[where]}")
+    if not np.isfinite(X).all():
+        raise DataError("X: expected finite features, found NaN or infinity")
+    k = m // 2
+    owner = np.repeat(np.arange(len(k)), k)
+    first = np.arange(len(owner)) - np.repeat(np.cumsum(k) - k, k) + offsets[owner]
+    second = first + k[owner]
+    sign = np.sign(y[first].astype(np.float64) - y[second])
+    return Pairs(sign[:, None] * (X[first].astype(np.float64) - X[second]), owner)
+
+
+def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+    """Definition 3 for linear rankers ||w|| <= radius on a sample of pairs, by ``draws`` random signs.
+
+    Raises
+    ------
+    DataError
+        When radius <= 0 or draws < 2.
+
+    Example
+    -------
+    >>> pairs = Pairs(np.ones((4, 1)), np.array([0, 0, 0, 1]))
+    >>> found = two_layer(pairs, 1.0, 20_000, np.random.default_rng(0))
+    >>> abs(found.estimate - exactly(pairs.differences, pairs.weights, 1.0)) < 4 * found.standard_error
+    True
+    """
+    return _estimate(pairs.differences * pairs.weights[:, None], radius, draws, rng)
+
+
+def ordinary(differences: Floats, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+    """Definition 2: E sup |(2/k) sum_j sigma_j <w, d_j>| for k independent pairs; arguments as :func:`two_layer`.
+
+    Example
+    -------
+    >>> found = ordinary(np.ones((1, 1)), 1.5, 10, np.random.default_rng(0))
+    >>> found.estimate, found.standard_error
+    (3.0, 0.0)
+    """
+    if not len(differences):
+        raise DataError("differences: expected at least one pair, found none")
+    return _estimate(2.0 / len(differences) * differences, radius, draws, rng)
+
+
+def exactly(differences: Floats, weights: Floats, radius: float) -> float:
+    """E sup |sum_j sigma_j weights_j <w, d_j>| over ||w|| <= radius, by going through all signs of at most 20 pairs.
+
+    Raises
+    ------
+    DataError
+        When there are more pairs.
+
+    Example
+    -------
+    >>> exactly(np.ones((2, 1)), np.ones(2), 1.0)
+    1.0
+    """
+    if len(differences) > MOST_ENUMERATED:
+        raise DataError(f"differences: expected at most {MOST_ENUMERATED} pairs to enumerate, found {len(differences)}")
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(differences))))
+    return radius * float(np.mean(np.linalg.norm((signs * weights) @ differences, axis=1)))
+
+
+def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> float:
+    """Bound the average of ``loss`` on k pairs by the linear one: 2 L R(linear) + phi(0) (2/k) E |sum of k signs|.
+
+    Parameters
+    ----------
+    linear : float
+        The average for linear rankers.
+    k : int >= 1
+    loss : PairLoss
+        Not the 0-1 loss, which has no slope.
+    score_bound : float
+        B: scores lie in [-B, B].
+
+    Raises
+    ------
+    DataError
+        For the 0-1 loss.
+
+    Example
+    -------
+    >>> from pipeline_lib.theory.pair_losses import get
+    >>> round(contracted(0.0, 1, get("hinge"), 1.0), 6), round(contracted(0.25, 2, get("hinge"), 1.0), 6)
+    (2.0, 1.5)
+    """
+    slope = loss.slope(score_bound)
+    if math.isinf(slope):
+        raise DataError(f"{loss.name}: expected a loss with a largest slope, found none; use two_layer.sauer_massart")
+    return 2.0 * slope * linear + loss.at_zero * 2.0 / k * _expected_walk(k)
+
+
+def _expected_walk(k: int) -> float:
+    # E |sum of k signs| = 2 h C(2h, h) / 4^h for k = 2h and the same as for k + 1 for odd k
+    h = (k + 1) // 2
+    return 2.0 * h * math.exp(math.lgamma(2 * h + 1) - 2.0 * math.lgamma(h + 1) - 2.0 * h * math.log(2.0))
+
+
+def _estimate(weighted: Floats, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+    if not (math.isfinite(radius) and radius > 0.0):
+        raise DataError(f"radius: expected a finite number above 0, found {radius}")
+    if draws < 2:
+        raise DataError(f"draws: expected at least 2 for a standard error, found {draws}")
+    block = max(1, SIGNS_PER_BLOCK // len(weighted))
+    lengths = []
+    for start in range(0, draws, block):
+        signs = rng.integers(0, 2, (min(block, draws - start), len(weighted))) * 2.0 - 1.0
+        lengths.append(radius * np.linalg.norm(signs @ weighted, axis=1))
+    found = np.concatenate(lengths)
+    return Estimate(float(found.mean()), float(found.std(ddof=1) / math.sqrt(draws)))

@@ -1,0 +1,138 @@
+"""Are the terms of Theorem 1 and the budget what a plain reading of them gives?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.theory import disjoint_pairs, two_layer
+
+lengths = st.lists(st.integers(2, 200), min_size=1, max_size=30)
+
+
+@given(lengths, st.integers(1, 60), st.floats(0.1, 5.0), st.floats(0.1, 50.0), st.floats(0.001, 0.5))
+def test_the_four_terms_by_hand(m, v, c1, big, delta):
+    n = len(m)
+    terms = two_layer.bound(m, two_layer.vc(v, c1), big, delta)
+    assert terms.query_complexity == pytest.approx(c1 * math.sqrt(v / n))
+    assert terms.query_concentration == pytest.approx(math.sqrt(2 * big**2 * math.log(4 / delta) / n))
+    assert terms.document_complexity == pytest.approx(sum(c1 * math.sqrt(v / (one // 2)) for one in m) / n)
+    inside = sum(2 * big**2 * math.log(4 / delta) / (one * n**2) for one in m)
+    assert terms.document_concentration == pytest.approx(math.sqrt(inside))
+
+
+@given(lengths, st.floats(0.001, 0.5))
+def test_the_theorems_apart_are_theorem_1_at_twice_delta(m, delta):
+    complexity = two_layer.sauer_massart(7)
+    whole = two_layer.bound(m, complexity, 2.0, delta)
+    queries = two_layer.query_layer(len(m), complexity, 2.0, delta / 2)
+    documents = two_layer.document_layer(m, complexity, 2.0, delta / 2)
+    assert queries.total + documents.total == pytest.approx(whole.total)
+
+
+def test_pooling_is_one_long_list_of_pairs():
+    pooled = two_layer.pooled_document_layer(50, 10, two_layer.vc(4), 1.0, 0.05)
+    assert pooled.complexity == pytest.approx(math.sqrt(4 / 250))
+    assert pooled.concentration == two_layer.document_layer([10] * 50, two_layer.vc(4), 1.0, 0.05).concentration
+
+
+def test_sauer_massart_counts():
+    # k <= V: all 2^k vectors; else the binomial sum
+    for k, v in ((3, 5), (9, 2), (300, 4)):
+        count = sum(math.comb(k, i) for i in range(min(k, v) + 1))
+        assert two_layer.sauer_massart(v)(k) == pytest.approx(min(2.0, 2 * math.sqrt(2 * math.log(2 * count) / k)))
+
+
+def test_sauer_massart_bounds_the_exact_average_of_half_lines():
+    # One feature, all thresholds' worth of rankers: w > 0 and w < 0. Exact Rademacher average over all signs.
+    rng = np.random.default_rng(0)
+    d = rng.normal(size=10)
+    losses = np.array([d < 0, d > 0], float)
+    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 10)).reshape(10, -1)
+    exact = np.abs(2 / 10 * losses @ signs).max(axis=0).mean()
+    assert exact <= two_layer.sauer_massart(1)(10)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(2, 10**6), st.integers(1, 500), st.floats(1e-6, 0.5), st.floats(0.05, 20.0))
+def test_the_closed_form_is_the_minimum(documents, v, delta, c1):
+    plan = two_layer.budget(documents, v, delta, c1)
+    assert plan.queries * plan.documents_per_query == pytest.approx(documents)
+    best = two_layer.even_bound(plan.queries, documents, v, delta, c1).total
+    for other in np.geomspace(1.0, documents / 2, 100):
+        assert best <= two_layer.even_bound(float(other), documents, v, delta, c1).total + 1e-12
+    assert two_layer.budget_by_search(documents, v, delta, c1).queries == pytest.approx(plan.queries, rel=1e-5)
+
+
+def test_the_printed_formula():
+    c, v, delta, c1 = 10_000, 30, 0.1, 0.7
+    expected = (c1 * math.sqrt(v) + math.sqrt(2 * math.log(4 / delta))) / (c1 * math.sqrt(2 * v)) * math.sqrt(c)
+    assert two_layer.budget(c, v, delta, c1).queries == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_lengths_are_best(seed):
+    start = np.random.default_rng(seed).uniform(0.1, 1.0, 7)
+    found = two_layer.allocation_by_search(7, 210, 12, 0.05, start)
+    np.testing.assert_allclose(found, 30.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("documents", [2, 3, 5, 40, 101])
+def test_the_whole_plan_is_the_best_of_all_even_ones(documents):
+    lengths, terms = two_layer.whole_budget(documents, 3, 0.05)
+    assert lengths.sum() == documents
+    assert lengths.min() >= 2
+    pairs, best = documents // 2, math.inf
+    for n in range(1, pairs + 1):
+        plan = [2 * (pairs // n + (i < pairs % n)) for i in range(n)]
+        plan[-1] += documents % 2
+        best = min(best, two_layer.bound(plan, two_layer.vc(3), 1.0, 0.05).total)
+    assert terms.total == pytest.approx(best)
+
+
+def test_uneven_pairs_are_not_better():
+    # All ways to give 12 pairs to 3 queries
+    best = two_layer.bound([8, 8, 8], two_layer.vc(3), 1.0, 0.05).total
+    for a in range(1, 11):
+        for b in range(1, 12 - a):
+            assert best <= two_layer.bound([2 * a, 2 * b, 24 - 2 * a - 2 * b], two_layer.vc(3), 1.0, 0.05).total + 1e-12
+
+
+@pytest.mark.parametrize("m", range(2, 7))
+def test_equation_6_holds_for_any_losses(m):
+    losses = np.random.default_rng(m).normal(size=(m, m))
+    assert disjoint_pairs.over_permutations(losses) == pytest.approx(disjoint_pairs.over_pairs(losses), abs=1e-12)
+
+
+def test_pairs_that_overlap_would_not_do():
+    losses = np.arange(9.0).reshape(3, 3)
+    assert losses[0, 1] != disjoint_pairs.over_pairs(losses)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: two_layer.bound([5, 1], two_layer.vc(2), 1.0, 0.1), "at least 2 for every query, found 1 for query 1"),
+        (lambda: two_layer.bound([], two_layer.vc(2), 1.0, 0.1), "whole numbers, one a query"),
+        (lambda: two_layer.bound([2.5], two_layer.vc(2), 1.0, 0.1), "whole numbers, one a query"),
+        (lambda: two_layer.bound([2], two_layer.vc(2), 1.0, 1.0), "delta: expected a probability"),
+        (lambda: two_layer.bound([2], two_layer.vc(2), math.inf, 0.1), "loss_bound"),
+        (lambda: two_layer.bound([2], lambda k: math.nan, 1.0, 0.1), "complexity: expected a finite number"),
+        (lambda: two_layer.query_layer(0, two_layer.vc(2), 1.0, 0.1), "n_queries: expected at least 1"),
+        (lambda: two_layer.budget(1, 2, 0.1), "at least 2 documents, found 1"),
+        (lambda: two_layer.budget(100, 2, 0.1, c1=0.0), "c1: expected a finite number above 0, found 0"),
+        (lambda: two_layer.budget(100, 0, 0.1), "vc_dimension: expected at least 1"),
+        (lambda: two_layer.even_bound(60, 100, 2, 0.1), "queries: expected 1 to 50"),
+        (lambda: two_layer.allocation_by_search(3, 60, 2, 0.1, [1.0, 2.0]), "3 positive shares"),
+        (lambda: disjoint_pairs.over_pairs([[1.0]]), "2 to 9 documents"),
+        (lambda: disjoint_pairs.over_pairs([[1.0, math.nan], [1.0, 1.0]]), "finite"),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(DataError, match=message):
+        call()
