@@ -46,6 +46,12 @@ COSTS: Mapping[str, Cost] = {
     "compare_models": Cost(3.0, 0.0, 800.0),
     "slam_losses": Cost(14.0, 0.0, 800.0),
     "lists_constants": Cost(15.0, 0.0, 800.0),
+    "twolayer_statements": Cost(3.0, 0.0, 500.0),
+    "twolayer_gaps_slice": Cost(12.0, 0.0, 800.0),
+    "twolayer_gaps": Cost(6.0, 0.0, 800.0),
+    "twolayer_samplings": Cost(8.0, 0.0, 800.0),
+    "twolayer_tradeoff_slice": Cost(12.0, 0.0, 800.0),
+    "twolayer_tradeoff": Cost(2.0, 0.0, 500.0),
     "judge_claims": Cost(1.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }

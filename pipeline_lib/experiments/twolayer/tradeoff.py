@@ -1,0 +1,259 @@
+"""How is a fixed number of documents best spread over queries, and does the paper's n* tell?
+
+`twolayer`, discussion 3: C documents, n = C/m queries with m documents each. Rankers are trained for every m and their
+true pairwise 0-1 error is measured: on the two-layer population, and on data sets by taking m documents of each of n
+training queries and testing on all documents of the test queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.experiments import settings
+from pipeline_lib.experiments.twolayer import risks
+from pipeline_lib.experiments.twolayer.gaps import ZERO_ONE, mean_interval
+from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
+from pipeline_lib.seeds import generator
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import pair_losses, two_layer
+
+Floats = NDArray[np.float64]
+Row = Mapping[str, Any]
+
+TRADEOFF = "tables/twolayer-tradeoff.parquet"
+BEST = "tables/twolayer-best-splits.parquet"
+POPULATION = "population"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The budgets, and how they are split.
+
+    Attributes
+    ----------
+    population : mapping
+        Overrides of the population's defaults.
+    loss : str
+        What rankers are trained with.
+    radius, data_radius : float
+        W of the class ||w|| <= W on the population, and on data sets, whose features are standardised and divided by
+        sqrt(d).
+    delta, c1 : float
+        Of the bound behind n*.
+    budgets : rising ints
+        C on the population.
+    data_budgets : rising ints
+        C on data sets.
+    documents : rising ints, the first 2
+        m; those that divide C are tried. A data set takes part with the budgets of which it can fill both ends: C/2
+        queries with two documents each, and two queries with C/2.
+    repetitions, data_repetitions : int
+        On the population; on every fold of a data set.
+    risk_queries : int
+        Fresh queries that measure the true error.
+    slices : int
+        Jobs that share the repetitions.
+    """
+
+    population: Mapping[str, Any]
+    loss: str
+    radius: float
+    data_radius: float
+    delta: float
+    c1: float
+    budgets: tuple[int, ...]
+    data_budgets: tuple[int, ...]
+    documents: tuple[int, ...]
+    repetitions: int
+    data_repetitions: int
+    risk_queries: int
+    slices: int
+
+    def __post_init__(self) -> None:
+        where = "twolayer.tradeoff"
+        for name, least in (("repetitions", 4), ("data_repetitions", 4), ("risk_queries", 2), ("slices", 1)):
+            settings.whole(f"{where}.{name}", getattr(self, name), least)
+        settings.wholes(f"{where}.documents", self.documents, 2)
+        for name in ("budgets", "data_budgets"):
+            settings.wholes(f"{where}.{name}", getattr(self, name), 6)
+        for name in ("radius", "data_radius", "c1"):
+            settings.positives(f"{where}.{name}", (getattr(self, name),))
+        for budget in (*self.budgets, *self.data_budgets):
+            tried = [m for _, m in self.splits(budget)]
+            if not self.reaches_both_ends(budget, tried):
+                raise ConfigurationError(
+                    f"{where}.documents: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
+                    f"found {tried}"
+                )
+        if not 0.0 < self.delta < 1.0:
+            raise ConfigurationError(f"{where}.delta: expected a probability in (0, 1), found {self.delta}")
+        pair_losses.get(self.loss).objective()
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: twolayer: tradeoff:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "twolayer.tradeoff")
+
+    def splits(self, budget: int) -> list[tuple[int, int]]:
+        """(n, m) with n m = C, from the shallowest to the deepest with two queries or more."""
+        return [(budget // m, m) for m in self.documents if budget % m == 0 and budget // m >= 2]
+
+    def reaches_both_ends(self, budget: int, documents: Sequence[int]) -> bool:
+        """Whether these m hold the two ends of a budget and something between."""
+        return len(documents) >= 3 and documents[0] == 2 and 2 * documents[-1] == budget
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold of a data set: its name and number, what may be judged, and what errors are measured on."""
+
+    dataset: str
+    number: int
+    train: RankingData
+    test: RankingData
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of the two tables, and the evidence."""
+
+    tradeoff: list[dict[str, Any]]
+    best: list[dict[str, Any]]
+    evidence: list[Evidence]
+
+
+def measure(asked: Settings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
+    """Measure the repetitions of one slice, ``part`` from 0: a row for every place, repetition and split."""
+    rows = _on_population(asked, seed, part)
+    for fold in folds:
+        rows += _on_data(asked, fold, seed, part)
+    return rows
+
+
+def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
+    population = Population(PopulationSettings.from_mapping(asked.population))
+    loss, features = pair_losses.get(asked.loss), population.settings.features
+    pool = risks.Pool.of(population.draw(asked.risk_queries, generator(seed, "twolayer-tradeoff", "pool"), 2))
+    rows = []
+    for repetition in range(part, asked.repetitions, asked.slices):
+        for budget in asked.budgets:
+            rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition)
+            splits = asked.splits(budget)
+            weights = [risks.fitted(population.draw(n, rng, m), loss, asked.radius)[0] for n, m in splits]
+            errors, _ = pool.risk(pair_losses.get(ZERO_ONE), np.column_stack(weights))
+            place = {"dataset": POPULATION, "features": features, "budget": budget, "fold": 0}
+            rows += _rows({**place, "repetition": repetition}, splits, errors)
+    return rows
+
+
+def _on_data(asked: Settings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
+    scaling = Standardisation.of(fold.train)
+    train, test = (_scaled(scaling.apply(data)) for data in (fold.train, fold.test))
+    test = test.take(np.flatnonzero(test.documents_per_query >= 2))
+    loss, measured = pair_losses.get(asked.loss), pair_losses.get(ZERO_ONE)
+    rows = []
+    for repetition in range(part, asked.data_repetitions, asked.slices):
+        for budget in asked.data_budgets:
+            rng = generator(seed, "twolayer-tradeoff", fold.dataset, fold.number, budget, repetition)
+            splits, errors = [], []
+            for n, m in asked.splits(budget):
+                eligible = np.flatnonzero(train.documents_per_query >= m)
+                if len(eligible) < n:
+                    continue
+                sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
+                w, _ = risks.fitted(sample, loss, asked.data_radius)
+                splits.append((n, m))
+                errors.append(risks.empirical(test, measured, w))
+            place = {"dataset": fold.dataset, "features": train.n_features, "budget": budget, "fold": fold.number}
+            rows += _rows({**place, "repetition": repetition}, splits, errors)
+    return rows
+
+
+def _scaled(data: RankingData) -> RankingData:
+    X = (data.X / math.sqrt(data.n_features)).astype(np.float32)
+    return RankingData(X, data.y, data.offsets, data.qids)
+
+
+def _rows(
+    place: Mapping[str, Any], splits: Sequence[tuple[int, int]], errors: Sequence[float] | Floats
+) -> list[dict[str, Any]]:
+    return [
+        {**place, "queries": n, "documents": m, "error": float(error)}
+        for (n, m), error in zip(splits, errors, strict=True)
+    ]
+
+
+def join(asked: Settings, rows: Iterable[Row]) -> Results:
+    """Tables and evidence from the rows of all slices."""
+    places: dict[tuple[str, int, int], dict[int, dict[tuple[int, int], float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        mine = places[row["dataset"], row["features"], row["budget"]]
+        mine[row["documents"]][row["fold"], row["repetition"]] = row["error"]
+    tradeoff, best, trials = [], [], []
+    for (dataset, features, budget), by_documents in sorted(places.items()):
+        units = sorted(set.intersection(*(set(one) for one in by_documents.values())))
+        errors = {m: np.array([one[unit] for unit in units]) for m, one in sorted(by_documents.items())}
+        if not asked.reaches_both_ends(budget, list(errors)):
+            continue
+        terms = [two_layer.even_bound(budget / m, budget, features, asked.delta, asked.c1).total for m in errors]
+        place = {"dataset": dataset, "features": features, "budget": budget}
+        for (m, found), bound in zip(errors.items(), terms, strict=True):
+            error = mean_interval(found)
+            split = {"queries": budget // m, "documents": m, "repetitions": len(units), "bound": bound}
+            tradeoff.append({**place, **split, "error": error.value, "low": error.low, "high": error.high})
+        one = _compared(errors, budget, two_layer.budget(budget, features, asked.delta, asked.c1).queries)
+        best.append({**place, **_flat(one)})
+        trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
+    return Results(tradeoff, best, [Evidence("two-tradeoff", tuple(trials), NOTES["two-tradeoff"])])
+
+
+NOTES = {
+    "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of paired "
+    "differences from the inner split, which is chosen on one half of the repetitions and measured on the other. On data "
+    "sets a deep split can only use the queries that are long enough. The measured optimum need not follow n*, because "
+    "the layer of documents does shrink with n (errata, letter Z).",
+}
+
+
+def _compared(errors: Mapping[int, Floats], budget: int, predicted: float) -> dict[str, float | Interval]:
+    """The ends beside the best inner split, with intervals of their paired differences from it.
+
+    The inner split is chosen on every other repetition and measured on the rest, and the other way round, so that no
+    repetition judges a choice it had part in.
+    """
+    numbers = list(errors)
+    inner = np.empty_like(errors[numbers[0]])
+    for half in (0, 1):
+        chosen = min(numbers[1:-1], key=lambda m: float(errors[m][half::2].mean()))
+        inner[1 - half :: 2] = errors[chosen][1 - half :: 2]
+    level = float(inner.mean())
+    return {
+        "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner), level),
+        "error_inner": level,
+        "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner), level),
+        "best_queries": float(budget // min(numbers, key=lambda m: float(errors[m].mean()))),
+        "predicted_queries": predicted,
+    }
+
+
+def _shifted(difference: Interval, level: float) -> Interval:
+    return Interval(level + difference.value, level + difference.low, level + difference.high)
+
+
+def _flat(values: Mapping[str, float | Interval]) -> dict[str, float]:
+    found = {}
+    for name, value in values.items():
+        if isinstance(value, Interval):
+            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+        else:
+            found[name] = value
+    return found
