@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents", required=True, type=int, help="the budget: documents to be judged in all")
     parser.add_argument("--features", required=True, type=int, help="V, the dimension of linear scores")
     parser.add_argument("--delta", type=float, default=0.05, help="the bound fails with at most this probability")
-    parser.add_argument("--c1", type=float, default=1.0, help="constant in D(k) = c1 sqrt(V/k), which the paper leaves open")
+    parser.add_argument(
+        "--c1", type=float, default=1.0, help="constant in D(k) = c1 sqrt(V/k), which the paper leaves open"
+    )
     parser.add_argument("--figure", type=Path, help="also draw the curve into this file (.svg, .png or .pdf)")
 
 
@@ -43,8 +45,8 @@ def run(arguments: argparse.Namespace) -> None:
     print(_text_plot(queries, totals, plan.queries))
     print(
         "The bound is for the pairwise 0-1 risk, over and above the risk in training. Its constants are generous: read "
-        "the\nplan, not the value. It also grows faster with the number of queries at fixed documents than measured "
-        "errors do,\nso that it favours deeper judging than they do (docs/errata.md, letter Z)."
+        "the\nplan, not the value. Its layer of documents does not shrink with the number of queries, as measured errors "
+        "do,\nso that it favours deeper judging than they do, and the more so the larger the budget (docs/errata.md, Z)."
     )
     if arguments.figure:
         _draw(arguments.figure, queries, totals, plan.queries, arguments.documents)

@@ -23,7 +23,7 @@ SCHEMAS = {
         **{f"{name}{end}": pl.Float64 for name in _WITH_INTERVALS for end in ("", "_low", "_high")},
         **{f"{name}_largest": pl.Float64 for name in _WITH_INTERVALS[:3]},
         "risk_error": pl.Float64,
-        **{name: pl.Float64 for name in (*_TERMS, "bound", "query_bound", "document_bound")},
+        **dict.fromkeys((*_TERMS, "bound", "query_bound", "document_bound"), pl.Float64),
         "certified": pl.Int64,
     },
     "limits": {
@@ -36,8 +36,8 @@ SCHEMAS = {
         "loss": pl.String,
         "queries": pl.Int64,
         "documents": pl.Int64,
-        **{name: pl.Float64 for name in ("gap", "gap_low", "gap_high")},
-        **{name: pl.Float64 for name in ("document_level", "query_level", "two_layer", "two_layer_pooled")},
+        **dict.fromkeys(("gap", "gap_low", "gap_high"), pl.Float64),
+        **dict.fromkeys(("document_level", "query_level", "two_layer", "two_layer_pooled"), pl.Float64),
     },
 }
 

@@ -12,7 +12,7 @@ from pipeline_lib.experiments.twolayer import statements
 from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
-SCHEMAS = {
+SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
     "identities": {
         "statement": pl.String,
         "case": pl.String,

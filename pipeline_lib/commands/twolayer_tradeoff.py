@@ -20,12 +20,12 @@ SCHEMAS = {
         "queries": pl.Int64,
         "documents": pl.Int64,
         "repetitions": pl.Int64,
-        **{name: pl.Float64 for name in ("bound", "error", "low", "high")},
+        **dict.fromkeys(("bound", "error", "low", "high"), pl.Float64),
     },
     "best": {
         **_PLACE,
         **{f"{name}{end}": pl.Float64 for name in _ENDS for end in ("", "_low", "_high")},
-        **{name: pl.Float64 for name in ("error_inner", "best_queries", "predicted_queries")},
+        **dict.fromkeys(("error_inner", "best_queries", "predicted_queries"), pl.Float64),
     },
 }
 

@@ -153,6 +153,41 @@ def line_plot(
     return figure
 
 
+def heat_maps(
+    panels: Mapping[str, Sequence[Sequence[float]]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    xlabel: str,
+    ylabel: str,
+    digits: int = 3,
+) -> Drawing:
+    """Draw tables of positive numbers side by side, darker for larger, each cell with its number.
+
+    Every panel has a scale of its own (logarithmic): what is compared is how its numbers change, not the panels.
+    """
+    import math
+
+    figure = _drawing(0.34 * len(rows) + 1.15)
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axis, (title, values) in zip(axes, panels.items(), strict=True):
+        known = [value for row in values for value in row if value > 0.0]
+        low, high = math.log(min(known)), math.log(max(known))
+        shades = [[(math.log(max(v, min(known))) - low) / ((high - low) or 1.0) for v in row] for row in values]
+        axis.imshow(shades, cmap="Blues", vmin=0.0, vmax=1.6, aspect="auto")
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                axis.text(j, i, f"{value:.{digits}f}".lstrip("0"), ha="center", va="center", fontsize=6.5)
+        axis.set_title(title, fontsize=8.5)
+        axis.set_xticks(range(len(columns)), columns)
+        axis.set_yticks(range(len(rows)), rows)
+        axis.tick_params(length=0)
+        axis.set_xlabel(xlabel)
+        axis.spines[:].set_visible(False)
+    axes[0].set_ylabel(ylabel)
+    return figure
+
+
 def _draw_dot(axis: Axes, row: int, dot: Dot, low: float, high: float) -> None:
     colour = FAINT if dot.control else COLOURS[0]
     if not low <= dot.mean <= high:

@@ -12,11 +12,12 @@ D(k) comes in three forms: :func:`vc` (a constant that the paper leaves open), :
 constant one can compute) and ``two_layer_rademacher.contracted`` (from a sample).
 
 **The layer of documents shrinks with n, too.** Theorem 3 bounds the supremum of an average over queries by the average
-of suprema. Taken as it stands, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is
-at most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
-permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
-independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. So with more
-queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (errata, letter Z).
+of suprema. Taken as it stands, the expected supremum of |(1/n) sum_i (average over floor(m_i/2) independent pairs of
+query i, centred)| is at most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same
+symmetrisation and the same permutations, applied to all queries at once. For equal m that is an ordinary Rademacher
+average of n floor(m/2) independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives
+this bound. So with more queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (errata,
+letter Z).
 """
 
 from __future__ import annotations
@@ -59,9 +60,7 @@ class Bound:
     @property
     def total(self) -> float:
         """What the theorem adds to the empirical risk."""
-        return (
-            self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
-        )
+        return self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
 
 
 def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
@@ -91,7 +90,7 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
 def sauer_massart(vc_dimension: int) -> Complexity:
     """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2: for the 0-1 loss, with nothing left open.
 
-    S(k) = sum over i <= V of (k over i), Sauer's bound on how many of the 2^k loss vectors of k pairs the class reaches.
+    S(k) = sum over i <= V of (k over i), Sauer's bound on how many of the 2^k loss vectors of k pairs the class takes.
     Massart's lemma for these vectors and their negatives, each of length at most sqrt(k), gives the value. For linear
     scores in d dimensions V = d: pairs are misordered by half-spaces through the origin.
 
@@ -231,7 +230,7 @@ def pooled_document_layer(
 
 @dataclass(frozen=True)
 class Budget:
-    """How to spend a budget: so many queries with so many documents each (real numbers; their product is the budget)."""
+    """How to spend a budget: so many queries with so many documents each, real numbers whose product is the budget."""
 
     queries: float
     documents_per_query: float
@@ -309,7 +308,7 @@ def even_bound(queries: float, documents: float, vc_dimension: int, delta: float
 
 
 def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
-    """The same split by numerical minimisation of :func:`even_bound` over log n; arguments and errors as :func:`budget`.
+    """The same split by numerical minimisation of :func:`even_bound` over log n; arguments, errors: :func:`budget`.
 
     Example
     -------

@@ -9,7 +9,10 @@ of k_1 pairs (the *query-layer reduced* one). For l = <w, d>, d = sgn(y - y') (x
 W times the length of the signed sum: that is what is estimated here, conditional on the sample, with a standard error.
 
 **From linear to loss.** l_phi(z, z'; w) = phi(-<w, d>) with phi of slope at most L on the scores' range and phi(0) at
-w = 0, which lies in the class. With a(w) = sum sigma phi(-<w, d>), sup |a| <= sup (a(w) - a(0)) + sup (a(0) - a(w)) + |a(0)|
+w = 0, which lies in the class. With a(w) = sum sigma phi(-<w, d>),
+
+    sup |a| <= sup (a(w) - a(0)) + sup (a(0) - a(w)) + |a(0)|
+
 since both suprema are >= 0; each of the two is at most L times the linear supremum in expectation (contraction), so
 
     R(l_phi o F) <= 2 L R(linear) + phi(0) (2/k) E |sigma_1 + ... + sigma_k|         for k pairs of equal weight.

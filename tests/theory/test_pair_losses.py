@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def test_values_are_the_averages_of_equation_1(name):
     scores = np.round(rng.normal(size=offsets[-1]), 1)  # many ties
     y = rng.integers(0, 4, offsets[-1])
     values = pair_losses.get(name).values(scores, y, offsets)
-    expected = [as_printed(name, scores[a:b], y[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    expected = [as_printed(name, scores[a:b], y[a:b]) for a, b in itertools.pairwise(offsets)]
     np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 

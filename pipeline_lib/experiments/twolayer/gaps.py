@@ -121,7 +121,11 @@ class Settings:
     def cells(self) -> list[tuple[int, int]]:
         """(n, m) of all samples, the grid first."""
         grid = [(n, m) for n in self.queries for m in self.documents]
-        return [*grid, *((n, self.documents[0]) for n in self.more_queries), *((self.queries[0], m) for m in self.more_documents)]
+        return [
+            *grid,
+            *((n, self.documents[0]) for n in self.more_queries),
+            *((self.queries[0], m) for m in self.more_documents),
+        ]
 
     def population_of(self) -> Population:
         """The population that all samples are drawn from."""
@@ -184,9 +188,7 @@ def _measured(
     return rows
 
 
-def _drawn(
-    asked: Settings, population: Population, rng: np.random.Generator
-) -> list[tuple[RankingData, RankingData]]:
+def _drawn(asked: Settings, population: Population, rng: np.random.Generator) -> list[tuple[RankingData, RankingData]]:
     """For every cell its sample, and fresh documents of its queries; the samples are nested in each other."""
     queries = population.draw_queries(max(n for n, _ in asked.cells), rng)
     fresh = {n: max(2, asked.middle_documents // n) for n, _ in asked.cells}
@@ -218,16 +220,17 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
 
 
 NOTES = {
-    "two-thm1": "The largest gap of all repetitions, with two standard errors of the expected risk, beside the bound that "
-    "holds with the probability asked for. D(k): Sauer and Massart for the 0-1 loss, of the hinge's rankers; for the others "
-    "the estimated average of linear rankers, contracted, plus three standard errors.",
+    "two-thm1": "The largest gap of all repetitions, with two standard errors of the expected risk, beside the bound "
+    "that holds with the probability asked for. D(k): Sauer and Massart for the 0-1 loss, of the hinge's rankers; for "
+    "the others the estimated average of linear rankers, contracted, plus three standard errors.",
     "two-thm2": "The largest error of all repetitions and m.",
     "two-thm3": "The largest error of all repetitions.",
-    "two-both": "Limits are those of gap = limit + b/x + c/x² through the largest x, whole repetitions being the unit. At fixed "
-    "n the gap stays, as the paper says. At fixed m it tends to 0 with n: the empirical risk of lists of m documents is an "
-    "average over independent queries without bias. It is the bound that levels off there (errata, letter Z).",
-    "two-vs-old": "What remains when documents grow from the fewest to the most at the smallest n: 1 is all, 0 is nothing. The "
-    "bound for independent documents counts all documents together.",
+    "two-both": "Limits are those of gap = limit + b/x + c/x² through the largest x, whole repetitions being the "
+    "unit. At fixed n the gap stays, as the paper says. At fixed m it tends to 0 with n: the empirical risk of lists "
+    "of m documents is an average over independent queries without bias. It is the bound that levels off there "
+    "(errata, letter Z).",
+    "two-vs-old": "What remains when documents grow from the fewest to the most at the smallest n: 1 is all, 0 is "
+    "nothing. The bound for independent documents counts all documents together.",
 }
 
 Key = tuple[str, int, int]
@@ -310,7 +313,11 @@ def _gap(asked: Settings, complexities: _Complexities, key: Key, rows: Sequence[
     bound, (queries, documents) = complexities.bound(loss, n, m), complexities.layers(loss, n, m)
     error = max(row["expected_error"] for row in rows)
     found: dict[str, Any] = {"loss": loss, "queries": n, "documents": m, "repetitions": len(rows)}
-    parts = {"gap": ("expected", "empirical"), "query_error": ("expected", "middle"), "document_error": ("middle", "empirical")}
+    parts = {
+        "gap": ("expected", "empirical"),
+        "query_error": ("expected", "middle"),
+        "document_error": ("middle", "empirical"),
+    }
     for name, (greater, lesser) in parts.items():
         values = _differences(rows, greater, lesser)
         interval = mean_interval(values)
@@ -391,7 +398,8 @@ def _limits(asked: Settings, cells: Mapping[Key, Sequence[Row]]) -> list[dict[st
 def limits_at_infinity(x: Floats, y: Floats) -> Floats:
     """The limits of y = limit + b/x + c/x^2 through the largest four x (all, if fewer), shape (repetitions,).
 
-    Least squares for every repetition on its own: linear in y, so that the mean over repetitions is the fit to the means.
+    Least squares for every repetition on its own: linear in y, so that the mean over repetitions is the fit to the
+    means.
 
     Example
     -------
@@ -407,7 +415,10 @@ def limits_at_infinity(x: Floats, y: Floats) -> Floats:
 def _both(asked: Settings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[Row]) -> Iterable[Trial]:
     axes = _axes(asked)
     for loss in dict.fromkeys(key[0] for key in cells):
-        ends = {axis: [mean_interval(centred_gaps(cells[loss, *place])) for place in (places[0], places[-1])] for axis, places in axes.items()}
+        ends = {
+            axis: [mean_interval(centred_gaps(cells[loss, *place])) for place in (places[0], places[-1])]
+            for axis, places in axes.items()
+        }
         values = {
             "gap_with_few_queries": ends["queries"][0],
             "gap_with_many_queries": ends["queries"][1],
@@ -415,7 +426,11 @@ def _both(asked: Settings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[
             "gap_with_many_documents": ends["documents"][1],
         }
         yield Trial({"loss": loss}, values, GAPS)
-        floors = {row["growing"]: Interval(row["limit"], row["limit_low"], row["limit_high"]) for row in limits if row["loss"] == loss}
+        floors = {
+            row["growing"]: Interval(row["limit"], row["limit_low"], row["limit_high"])
+            for row in limits
+            if row["loss"] == loss
+        }
         both = {"floor_at_fixed_documents": floors["queries"], "floor_at_fixed_queries": floors["documents"]}
         yield Trial({"loss": loss}, both, LIMITS)
 
@@ -481,4 +496,3 @@ def ratio_interval(above: Floats, below: Floats) -> Interval:
     """
     ratio = float(above.mean() / below.mean())
     return mean_interval(ratio + (above - ratio * below) / below.mean())
-

@@ -74,6 +74,8 @@ def empirical(data: RankingData, loss: PairLoss, w: Floats) -> float:
     return float(loss.values(data.X64 @ w, data.y, data.offsets).mean())
 
 
-def best_ranker(population: Population, loss: PairLoss, radius: float, queries: int, rng: np.random.Generator) -> Floats:
+def best_ranker(
+    population: Population, loss: PairLoss, radius: float, queries: int, rng: np.random.Generator
+) -> Floats:
     """A ranker of nearly least expected risk: fitted on ``queries`` queries with two documents each."""
     return fitted(population.draw(queries, rng, 2), loss, radius)[0]

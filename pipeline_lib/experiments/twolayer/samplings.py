@@ -98,9 +98,9 @@ def run(asked: Settings, seed: int) -> Results:
 
 
 NOTES = {
-    "two-nm-sampling": "Two-layer less (n, m). Lengths: different numbers of documents beside equal ones with the same mean. "
-    "Dependence: documents of one query beside elements independent of each other. With equal lengths and tasks for "
-    "queries the two samplings have one law.",
+    "two-nm-sampling": "Two-layer less (n, m). Lengths: different numbers of documents beside equal ones with the "
+    "same mean. Dependence: documents of one query beside elements independent of each other. With equal lengths and "
+    "tasks for queries the two samplings have one law.",
 }
 
 

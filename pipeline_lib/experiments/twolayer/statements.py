@@ -112,10 +112,11 @@ def run(asked: Settings, seed: int) -> Results:
 NOTES = {
     "two-def3": "Linear rankers on samples of the population, by Monte Carlo; the reduced cases beside the ordinary "
     "average of as many pairs with signs of its own, the tiny ones beside all signs, gone through one by one.",
-    "two-eq6": "Matrices of losses without any symmetry: the equation holds number by number, not only in distribution.",
-    "two-budget": "Theorem 1 for D(k) = c1 sqrt(V/k) over all n and C/n; and over all ways to spread C over n* queries, "
-    "where equal numbers of documents are found to be best. The programme printed in discussion 3 lacks terms; the printed "
-    "n* belongs to Theorem 1 (errata, letter AA).",
+    "two-eq6": "Matrices of losses without any symmetry: the equation holds number by number, not only in "
+    "distribution.",
+    "two-budget": "Theorem 1 for D(k) = c1 sqrt(V/k) over all n and C/n; and over all ways to spread C over n* "
+    "queries, where equal numbers of documents are found to be best. The programme printed in discussion 3 lacks "
+    "terms; the printed n* belongs to Theorem 1 (errata, letter AA).",
     "two-capacity": "Higher confidence is a smaller δ: n* falls with δ itself (errata, letter AA).",
 }
 
@@ -236,7 +237,7 @@ def _capacity_trials(asked: Settings, plans: list[dict[str, Any]]) -> list[Trial
                         "queries_at_higher_confidence": queries[documents, small, high, c1],
                         "queries_at_lower_confidence": queries[documents, small, low, c1],
                     }
-                    trials.append(Trial({**setting, "V": f"{small}, {large}", "delta": f"{high:g}, {low:g}"}, values, PLANS))
+                    trials.append(
+                        Trial({**setting, "V": f"{small}, {large}", "delta": f"{high:g}, {low:g}"}, values, PLANS)
+                    )
     return trials
-
-

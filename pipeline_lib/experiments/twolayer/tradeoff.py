@@ -91,8 +91,8 @@ class Settings:
             tried = [m for _, m in self.splits(budget)]
             if not self.reaches_both_ends(budget, tried):
                 raise ConfigurationError(
-                    f"{where}.documents: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
-                    f"found {tried}"
+                    f"{where}.documents: expected 2, {budget // 2} and a divisor between them for the budget "
+                    f"{budget}, found {tried}"
                 )
         if not 0.0 < self.delta < 1.0:
             raise ConfigurationError(f"{where}.delta: expected a probability in (0, 1), found {self.delta}")
@@ -200,15 +200,15 @@ def join(asked: Settings, rows: Iterable[Row]) -> Results:
         mine[row["documents"]][row["fold"], row["repetition"]] = row["error"]
     tradeoff, best, trials = [], [], []
     for (dataset, features, budget), by_documents in sorted(places.items()):
-        units = sorted(set.intersection(*(set(one) for one in by_documents.values())))
-        errors = {m: np.array([one[unit] for unit in units]) for m, one in sorted(by_documents.items())}
+        errors = _complete(by_documents, budget)
         if not asked.reaches_both_ends(budget, list(errors)):
             continue
+        repetitions = len(errors[2])
         terms = [two_layer.even_bound(budget / m, budget, features, asked.delta, asked.c1).total for m in errors]
-        place = {"dataset": dataset, "features": features, "budget": budget}
+        place: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
         for (m, found), bound in zip(errors.items(), terms, strict=True):
             error = mean_interval(found)
-            split = {"queries": budget // m, "documents": m, "repetitions": len(units), "bound": bound}
+            split = {"queries": budget // m, "documents": m, "repetitions": repetitions, "bound": bound}
             tradeoff.append({**place, **split, "error": error.value, "low": error.low, "high": error.high})
         one = _compared(errors, budget, two_layer.budget(budget, features, asked.delta, asked.c1).queries)
         best.append({**place, **_flat(one)})
@@ -217,11 +217,19 @@ def join(asked: Settings, rows: Iterable[Row]) -> Results:
 
 
 NOTES = {
-    "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of paired "
-    "differences from the inner split, which is chosen on one half of the repetitions and measured on the other. On data "
-    "sets a deep split can only use the queries that are long enough. The measured optimum need not follow n*, because "
-    "the layer of documents does shrink with n (errata, letter Z).",
+    "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of "
+    "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
+    "other. On data sets a deep split can only use the queries that are long enough. The measured optimum need not "
+    "follow n*, because the layer of documents does shrink with n (errata, letter Z).",
 }
+
+
+def _complete(by_documents: Mapping[int, Mapping[tuple[int, int], float]], budget: int) -> dict[int, Floats]:
+    """Errors of every m, unit by unit, in the folds that fill both ends of the budget; only m that all of them fill."""
+    ends = (set(by_documents.get(m, {})) for m in (2, budget // 2))
+    units = sorted(set.intersection(*ends))
+    kept = {m: one for m, one in sorted(by_documents.items()) if units and set(units) <= set(one)}
+    return {m: np.array([one[unit] for unit in units]) for m, one in kept.items()}
 
 
 def _compared(errors: Mapping[int, Floats], budget: int, predicted: float) -> dict[str, float | Interval]:
@@ -250,7 +258,7 @@ def _shifted(difference: Interval, level: float) -> Interval:
 
 
 def _flat(values: Mapping[str, float | Interval]) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for name, value in values.items():
         if isinstance(value, Interval):
             found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
