@@ -419,7 +419,7 @@ def _both(asked: Settings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[
             axis: [mean_interval(centred_gaps(cells[loss, *place])) for place in (places[0], places[-1])]
             for axis, places in axes.items()
         }
-        values = {
+        values: dict[str, float | Interval] = {
             "gap_with_few_queries": ends["queries"][0],
             "gap_with_many_queries": ends["queries"][1],
             "gap_with_few_documents": ends["documents"][0],
@@ -431,8 +431,8 @@ def _both(asked: Settings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[
             for row in limits
             if row["loss"] == loss
         }
-        both = {"floor_at_fixed_documents": floors["queries"], "floor_at_fixed_queries": floors["documents"]}
-        yield Trial({"loss": loss}, both, LIMITS)
+        values = {"floor_at_fixed_documents": floors["queries"], "floor_at_fixed_queries": floors["documents"]}
+        yield Trial({"loss": loss}, values, LIMITS)
 
 
 def _older(asked: Settings, complexities: _Complexities, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
@@ -477,7 +477,7 @@ def _remaining(asked: Settings, cells: Mapping[Key, Sequence[Row]], older: Seque
         def share(name: str, mine: Sequence[Row] = mine) -> float:
             return float(mine[-1][name] / mine[0][name])
 
-        values = {
+        values: dict[str, float | Interval] = {
             "query_level_bound_remaining": share("query_level"),
             "gap_remaining_with_documents": ratio_interval(many, few),
             "document_level_bound_remaining": share("document_level"),
