@@ -33,9 +33,10 @@ def run(arguments: argparse.Namespace) -> None:
     plan = two_layer.budget(*asked)
     lengths, whole = two_layer.whole_budget(*asked)
     print(
-        f"{arguments.documents:,} documents, {arguments.features} features, confidence {1 - arguments.delta:g}, c1 = "
-        f"{arguments.c1:g}\n\n  best by the bound    {plan.queries:,.1f} queries with {plan.documents_per_query:,.1f} "
-        f"documents each\n  in whole documents   {_spelled(lengths)}; bound {whole.total:.4f}\n"
+        f"{arguments.documents:,} documents, {arguments.features} features, confidence {1 - arguments.delta:g}, "
+        f"c1 = {arguments.c1:g}\n\n"
+        f"  best by the bound    {plan.queries:,.1f} queries with {plan.documents_per_query:,.1f} documents each\n"
+        f"  in whole documents   {_spelled(lengths)}; bound {whole.total:.4f}\n"
     )
     print(_table(arguments, plan))
     # Two documents a query at the right end, one query at the left.
@@ -43,10 +44,10 @@ def run(arguments: argparse.Namespace) -> None:
     totals = np.array([two_layer.even_bound(float(n), *asked).total for n in queries])
     print(_text_plot(queries, totals, plan.queries))
     print(
-        "The bound is for the pairwise 0-1 risk, over and above the risk in training. Its constants are generous: "
-        "read the\nplan, not the value. Its layer of documents does not shrink with the number of queries, as "
-        "measured errors do,\nso that it favours deeper judging than they do, and the more so the larger the budget "
-        "(docs/errata.md, Z)."
+        "The bound is for the pairwise 0-1 risk, over and above the risk in training. Its constants are generous: read "
+        "the\nplan, not the value. Its layer of documents does not shrink with the number of queries, as measured "
+        "errors do,\nso that it favours deeper judging than they do, the more so the larger the budget "
+        "(docs/errata.md, R)."
     )
     if arguments.figure:
         _draw(arguments.figure, queries, totals, plan.queries, arguments.documents)

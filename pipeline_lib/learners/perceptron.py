@@ -29,11 +29,11 @@ from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.registry import unknown
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.base import Floats
+from pipeline_lib.surrogates.base import MAX_LABEL, Floats
 from pipeline_lib.surrogates.dcg import discounts
+from pipeline_lib.surrogates.slam import best_below
 
 Active = Literal["margin", "misordered"]
-MAX_LABEL = 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,17 +235,7 @@ def _average_precision_loss(y, ranked):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-def]
     # Adds X' sum_i v_i (e_k(i) - e_i) to z; gives phi^v(s, y) = sum_i v_i max(0, 1 + s_k(i) - s_i), (11).
-    # best[l + 1]: the first of the best-scored documents with label l, then with a label up to l.
-    top, value = 0, 0.0
-    for i in range(len(y)):
-        k = best[y[i] + 1]
-        if k < 0 or s[i] > s[k]:
-            best[y[i] + 1] = i
-        top = max(top, y[i])
-    for label in range(1, top + 1):
-        lower, k = best[label], best[label + 1]
-        if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
-            best[label + 1] = lower
+    top, value = best_below(s, y, best), 0.0
     for i in range(len(y)):
         k = best[y[i]]
         if k < 0 or v[i] == 0.0:

@@ -1,9 +1,9 @@
 """Which surrogates compare every two documents of different labels?
 
 All are sums over pairs i, j with y_i > y_j of a loss of s_j - s_i: as they stand (``normalisation="sum"``, what `slam`
-and `lists` speak of), divided by the number of these pairs (``"mean"``, what `cone` (3) uses), or divided by
-m (m - 1) / 2, the number of all pairs of the query's m documents (``"all-pairs"``, what `twolayer` uses up to the
-constant that pairs of equal labels add there). A query without two different labels contributes 0.
+and `lists` speak of), divided by the number of these pairs (``"mean"``, what `cone` (3) uses), or by m (m - 1) / 2, the
+number of all pairs of the query's m documents (``"all-pairs"``, what `twolayer` uses up to the constant that pairs of
+equal labels add there). A query without two different labels contributes 0.
 
 Constants. Let the pair losses have slopes in [0, 1], all of them 1 (attained or in the limit) at one score vector.
 The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.

@@ -340,30 +340,41 @@ def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
+def best_below(s, y, best):  # type: ignore[no-untyped-def]
+    """Put k into best: best[l] is the first of one list's best-scored documents with a label below l, or -1.
+
+    A maximum within every label, then a running maximum over labels: O(m + largest label), no sorting. ``best`` holds
+    -1 everywhere (MAX_LABEL + 2 places) and must again when the list is done, up to the largest label, which is
+    returned, plus 1.
+    """
+    top = 0
+    for i in range(len(y)):
+        k = best[y[i] + 1]
+        if k < 0 or s[i] > s[k]:
+            best[y[i] + 1] = i
+        top = max(top, y[i])
+    for label in range(1, top + 1):
+        lower, k = best[label], best[label + 1]
+        if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
+            best[label + 1] = lower
+    return top
+
+
+@njit(cache=True)
 def _hinges(s, y, offsets, v, margin):  # type: ignore[no-untyped-def]
-    # phi = sum_i v_i max(0, margin + s_k - s_i),  k = k(i) the best-scored document with a label below y_i:
-    # a maximum within every label, then a running maximum over labels. O(m + largest label), no sorting.
+    # phi = sum_i v_i max(0, margin + s_k - s_i),  k = k(i) the best-scored document with a label below y_i
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
-    best = np.full(MAX_LABEL + 2, -1, np.int64)  # best[l]: first of the best-scored documents with a label below l
+    best = np.full(MAX_LABEL + 2, -1, np.int64)
     for q in range(len(values)):
         begin, end = offsets[q], offsets[q + 1]
-        top = 0
-        for i in range(begin, end):
-            k = best[y[i] + 1]
-            if k < 0 or s[i] > s[k]:
-                best[y[i] + 1] = i
-            top = max(top, y[i])
-        for label in range(1, top + 1):
-            lower, k = best[label], best[label + 1]
-            if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
-                best[label + 1] = lower
+        top = best_below(s[begin:end], y[begin:end], best)
         for i in range(begin, end):
             k = best[y[i]]
             if k >= 0:
-                hinge = margin + s[k] - s[i]
+                hinge = margin + s[begin + k] - s[i]
                 if hinge > 0.0:
                     values[q] += v[i] * hinge
                     gradient[i] -= v[i]
-                    gradient[k] += v[i]
+                    gradient[begin + k] += v[i]
         best[: top + 2] = -1
     return values, gradient

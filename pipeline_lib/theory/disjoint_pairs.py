@@ -2,8 +2,7 @@
 
 `twolayer`, equation (6): with k = floor(m/2),
 
-    (1 / (m (m - 1))) sum over j != l of L_jl
-        =  (1/m!) sum over permutations p of (1/k) sum over j <= k of L_p(j) p(k+j).
+    (1 / (m (m - 1))) sum over j != l of L_jl = (1/m!) sum over permutations p of (1/k) sum_(j <= k) L_p(j) p(k+j).
 
 It holds for every matrix L, not only in distribution: each ordered pair stands at each of the k places equally often.
 """

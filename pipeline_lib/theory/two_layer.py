@@ -12,12 +12,11 @@ D(k) comes in three forms: :func:`vc` (a constant that the paper leaves open), :
 constant one can compute) and ``two_layer_rademacher.contracted`` (from a sample).
 
 **The layer of documents shrinks with n, too.** Theorem 3 bounds the supremum of an average over queries by the average
-of suprema. Taken as it stands, the expected supremum of |(1/n) sum_i (average over floor(m_i/2) independent pairs of
-query i, centred)| is at most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same
-symmetrisation and the same permutations, applied to all queries at once. For equal m that is an ordinary Rademacher
-average of n floor(m/2) independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives
-this bound. So with more queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (errata,
-letter Z).
+of suprema. Taken as it stands, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is
+at most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
+permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
+independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. So with
+more queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (docs/errata.md, R).
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
     """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
 
     The paper does not give c1. For a surrogate phi it has c2 B phi'(B) in its place, for scores in [-B, B]; that form
-    lacks the share of phi(0), which no class is too small for (errata, letter AA).
+    lacks the share of phi(0), which no class is too small for (docs/errata.md, S).
 
     Raises
     ------
@@ -90,7 +89,7 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
 def sauer_massart(vc_dimension: int) -> Complexity:
     """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2: for the 0-1 loss, with nothing left open.
 
-    S(k) = sum over i <= V of (k over i), Sauer's bound on how many of the 2^k loss vectors of k pairs the class takes.
+    S(k) = sum over i <= V of (k over i), Sauer's bound on how many of 2^k loss vectors of k pairs the class reaches.
     Massart's lemma for these vectors and their negatives, each of length at most sqrt(k), gives the value. For linear
     scores in d dimensions V = d: pairs are misordered by half-spaces through the origin.
 
@@ -230,7 +229,7 @@ def pooled_document_layer(
 
 @dataclass(frozen=True)
 class Budget:
-    """How to spend a budget: so many queries with so many documents each, real numbers whose product is the budget."""
+    """How to spend a budget: so many queries with so many documents each; real numbers, whose product is the budget."""
 
     queries: float
     documents_per_query: float
@@ -308,7 +307,7 @@ def even_bound(queries: float, documents: float, vc_dimension: int, delta: float
 
 
 def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
-    """The same split by numerical minimisation of :func:`even_bound` over log n; arguments, errors: :func:`budget`.
+    """The same split by minimising :func:`even_bound` over log n numerically; arguments and errors as :func:`budget`.
 
     Example
     -------

@@ -228,7 +228,7 @@ NOTES = {
     "two-both": "Limits are those of gap = limit + b/x + c/x² through the largest x, whole repetitions being the "
     "unit. At fixed n the gap stays, as the paper says. At fixed m it tends to 0 with n: the empirical risk of lists "
     "of m documents is an average over independent queries without bias. It is the bound that levels off there "
-    "(errata, letter Z).",
+    "(errata, letter R).",
     "two-vs-old": "What remains when documents grow from the fewest to the most at the smallest n: 1 is all, 0 is "
     "nothing. The bound for independent documents counts all documents together.",
 }

@@ -116,8 +116,8 @@ NOTES = {
     "distribution.",
     "two-budget": "Theorem 1 for D(k) = c1 sqrt(V/k) over all n and C/n; and over all ways to spread C over n* "
     "queries, where equal numbers of documents are found to be best. The programme printed in discussion 3 lacks "
-    "terms; the printed n* belongs to Theorem 1 (errata, letter AA).",
-    "two-capacity": "Higher confidence is a smaller δ: n* falls with δ itself (errata, letter AA).",
+    "terms; the printed n* belongs to Theorem 1 (errata, letter Z).",
+    "two-capacity": "Higher confidence is a smaller δ: n* falls with δ itself (errata, letter Z).",
 }
 
 

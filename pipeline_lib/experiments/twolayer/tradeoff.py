@@ -220,7 +220,7 @@ NOTES = {
     "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of "
     "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
     "other. On data sets a deep split can only use the queries that are long enough. The measured optimum need not "
-    "follow n*, because the layer of documents does shrink with n (errata, letter Z).",
+    "follow n*, because the layer of documents does shrink with n (errata, letter R).",
 }
 
 

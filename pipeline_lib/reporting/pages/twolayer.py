@@ -168,7 +168,7 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
         f"documents and ever more queries it levels off above 0 for {above['queries']} of {len(stays['queries'])}. "
         "There it is not the gap that stays but the bound: the training risk is an average over independent queries, "
         "each without bias whatever m ≥ 2, and Theorem 3 replaces the supremum of this average by the average of "
-        "suprema (errata, letter Z)."
+        "suprema (errata, letter R)."
     )
     columns = [
         Column("loss", "Loss", "left"),
@@ -328,7 +328,7 @@ def _growth(best: Sequence[Row]) -> str:
         f" But from C = {mine[0]['budget']} to {mine[-1]['budget']} the best number of queries of the population "
         f"grows as C to the power {measured:.2f}, n* as C to the power {stated:.2f}: it is a number of documents per "
         "query that stays best, because more queries make up for few documents, which Theorem 3 does not see "
-        "(errata, letter Z)."
+        "(errata, letter R)."
     )
 
 
