@@ -20,12 +20,13 @@ SCHEMAS = {
         "queries": pl.Int64,
         "documents": pl.Int64,
         "repetitions": pl.Int64,
-        **dict.fromkeys(("bound", "error", "low", "high"), pl.Float64),
+        **dict.fromkeys(("bound", "reference_error", "error", "low", "high"), pl.Float64),
     },
     "best": {
         **_PLACE,
         **{f"{name}{end}": pl.Float64 for name in _ENDS for end in ("", "_low", "_high")},
-        **dict.fromkeys(("error_inner", "best_queries", "predicted_queries"), pl.Float64),
+        **dict.fromkeys(("error_inner", "best_queries", "best_queries_low", "best_queries_high"), pl.Float64),
+        "predicted_queries": pl.Float64,
     },
 }
 
@@ -33,6 +34,7 @@ SCHEMAS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--settings", required=True, type=json.loads, help="experiments: twolayer: tradeoff, as JSON")
+    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
     parser.add_argument("--slices", required=True, nargs="+", type=Path, help="what twolayer-tradeoff-slice wrote")
     parser.add_argument("--tables", required=True, nargs=2, type=Path, help="errors of all splits, best splits")
     parser.add_argument("--evidence", required=True, nargs="+", type=Path, help="a JSON file a claim")
@@ -41,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the two tables and the evidence."""
     rows = [row for path in arguments.slices for row in pl.read_parquet(path).iter_rows(named=True)]
-    found = tradeoff.join(tradeoff.Settings.from_mapping(arguments.settings), rows)
+    found = tradeoff.join(tradeoff.Settings.from_mapping(arguments.settings), rows, arguments.seed)
     for path, name in zip(arguments.tables, SCHEMAS, strict=True):
         with replacing(path) as partial:
             pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]).write_parquet(partial, compression="zstd")

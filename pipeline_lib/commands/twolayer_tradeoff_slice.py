@@ -24,6 +24,7 @@ SCHEMA = {
     "queries": pl.Int64,
     "documents": pl.Int64,
     "error": pl.Float64,
+    "reference_error": pl.Float64,
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ SMALL = {
     "repetitions": 4,
     "data_repetitions": 4,
     "risk_queries": 500,
+    "reference_queries": 100,
     "slices": 2,
 }
 
@@ -43,12 +46,12 @@ def test_every_place_that_reaches_both_ends_is_judged():
     asked = tradeoff.Settings.from_mapping(SMALL)
     # Lists of 8 documents: the budget of 24 lacks its deepest split.
     rows = [row for part in range(2) for row in tradeoff.measure(asked, [fold(20, 8)], 1, part)]
-    found = tradeoff.join(asked, rows)
+    found = tradeoff.join(asked, rows, 1)
     places = {(row["dataset"], row["budget"]) for row in found.tradeoff}
     assert places == {("population", 12), ("toy", 12)}
     assert {(row["dataset"], row["budget"]) for row in rows} == {*places, ("toy", 24)}
     assert [trial.setting["dataset"] for trial in found.evidence[0].trials] == ["population", "toy"]
-    assert found == tradeoff.join(asked, rows[::-1])
+    assert found == tradeoff.join(asked, rows[::-1], 1)
 
 
 def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
@@ -62,7 +65,7 @@ def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
 def test_a_data_set_without_long_lists_leaves_the_population():
     asked = tradeoff.Settings.from_mapping(SMALL)
     rows = [row for part in range(2) for row in tradeoff.measure(asked, [fold(20, 3)], 1, part)]
-    assert {row["dataset"] for row in tradeoff.join(asked, rows).best} == {"population"}
+    assert {row["dataset"] for row in tradeoff.join(asked, rows, 1).best} == {"population"}
 
 
 def test_single_documents_are_no_test():
@@ -82,7 +85,7 @@ def test_the_choice_is_not_judged_on_what_chose_it():
     gains = []
     for _ in range(300):
         errors = {m: rng.normal(size=20) for m in range(2, 40)}
-        found = tradeoff._compared(errors, 80, 1.0)
+        found = tradeoff._compared(errors, 80, 1.0, rng)
         deepest = found["error_deepest"]
         assert isinstance(deepest, Interval)
         gains.append(deepest.value - float(found["error_inner"]))  # type: ignore[arg-type]
@@ -93,12 +96,42 @@ def test_an_inner_minimum_is_seen():
     rng = np.random.default_rng(0)
     level = rng.normal(size=40)  # folds differ more than splits
     errors = {m: level + (np.log(m) - 2.0) ** 2 / 10 + 0.01 * rng.normal(size=40) for m in (2, 4, 8, 20, 60)}
-    found = tradeoff._compared(errors, 120, 10.0)
+    found = tradeoff._compared(errors, 120, 10.0, rng)
     for end in ("error_deepest", "error_shallowest"):
         interval = found[end]
         assert isinstance(interval, Interval)
         assert interval.low > found["error_inner"]  # type: ignore[operator]
-    assert found["best_queries"] == 15.0
+    best = found["best_queries"]
+    assert isinstance(best, Interval)
+    assert (best.value, best.low, best.high) == (15.0, 15.0, 15.0)
+
+
+def test_the_interval_of_the_best_split_covers_it():
+    # Two splits of one error and others far worse: either may be best, no other.
+    rng = np.random.default_rng(0)
+    errors = {m: rng.normal(0.1 if m in (4, 8) else 1.0, 0.02, 50) for m in (2, 4, 8, 60)}
+    found = tradeoff._best_queries(errors, 120, rng)
+    assert (found.low, found.high) == (15.0, 30.0)
+
+
+def test_the_variance_of_the_training_risk_is_the_one_stated():
+    # Losses of pairs L(a, b) of documents a, b in {0, 1, 2}, whose law depends on the query: everything enumerated.
+    table = np.array([[0.1, 0.7, 0.4], [0.7, 0.0, 0.9], [0.4, 0.9, 0.3]])
+    laws = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    means = np.array([p @ table @ p for p in laws])
+    v = means.var()
+    s1 = np.mean([p @ (table @ p) ** 2 - mean**2 for p, mean in zip(laws, means, strict=True)])
+    s2 = np.mean([p @ table**2 @ p - mean**2 for p, mean in zip(laws, means, strict=True)])
+    for m in (2, 3, 5):
+        first = second = 0.0
+        for p in laws:
+            for documents in itertools.product(range(3), repeat=m):
+                chance = np.prod(p[list(documents)]) / len(laws)
+                risk = np.mean([table[a, b] for a, b in itertools.permutations(documents, 2)])
+                first, second = first + chance * risk, second + chance * risk**2
+        stated = v + 2 / (m * (m - 1)) * (2 * (m - 2) * s1 + s2)
+        assert second - first**2 == pytest.approx(stated)
+        assert m * stated == pytest.approx(v * m + 4 * s1 + 2 * (s2 - 2 * s1) / (m - 1))
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,18 @@ def test_the_printed_formula():
     assert two_layer.budget(c, v, delta, c1).queries == pytest.approx(expected)
 
 
+def test_the_printed_programme_has_another_minimum():
+    # Discussion 3 as printed, for D(k) = c1 sqrt(V/k) and m = C/n: no 1/n before the sum, no term of the queries alone.
+    c = 10_000
+    n = np.geomspace(1, c / 2, 200_001)
+    for v, delta, c1 in ((30, 0.1, 0.7), (5, 0.01, 2.0)):
+        concentration = np.sqrt(2 * np.log(2 / delta) / c)
+        printed = c1 * np.sqrt(v / n) + concentration + n * c1 * np.sqrt(2 * v * n / c)
+        best = n[np.argmin(printed)]
+        assert best == pytest.approx((c / 18) ** 0.25, rel=1e-3)  # neither V nor delta enters
+        assert best < two_layer.budget(c, v, delta, c1).queries / 10
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_equal_lengths_are_best(seed):
     start = np.random.default_rng(seed).uniform(0.1, 1.0, 7)

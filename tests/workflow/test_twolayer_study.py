@@ -51,6 +51,7 @@ TWOLAYER = {
         "repetitions": 4,
         "data_repetitions": 4,
         "risk_queries": 200,
+        "reference_queries": 100,
         "slices": 1,
     },
 }

@@ -161,9 +161,10 @@ rule twolayer_tradeoff:
         runtime=runtime("twolayer_tradeoff"),
     params:
         settings=compact(config["experiments"]["twolayer"]["tradeoff"]),
+        seed=config["seed"],
     shell:
-        "python -m pipeline_lib twolayer-tradeoff --settings {params.settings:q} --slices {input.slices} "
-        "--tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
+        "python -m pipeline_lib twolayer-tradeoff --settings {params.settings:q} --seed {params.seed} "
+        "--slices {input.slices} --tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
 
 
 EVIDENCE["twolayer"] += [

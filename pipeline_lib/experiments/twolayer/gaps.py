@@ -40,6 +40,8 @@ LIMITS = "tables/twolayer-limits.parquet"
 OLDER = "tables/twolayer-older-bounds.parquet"
 
 LEVEL = 0.95
+# Pairs behind an estimate of D(k) are drawn in blocks of about this many: 40 MB for 10 features.
+PAIRS_PER_BLOCK = 2**18
 # Estimates of D(k) are raised by so many standard errors: D must not lie below what it stands for.
 SAFETY = 3.0
 ZERO_ONE, HINGE = "zero-one", "hinge"
@@ -288,12 +290,16 @@ class _Complexities:
 
     def _estimated(self, layer: str, k: int, rng: np.random.Generator) -> float:
         # Pairs of k queries in the layer of queries, k pairs of one query in that of documents; fresh in every draw.
-        draws = self._asked.draws
-        data = self._population.draw(*((draws * k, rng, 2) if layer == "queries" else (draws, rng, 2 * k)))
-        pairs = disjoint_pairs(data.X64, data.y, data.offsets).differences.reshape(draws, k, -1)
-        signs = rng.integers(0, 2, (draws, 1, k)) * 2.0 - 1.0
-        lengths = np.linalg.norm(signs @ pairs, axis=2)[:, 0] * (2.0 * self._asked.radius / k)
-        return float(lengths.mean() + SAFETY * lengths.std(ddof=1) / math.sqrt(draws))
+        step = max(1, PAIRS_PER_BLOCK // k)
+        blocks = []
+        for start in range(0, self._asked.draws, step):
+            draws = min(step, self._asked.draws - start)
+            data = self._population.draw(*((draws * k, rng, 2) if layer == "queries" else (draws, rng, 2 * k)))
+            pairs = disjoint_pairs(data.X64, data.y, data.offsets).differences.reshape(draws, k, -1)
+            signs = rng.integers(0, 2, (draws, 1, k)) * 2.0 - 1.0
+            blocks.append(np.linalg.norm(signs @ pairs, axis=2)[:, 0])
+        lengths = np.concatenate(blocks) * (2.0 * self._asked.radius / k)
+        return float(lengths.mean() + SAFETY * lengths.std(ddof=1) / math.sqrt(len(lengths)))
 
     def bound(self, loss: str, n: int, m: int) -> two_layer.Bound:
         documents = self.of(loss, "documents")

@@ -3,6 +3,16 @@
 `twolayer`, discussion 3: C documents, n = C/m queries with m documents each. Rankers are trained for every m and their
 true pairwise 0-1 error is measured: on the two-layer population, and on data sets by taking m documents of each of n
 training queries and testing on all documents of the test queries.
+
+**What to expect.** For one ranker and given its query, let s1 be the variance of a document's mean loss over partners
+and s2 that of a pair's loss, both averaged over queries, and v the variance over queries of their mean loss. The
+training risk of n queries with m documents, a mean of n U-statistics, has the variance
+
+    (1/n) (v + (2 / (m (m - 1))) (2 (m - 2) s1 + s2)) = (1/C) (v m + 4 s1 + 2 (s2 - 2 s1) / (m - 1)),     C = n m,
+
+which is least at m = 1 + sqrt(2 (s2 - 2 s1) / v), a number of documents per query that does not change with C. So does,
+to first order, the excess risk of the trained ranker, with gradients for losses. Theorem 1, whose layer of documents
+does not shrink with n, has m* grow as sqrt(C) instead.
 """
 
 from __future__ import annotations
@@ -19,7 +29,7 @@ from numpy.typing import NDArray
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.twolayer import risks
-from pipeline_lib.experiments.twolayer.gaps import ZERO_ONE, mean_interval
+from pipeline_lib.experiments.twolayer.gaps import LEVEL, ZERO_ONE, mean_interval
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
@@ -32,6 +42,8 @@ Row = Mapping[str, Any]
 TRADEOFF = "tables/twolayer-tradeoff.parquet"
 BEST = "tables/twolayer-best-splits.parquet"
 POPULATION = "population"
+# Bootstrap samples of repetitions behind the interval of the best split.
+RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,9 @@ class Settings:
         On the population; on every fold of a data set.
     risk_queries : int
         Fresh queries that measure the true error.
+    reference_queries : int
+        Queries on which the ranker is found to which training tends on the population; the error in excess of its is
+        reported.
     slices : int
         Jobs that share the repetitions.
     """
@@ -76,12 +91,15 @@ class Settings:
     repetitions: int
     data_repetitions: int
     risk_queries: int
+    reference_queries: int
     slices: int
 
     def __post_init__(self) -> None:
         where = "twolayer.tradeoff"
-        for name, least in (("repetitions", 4), ("data_repetitions", 4), ("risk_queries", 2), ("slices", 1)):
+        for name, least in (("repetitions", 4), ("data_repetitions", 4), ("risk_queries", 2)):
             settings.whole(f"{where}.{name}", getattr(self, name), least)
+        for name in ("reference_queries", "slices"):
+            settings.whole(f"{where}.{name}", getattr(self, name), 1)
         settings.wholes(f"{where}.documents", self.documents, 2)
         for name in ("budgets", "data_budgets"):
             settings.wholes(f"{where}.{name}", getattr(self, name), 6)
@@ -143,15 +161,17 @@ def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]
     population = Population(PopulationSettings.from_mapping(asked.population))
     loss, features = pair_losses.get(asked.loss), population.settings.features
     pool = risks.Pool.of(population.draw(asked.risk_queries, generator(seed, "twolayer-tradeoff", "pool"), 2))
+    rng = generator(seed, "twolayer-tradeoff", "best")
+    best = risks.best_ranker(population, loss, asked.radius, asked.reference_queries, rng)
     rows = []
     for repetition in range(part, asked.repetitions, asked.slices):
         for budget in asked.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition)
             splits = asked.splits(budget)
             weights = [risks.fitted(population.draw(n, rng, m), loss, asked.radius)[0] for n, m in splits]
-            errors, _ = pool.risk(pair_losses.get(ZERO_ONE), np.column_stack(weights))
+            errors, _ = pool.risk(pair_losses.get(ZERO_ONE), np.column_stack([*weights, best]))
             place = {"dataset": POPULATION, "features": features, "budget": budget, "fold": 0}
-            rows += _rows({**place, "repetition": repetition}, splits, errors)
+            rows += _rows({**place, "repetition": repetition}, splits, errors[:-1], float(errors[-1]))
     return rows
 
 
@@ -174,7 +194,7 @@ def _on_data(asked: Settings, fold: Fold, seed: int, part: int) -> list[dict[str
                 splits.append((n, m))
                 errors.append(risks.empirical(test, measured, w))
             place = {"dataset": fold.dataset, "features": train.n_features, "budget": budget, "fold": fold.number}
-            rows += _rows({**place, "repetition": repetition}, splits, errors)
+            rows += _rows({**place, "repetition": repetition}, splits, errors, None)
     return rows
 
 
@@ -184,20 +204,25 @@ def _scaled(data: RankingData) -> RankingData:
 
 
 def _rows(
-    place: Mapping[str, Any], splits: Sequence[tuple[int, int]], errors: Sequence[float] | Floats
+    place: Mapping[str, Any],
+    splits: Sequence[tuple[int, int]],
+    errors: Sequence[float] | Floats,
+    reference_error: float | None,
 ) -> list[dict[str, Any]]:
     return [
-        {**place, "queries": n, "documents": m, "error": float(error)}
+        {**place, "queries": n, "documents": m, "error": float(error), "reference_error": reference_error}
         for (n, m), error in zip(splits, errors, strict=True)
     ]
 
 
-def join(asked: Settings, rows: Iterable[Row]) -> Results:
+def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
     """Tables and evidence from the rows of all slices."""
     places: dict[tuple[str, int, int], dict[int, dict[tuple[int, int], float]]] = defaultdict(lambda: defaultdict(dict))
+    references: dict[tuple[str, int, int], float | None] = {}
     for row in rows:
-        mine = places[row["dataset"], row["features"], row["budget"]]
-        mine[row["documents"]][row["fold"], row["repetition"]] = row["error"]
+        place = row["dataset"], row["features"], row["budget"]
+        places[place][row["documents"]][row["fold"], row["repetition"]] = row["error"]
+        references[place] = row["reference_error"]
     tradeoff, best, trials = [], [], []
     for (dataset, features, budget), by_documents in sorted(places.items()):
         errors = _complete(by_documents, budget)
@@ -205,13 +230,15 @@ def join(asked: Settings, rows: Iterable[Row]) -> Results:
             continue
         repetitions = len(errors[2])
         terms = [two_layer.even_bound(budget / m, budget, features, asked.delta, asked.c1).total for m in errors]
-        place: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
+        on: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
         for (m, found), bound in zip(errors.items(), terms, strict=True):
             error = mean_interval(found)
             split = {"queries": budget // m, "documents": m, "repetitions": repetitions, "bound": bound}
-            tradeoff.append({**place, **split, "error": error.value, "low": error.low, "high": error.high})
-        one = _compared(errors, budget, two_layer.budget(budget, features, asked.delta, asked.c1).queries)
-        best.append({**place, **_flat(one)})
+            split["reference_error"] = references[dataset, features, budget]
+            tradeoff.append({**on, **split, "error": error.value, "low": error.low, "high": error.high})
+        rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
+        one = _compared(errors, budget, two_layer.budget(budget, features, asked.delta, asked.c1).queries, rng)
+        best.append({**on, **_flat(one)})
         trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
     return Results(tradeoff, best, [Evidence("two-tradeoff", tuple(trials), NOTES["two-tradeoff"])])
 
@@ -219,7 +246,7 @@ def join(asked: Settings, rows: Iterable[Row]) -> Results:
 NOTES = {
     "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of "
     "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
-    "other. On data sets a deep split can only use the queries that are long enough. The measured optimum need not "
+    "other; that of the best n is by the bootstrap over repetitions. On data sets a deep split can only use the queries that are long enough. The measured optimum need not "
     "follow n*, because the layer of documents does shrink with n (errata, letter R).",
 }
 
@@ -232,7 +259,9 @@ def _complete(by_documents: Mapping[int, Mapping[tuple[int, int], float]], budge
     return {m: np.array([one[unit] for unit in units]) for m, one in kept.items()}
 
 
-def _compared(errors: Mapping[int, Floats], budget: int, predicted: float) -> dict[str, float | Interval]:
+def _compared(
+    errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator
+) -> dict[str, float | Interval]:
     """The ends beside the best inner split, with intervals of their paired differences from it.
 
     The inner split is chosen on every other repetition and measured on the rest, and the other way round, so that no
@@ -248,9 +277,21 @@ def _compared(errors: Mapping[int, Floats], budget: int, predicted: float) -> di
         "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner), level),
         "error_inner": level,
         "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner), level),
-        "best_queries": float(budget // min(numbers, key=lambda m: float(errors[m].mean()))),
+        "best_queries": _best_queries(errors, budget, rng),
         "predicted_queries": predicted,
     }
+
+
+def _best_queries(errors: Mapping[int, Floats], budget: int, rng: np.random.Generator) -> Interval:
+    """The n of the smallest mean error, with its interval: where the smallest lies when repetitions are drawn anew."""
+    numbers, measured = np.array(list(errors)), np.array(list(errors.values()))
+    repetitions = measured.shape[1]
+    shares = rng.multinomial(repetitions, np.full(repetitions, 1.0 / repetitions), RESAMPLES)
+    again = budget // numbers[np.argmin(measured @ shares.T, axis=0)]
+    tail = (1.0 - LEVEL) / 2.0
+    low, high = np.quantile(again, [tail, 1.0 - tail], method="nearest")
+    best = float(budget // numbers[np.argmin(measured.mean(axis=1))])
+    return Interval(best, min(best, float(low)), max(best, float(high)))
 
 
 def _shifted(difference: Interval, level: float) -> Interval:
