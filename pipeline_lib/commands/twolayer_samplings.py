@@ -15,9 +15,9 @@ from pipeline_lib.reporting.evidence import write_all
 SCHEMA = {
     "queries": pl.Int64,
     "documents": pl.Int64,
-    "sampling": pl.String,
     "repetitions": pl.Int64,
-    "gap": pl.Float64,
+    "what": pl.String,
+    "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
 }
@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--settings", required=True, type=json.loads, help="experiments: twolayer: samplings, as JSON")
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument("--table", required=True, type=Path, help="a row for every sampling, n and m")
+    parser.add_argument(
+        "--table", required=True, type=Path, help="a row for every n, m, sampling and difference of two"
+    )
     parser.add_argument("--evidence", required=True, nargs="+", type=Path, help="a JSON file a claim")
 
 

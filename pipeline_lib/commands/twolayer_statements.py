@@ -34,6 +34,8 @@ SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "whole_queries": pl.Int64,
         "bound": pl.Float64,
         "whole_bound": pl.Float64,
+        "informative_from": pl.Int64,
+        "informative_from_sauer": pl.Int64,
     },
 }
 

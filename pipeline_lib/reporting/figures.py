@@ -21,6 +21,7 @@ from pipeline_lib.files import replacing, write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
 INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
@@ -145,12 +146,27 @@ def line_plot(
         axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=label)
     if "x" in log:
         axis.set_xscale("log")
+        _count_plainly(axis.xaxis)
     if "y" in log:
         axis.set_yscale("log")
     axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.grid()
     figure.legend(loc="outside lower center", ncols=min(4, max(1, len(series) + len(vertical or {}))))
     return figure
+
+
+def _count_plainly(axis: Axis) -> None:
+    """Label a logarithmic axis of counts 1, 10, 100 instead of powers, and between these where it is short."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if low < 1.0 or high > 1e6:
+        return
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+    if high / low > 50.0:
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if f"{x:e}"[0] in "235" else ""))
 
 
 def heat_maps(
@@ -171,7 +187,7 @@ def heat_maps(
     figure = _drawing(0.34 * len(rows) + 1.15)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
-        known = [value for row in values for value in row if value > 0.0]
+        known = [value for row in values for value in row if value > 0.0] or [1.0]
         low, high = math.log(min(known)), math.log(max(known))
         shades = [[(math.log(max(v, min(known))) - low) / ((high - low) or 1.0) for v in row] for row in values]
         axis.imshow(shades, cmap="Blues", vmin=0.0, vmax=1.6, aspect="auto")

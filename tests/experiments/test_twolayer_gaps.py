@@ -175,11 +175,10 @@ def test_samplings_differ_in_what_they_say():
         }
     )
     found = samplings.run(asked, 1)
-    assert [row["sampling"] for row in found.samplings] == [
-        samplings.TWO_LAYER,
-        samplings.UNEVEN,
-        samplings.INDEPENDENT,
-    ]
+    values = {row["what"]: row["value"] for row in found.samplings}
+    assert list(values) == [samplings.TWO_LAYER, samplings.UNEVEN, samplings.INDEPENDENT, "lengths", "dependence"]
+    assert values["lengths"] == pytest.approx(values[samplings.UNEVEN] - values[samplings.TWO_LAYER])
+    assert values["dependence"] == pytest.approx(values[samplings.TWO_LAYER] - values[samplings.INDEPENDENT])
     [evidence] = found.evidence
     assert [trial.setting["difference"] for trial in evidence.trials] == ["lengths", "dependence"]
     assert all(isinstance(trial.values["difference"], Interval) for trial in evidence.trials)

@@ -39,6 +39,8 @@ def grid(gap: float) -> list[dict[str, object]]:
             **{f"{part}{end}": gap / (n * m) for part in parts for end in ("", "_low", "_high")},
             "gap_largest": gap / (n * m),
             "bound": 2.0,
+            "query_bound": 1.0,
+            "document_bound": 1.0,
             **dict.fromkeys(twolayer.TERMS, 0.5),
         }
         for n, m in ((10, 2), (10, 4), (40, 2), (40, 4), (160, 2))
@@ -73,28 +75,84 @@ def test_what_stays_is_counted(tmp_path: Path, low: float, said: str) -> None:
     assert said in words(twolayer.limits(results))
 
 
-def test_the_growth_of_the_best_split_is_computed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shift", "explained"), [(0.0, True), (-2450.0, False)])
+def test_the_growth_of_the_best_split_is_computed(tmp_path: Path, shift: float, explained: bool) -> None:
     ends = {f"error_{end}{side}": 0.5 for end in ("deepest", "shallowest") for side in ("", "_low", "_high")}
     best = [
         {
             "dataset": "population",
             "budget": c,
             "best_queries": c / 4.0,
+            "best_queries_low": c / 4.0 + shift,
+            "best_queries_high": c / 4.0,
             "predicted_queries": c**0.5,
             "error_inner": 0.4,
             **ends,
         }
         for c in (100, 10_000)
     ]
+    place = {"dataset": "population", "error": 0.5, "low": 0.4, "high": 0.6, "reference_error": 0.3}
     curve = [
-        {"dataset": "population", "budget": c, "queries": n, "documents": c // n, "error": 0.5, "low": 0.4, "high": 0.6}
-        for c in (100, 10_000)
-        for n in (2, 50)
+        {**place, "budget": c, "queries": n, "documents": c // n} for c in (100, 10_000) for n in (2, c // 4, c // 2)
     ]
     written(tmp_path, twolayer.BEST, best)
     said = words(twolayer.tradeoff(written(tmp_path, twolayer.TRADEOFF, curve)))
     assert "In 2 of 2 cases both ends are worse" in said
     assert "to the power 1.00, n* as C to the power 0.50" in said
+    assert ("errors favour shallower judging" in said) == explained
+
+
+def test_heights_between_points() -> None:
+    points = [(1.0, 4.0, 0.0, 0.0), (10.0, 2.0, 0.0, 0.0), (100.0, 6.0, 0.0, 0.0)]
+    found = [twolayer._between(points, x) for x in (0.5, 1.0, 10**0.5, 10.0, 10**1.5, 1000.0)]
+    assert found == pytest.approx([4.0, 4.0, 3.0, 2.0, 4.0, 6.0])
+
+
+def test_differences_of_samplings_are_counted(tmp_path: Path) -> None:
+    rows = [
+        {"queries": n, "documents": 4, "what": what, "value": value, "low": value - 0.1, "high": value + 0.1}
+        for n, effect in ((10, 0.3), (40, 0.05))
+        for what, value in (("even", 1.0), ("uneven", 1.0 + effect), ("lengths", effect), ("dependence", -effect))
+    ]
+    said = words(twolayer.samplings(written(tmp_path, twolayer.SAMPLINGS, rows)))
+    assert "Different lengths: a larger gap in 1 of 2 places, a smaller one in 0, none to be told in 1." in said
+    assert "share a query: a larger gap in 0 of 2 places, a smaller one in 1, none to be told in 1." in said
+
+
+def test_the_plans_are_read_as_they_are(tmp_path: Path) -> None:
+    def plans(sign: float) -> list[dict[str, object]]:
+        return [
+            {
+                "budget": 100,
+                "vc_dimension": v,
+                "delta": delta,
+                "c1": 1.0,
+                "queries": sign * (50.0 - v - 10 * delta),
+                "informative_from": 12,
+                "informative_from_sauer": 3456,
+            }
+            for v in (2, 5)
+            for delta in (0.2, 0.1)
+        ]
+
+    said = words(twolayer.capacity(written(tmp_path, twolayer.PLANS, plans(1.0))))
+    assert "it falls with the capacity V of the class and grows with the confidence" in said
+    assert "12 queries with as many documents each" in said
+    assert "3,456" in said
+    said = words(twolayer.capacity(written(tmp_path, twolayer.PLANS, plans(-1.0))))
+    assert "does not always fall" in said
+    assert "does not always grow" in said
+
+
+def test_averages_say_how_far_apart(tmp_path: Path) -> None:
+    common = {"two_layer": 1.0, "two_layer_error": 0.1, "ordinary": 1.2, "ordinary_error": 0.0}
+    rows = [
+        {"statement": "definition 3", "case": "tiny", "m": None, **common, "difference": 2.04},
+        {"statement": "equation 6", "case": "20", "m": 5, **common, "difference": 2e-15},
+    ]
+    said = words(twolayer.averages(written(tmp_path, twolayer.IDENTITIES, rows)))
+    assert "to within 2.0 standard errors" in said
+    assert "up to m = 5 with a largest difference of 2e−15" in said
 
 
 def test_figures_are_drawn(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.twolayer import risks
 from pipeline_lib.experiments.twolayer.gaps import mean_interval
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting.evidence import Evidence, Trial
+from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
@@ -75,7 +75,7 @@ class Results:
 
 
 def run(asked: Settings, seed: int) -> Results:
-    """Measure the gap under every sampling at every n and m."""
+    """Measure the gap under every sampling at every n and m, and the differences."""
     population = Population(PopulationSettings.from_mapping(asked.population))
     loss = pair_losses.get(asked.loss)
     rows, trials = [], []
@@ -83,18 +83,22 @@ def run(asked: Settings, seed: int) -> Results:
     for n in asked.queries:
         for m in asked.documents:
             gaps = {name: target.gaps(n, m) for name, target in targets.items()}
+            differences = {
+                what: mean_interval(gaps[ours] - gaps[theirs]) for what, (ours, theirs) in DIFFERENCES.items()
+            }
+            place = {"queries": n, "documents": m, "repetitions": asked.repetitions}
             for name, found in gaps.items():
-                gap = mean_interval(found)
-                place = {"queries": n, "documents": m, "sampling": name, "repetitions": len(found)}
-                rows.append({**place, "gap": gap.value, "low": gap.low, "high": gap.high})
-            for difference, (ours, theirs) in DIFFERENCES.items():
-                values = {
-                    "difference": mean_interval(gaps[ours] - gaps[theirs]),
-                    "gap_two_layer": mean_interval(gaps[ours]),
-                    "gap_nm": mean_interval(gaps[theirs]),
-                }
-                trials.append(Trial({"difference": difference, "n": n, "m": m}, values, SAMPLINGS))
+                rows.append({**place, "what": name, **_columns(mean_interval(found))})
+            for what, difference in differences.items():
+                ours, theirs = (mean_interval(gaps[name]) for name in DIFFERENCES[what])
+                rows.append({**place, "what": what, **_columns(difference)})
+                values = {"difference": difference, "gap_two_layer": ours, "gap_nm": theirs}
+                trials.append(Trial({"difference": what, "n": n, "m": m}, values, SAMPLINGS))
     return Results(rows, [Evidence("two-nm-sampling", tuple(trials), NOTES["two-nm-sampling"])])
+
+
+def _columns(interval: Interval) -> dict[str, float]:
+    return {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
 NOTES = {

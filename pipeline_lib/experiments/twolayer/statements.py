@@ -201,6 +201,10 @@ def _plans(asked: Settings) -> list[dict[str, Any]]:
                             "whole_queries": len(lengths),
                             "bound": two_layer.even_bound(plan.queries, documents, v, delta, c1).total,
                             "whole_bound": whole.total,
+                            "informative_from": two_layer.informative_from(two_layer.vc(v, c1), 1.0, delta),
+                            "informative_from_sauer": two_layer.informative_from(
+                                two_layer.sauer_massart(v), 1.0, delta
+                            ),
                         }
                     )
     return rows

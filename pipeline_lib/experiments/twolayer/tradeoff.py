@@ -233,7 +233,7 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
         on: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
         for (m, found), bound in zip(errors.items(), terms, strict=True):
             error = mean_interval(found)
-            split = {"queries": budget // m, "documents": m, "repetitions": repetitions, "bound": bound}
+            split: dict[str, Any] = {"queries": budget // m, "documents": m, "repetitions": repetitions, "bound": bound}
             split["reference_error"] = references[dataset, features, budget]
             tradeoff.append({**on, **split, "error": error.value, "low": error.low, "high": error.high})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
@@ -246,8 +246,9 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
 NOTES = {
     "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of "
     "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
-    "other; that of the best n is by the bootstrap over repetitions. On data sets a deep split can only use the queries that are long enough. The measured optimum need not "
-    "follow n*, because the layer of documents does shrink with n (errata, letter R).",
+    "other; that of the best n is by the bootstrap over repetitions. On data sets a deep split can only use the "
+    "queries that are long enough. The measured optimum need not follow n*, because the layer of documents does "
+    "shrink with n (errata, letter R).",
 }
 
 

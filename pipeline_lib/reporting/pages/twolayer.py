@@ -1,7 +1,8 @@
-"""What was found about the paper `twolayer`? Its page of the report: one part an experiment, in the paper's order."""
+"""What was found about the paper `twolayer`? Its page of the report: what is measured first, then what is computed."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, heat_maps, line_plot
 from pipeline_lib.reporting.results import ResultsFolder, Row
-from pipeline_lib.reporting.tables import Cell, Column, number, scientific, simple, span, text, whole
+from pipeline_lib.reporting.tables import Cell, Column, Group, Table, number, scientific, simple, span, text, whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -25,10 +26,11 @@ SAMPLINGS = "tables/twolayer-samplings.parquet"
 TRADEOFF = "tables/twolayer-tradeoff.parquet"
 BEST = "tables/twolayer-best-splits.parquet"
 PLANS = "tables/twolayer-plans.parquet"
+IDENTITIES = "tables/twolayer-identities.parquet"
 
 KINDS = {
     "two_layer": "two layers (Theorem 1)",
-    "two_layer_pooled": "two layers, Definition 3 kept",
+    "two_layer_pooled": "two layers, pooled (erratum R)",
     "query_level": "queries only (2.3)",
     "document_level": "documents only (2.2)",
 }
@@ -44,12 +46,32 @@ def build(results: ResultsFolder) -> Section | None:
     """Join the parts whose tables are there; no section where none is."""
     blocks = tuple(block for part in PARTS for block in part(results))
     title = "Two-layer generalization analysis"
-    return Section("twolayer", title, blocks) if blocks else None
+    return Section("twolayer", title, (*SUBJECT, *blocks)) if blocks else None
+
+
+SUBJECT = (
+    Paragraph(
+        "A ranker is trained on n queries with mᵢ judged documents each. Queries are a sample of all that could be "
+        "asked, and the documents of a query a sample of all that could be judged. How far can the risk on new "
+        "queries and documents, R, lie above the risk in training, Rₜ? With probability 1 − δ, for losses in [0, M] "
+        "and all rankers f of a class (Theorem 1),"
+    ),
+    Formula(
+        "R(f) ≤ R_t(f) + D(n) + (2M^2 log(4/δ) / n)^{1/2} + (1/n) Σ_i D(⌊m_i/2⌋) + "
+        "(Σ_i 2M^2 log(4/δ) / (m_i n^2))^{1/2}"
+    ),
+    Paragraph(
+        "The first two terms are the layer of queries, the last two that of documents. D(k) bounds the Rademacher "
+        "average of the class on k pairs of documents: how well it can follow pure noise. Of each pair of terms the "
+        "first is for the complexity of the class, the second for chance."
+    ),
+)
 
 
 def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     """Gap, its two layers and the four terms of the bound over the grid."""
-    rows = results.rows(GAPS, columns=["loss", "queries", "documents", "centred_gap", "gap_largest", "bound", *TERMS])
+    needed = ["loss", "queries", "documents", "centred_gap", "gap_largest", "bound", "query_bound", "document_bound"]
+    rows = results.rows(GAPS, columns=[*needed, *TERMS])
     if not rows:
         return ()
     losses = list(dict.fromkeys(row["loss"] for row in rows))
@@ -59,16 +81,23 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     closest = min(rows, key=lambda row: row["bound"] - row["gap_largest"])
     broken = sum(row["gap_largest"] > row["bound"] for row in rows)
     held = "No repetition breaks it" if not broken else f"{broken} cells break it"
+    steps = [
+        falls
+        for one in panels.values()
+        for lines in (one, zip(*one, strict=True))
+        for line in lines
+        for falls in (after < before for before, after in itertools.pairwise(line))
+    ]
     words = (
         "Rankers are trained on n queries with m documents each, drawn from a population of which fresh samples are "
-        "free, so that the expected risk is known. How far below it is the training risk? The gap falls with more "
-        "queries and with more documents:"
+        "free, so that the expected risk is known. How far below it is the training risk? From cell to cell the gap "
+        f"falls in {sum(steps)} of {len(steps)} steps to more queries or more documents."
     )
     bound = (
         f"Theorem 1 bounds the gap by four terms, two a layer. {held}: over {len(rows)} cells the largest gap of "
         f"{rows[0]['repetitions']} repetitions stays {closest['bound'] - closest['gap_largest']:.2f} or more below. "
-        "The bound is far above what is measured, as bounds of this kind are; what it says of the roles of n and m "
-        "is looked at below."
+        f"It is no estimate of the gap, being {_least_ratio(rows):.0f} times as large or more. What it says of the "
+        "roles of n and m is looked at below."
     )
     figure = Figure(
         name="twolayer-gaps",
@@ -87,6 +116,10 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     )
 
 
+def _least_ratio(rows: Sequence[Row]) -> float:
+    return min(float(row["bound"] / row["gap_largest"]) for row in rows if row["gap_largest"] > 0.0)
+
+
 def _heat(panels: dict[str, list[list[float]]], grid_n: Sequence[int], grid_m: Sequence[int]) -> Drawing:
     return heat_maps(
         panels, [f"{n}" for n in grid_n], [f"{m}" for m in grid_m], xlabel="documents m", ylabel="queries n"
@@ -101,47 +134,75 @@ def _full_grid(rows: Sequence[Row]) -> tuple[list[int], list[int]]:
 
 
 def _terms(rows: Sequence[Row], losses: Sequence[str]) -> Block:
-    columns = [Column("loss", "Loss", "left"), Column("n", "n"), Column("m", "m"), Column("gap", "Largest gap")]
+    columns = [Column("n", "n"), Column("m", "m"), Column("gap", "Largest gap")]
     columns += [*(Column(name, title) for name, title in TERMS.items()), Column("bound", "Bound")]
-    cells = []
+    groups = []
     for loss in losses:
         mine = [row for row in rows if row["loss"] == loss]
         corners = [mine[0], max(mine, key=lambda row: row["documents"]), max(mine, key=lambda row: row["queries"])]
-        for row in corners:
-            values = [scientific(row[name]) for name in ("gap_largest", *TERMS, "bound")]
-            cells.append([text(loss), whole(row["queries"]), whole(row["documents"]), *values])
-    notes = [
+        values = ("gap_largest", *TERMS, "bound")
+        cells = [
+            (whole(row["queries"]), whole(row["documents"]), *(scientific(row[name]) for name in values))
+            for row in corners
+        ]
+        groups.append(Group(loss, tuple(cells)))
+    notes = (
         "The smallest sample, the most documents per query, and the most queries; all cells are in the table of "
-        "results."
-    ]
-    return simple("twolayer-terms", "The four terms of Theorem 1 beside the largest gap", GAPS, columns, cells, notes)
+        "results. Zero-one: of the rankers trained with the hinge loss.",
+    )
+    caption = "The four terms of Theorem 1 beside the largest gap"
+    return Table("twolayer-terms", caption, GAPS, tuple(columns), tuple(groups), notes)
 
 
 def _layers(
     by: dict[tuple[str, int, int], Row], losses: Sequence[str], grid_n: Sequence[int], grid_m: Sequence[int]
 ) -> tuple[Block, ...]:
-    columns = [Column("loss", "Loss", "left"), Column("n", "n"), Column("m", "m"), Column("gap", "Gap")]
-    columns += [Column("query", "Query-layer error"), Column("document", "Document-layer error")]
-    cells = []
+    columns = (
+        Column("n", "n"),
+        Column("m", "m"),
+        Column("gap", "Gap"),
+        Column("query", "Query-layer error"),
+        Column("query_bound", "Theorem 2"),
+        Column("document", "Document-layer error"),
+        Column("document_bound", "Theorem 3"),
+    )
+    corners = [(n, m) for n in (grid_n[0], grid_n[-1]) for m in (grid_m[0], grid_m[-1])]
+    groups = []
     for loss in losses:
-        for n, m in (
-            (grid_n[0], grid_m[0]),
-            (grid_n[0], grid_m[-1]),
-            (grid_n[-1], grid_m[0]),
-            (grid_n[-1], grid_m[-1]),
-        ):
-            row = by[loss, n, m]
-            errors = [_with_half(row, name) for name in ("gap", "query_error", "document_error")]
-            cells.append([text(loss), whole(n), whole(m), *errors])
+        rows = [by[loss, n, m] for n, m in corners]
+        cells = [
+            (
+                whole(row["queries"]),
+                whole(row["documents"]),
+                _with_half(row, "gap"),
+                _with_half(row, "query_error"),
+                scientific(row["query_bound"]),
+                _with_half(row, "document_error"),
+                scientific(row["document_bound"]),
+            )
+            for row in rows
+        ]
+        groups.append(Group(loss, tuple(cells)))
+    few_documents, many_documents = corners[0], corners[1]
+    shares = [
+        sorted(by[(loss, *place)]["document_error"] / by[(loss, *place)]["gap"] for loss in losses)
+        for place in (few_documents, many_documents)
+    ]
     words = (
         "The middle risk, over all documents of the sampled queries, splits the gap in two: what comes from having "
-        "few queries, and what comes from having few documents of them. Theorems 2 and 3 bound the two apart."
+        "few queries, and what comes from having few documents of them. "
+        f"At {few_documents[0]} queries the layer of documents makes up {_range(shares[0])} of the gap with "
+        f"{few_documents[1]} documents per query and {_range(shares[1])} with {many_documents[1]}. Theorems 2 and 3 "
+        "bound the two layers apart."
     )
-    notes = ["Means over repetitions ± half of their 95 % intervals."]
-    return (
-        Paragraph(words),
-        simple("twolayer-layers", "The gap by layer, at the corners of the grid", GAPS, columns, cells, notes),
-    )
+    notes = ("Means over repetitions ± half of their 95 % intervals.",)
+    caption = "The gap by layer, at the corners of the grid"
+    return Paragraph(words), Table("twolayer-layers", caption, GAPS, columns, tuple(groups), notes)
+
+
+def _range(shares: Sequence[float]) -> str:
+    low, high = f"{100 * shares[0]:.0f}", f"{100 * shares[-1]:.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def _with_half(row: Row, name: str) -> Cell:
@@ -162,18 +223,23 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
     above = {axis: sum(row["limit_low"] > 0.0 for row in mine) for axis, mine in stays.items()}
     n, m = stays["documents"][0]["fixed"], stays["queries"][0]["fixed"]
     words = (
-        "Discussion 2 says that the gap vanishes only if queries and documents both grow. Two lines through the grid "
-        f"test it. At {n} queries and ever more documents the gap levels off above 0 for {above['documents']} of "
+        "Discussion 2 says that only if queries and documents both grow does the bound go to 0, and of the errors that "
+        "they do not vanish otherwise. Two lines through the grid test it. "
+        f"At {n} queries and ever more documents the gap levels off above 0 for {above['documents']} of "
         f"{len(stays['documents'])} losses: few queries leave an error that no judging of documents mends. At {m} "
-        f"documents and ever more queries it levels off above 0 for {above['queries']} of {len(stays['queries'])}. "
-        "There it is not the gap that stays but the bound: the training risk is an average over independent queries, "
-        "each without bias whatever m ≥ 2, and Theorem 3 replaces the supremum of this average by the average of "
-        "suprema (errata, letter R)."
+        f"documents and ever more queries the fitted limit is above 0 for {above['queries']} of "
+        f"{len(stays['queries'])}."
+    )
+    why = (
+        "Why does the gap go to 0 with the number of queries alone? The training risk is an average over independent "
+        "queries, each without bias however few its documents, so that the errors of documents average out over "
+        "queries. Theorem 3 bounds the supremum over the class of this average by the average of suprema, which "
+        "do not average out: it is the bound that stays, not the gap (errata, letter R)."
     )
     columns = [
         Column("loss", "Loss", "left"),
         Column("growing", "Growing alone", "left"),
-        Column("limit", "Limit of the gap"),
+        Column("limit", "Limit"),
     ]
     columns += [
         Column("interval", "95 % interval"),
@@ -187,7 +253,7 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
         cells.append(
             [
                 text(row["loss"]),
-                text(f"{row['growing']}, {_other(row['growing'])} = {row['fixed']}"),
+                text(f"{row['growing']}, {_other(row['growing'])}\u00a0=\u00a0{row['fixed']}"),
                 number(row["limit"], 4, signed=True),
                 span(row["limit_low"], row["limit_high"], 4, signed=True),
                 number(row["exponent"], 2, signed=True),
@@ -199,7 +265,8 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
     table = simple(
         "twolayer-limits", "Where the gap goes when one of the two grows alone", LIMITS, columns, cells, notes
     )
-    return (Subsection("twolayer-limits-part", "Do both have to grow?", (Paragraph(words), *figures, table)),)
+    told = (Paragraph(words), *((Paragraph(why),) if above["queries"] == 0 else ()))
+    return (Subsection("twolayer-limits-part", "Do both have to grow?", (*told, *figures, table)),)
 
 
 def _other(axis: str) -> str:
@@ -271,7 +338,8 @@ def older(results: ResultsFolder) -> tuple[Block, ...]:
 
 def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
     """Deep against shallow judging at a fixed budget."""
-    rows = results.rows(TRADEOFF, columns=["dataset", "budget", "queries", "documents", "error", "low", "high"])
+    needed = ["dataset", "budget", "queries", "documents", "error", "low", "high"]
+    rows = results.rows(TRADEOFF, columns=needed)
     best = results.rows(BEST, columns=["dataset", "budget", "best_queries", "predicted_queries", "error_inner"])
     if not rows or not best:
         return ()
@@ -281,28 +349,30 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
     )
     words = (
         "A budget of C documents buys many queries with few documents each (shallow judging) or few queries with "
-        f"many (deep). In {inner} of {len(best)} cases both ends are worse than a split between them, beyond their "
-        "intervals, as "
-        "discussion 3 says." + _growth(best)
+        "many (deep). Discussion 3 says that neither end is best, and that Theorem 1 is smallest at"
     )
-    formula = Formula("n^* = (c_1 V^{1/2} + (2 log(4/δ))^{1/2}) / (c_1 (2V)^{1/2}) · C^{1/2},  m^* = C / n^*")
+    formula = Formula("n^{*} = (c_1 V^{1/2} + (2 log(4/δ))^{1/2}) / (c_1 (2V)^{1/2}) · C^{1/2},   m^{*} = C / n^{*}")
+    found = (
+        f"What is best when rankers are trained? In {inner} of {len(best)} cases both ends are worse than a split "
+        "between them, beyond their intervals." + _growth(best)
+    )
     figures = tuple(_curve(rows, best, dataset) for dataset in dict.fromkeys(row["dataset"] for row in best))
     columns = [
         Column("place", "Data", "left"),
         Column("C", "C"),
-        Column("best", "Best n, measured"),
+        Column("best", "Best n"),
+        Column("interval", "95 % interval"),
         Column("star", "n*"),
-    ]
-    columns += [
-        Column("shallow", "Error, m = 2"),
+        Column("shallow", "Error, m\u00a0=\u00a02"),
         Column("inner", "Error, best inner split"),
-        Column("deep", "Error, n = 2"),
+        Column("deep", "Error, n\u00a0=\u00a02"),
     ]
     cells = [
         [
             text(row["dataset"]),
             whole(row["budget"]),
             whole(round(row["best_queries"])),
+            span(row["best_queries_low"], row["best_queries_high"], 0),
             number(row["predicted_queries"], 1),
             _with_half(row, "error_shallowest"),
             number(row["error_inner"], 4),
@@ -310,72 +380,110 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
         ]
         for row in best
     ]
-    notes = ["Errors of the ends ± half of the 95 % interval of their paired difference from the inner split."]
+    notes = [
+        "Best n: of the smallest mean error, its interval by the bootstrap over repetitions. Errors of the ends ± half "
+        "of the 95 % interval of their paired difference from the inner split."
+    ]
     table = simple("twolayer-best-splits", "Best splits of a budget", BEST, columns, cells, notes)
-    return (
-        Subsection("twolayer-tradeoff-part", "Deep or shallow judging?", (Paragraph(words), formula, *figures, table)),
-    )
+    blocks: tuple[Block, ...] = (Paragraph(words), formula, Paragraph(found), *figures, table)
+    return (Subsection("twolayer-tradeoff-part", "Deep or shallow judging?", blocks),)
 
 
 def _growth(best: Sequence[Row]) -> str:
     mine = sorted((row for row in best if row["dataset"] == "population"), key=lambda row: row["budget"])
     if len(mine) < 2:
         return ""
-    budgets = math.log(mine[-1]["budget"] / mine[0]["budget"])
-    measured = math.log(mine[-1]["best_queries"] / mine[0]["best_queries"]) / budgets
-    stated = math.log(mine[-1]["predicted_queries"] / mine[0]["predicted_queries"]) / budgets
-    return (
-        f" But from C = {mine[0]['budget']} to {mine[-1]['budget']} the best number of queries of the population "
-        f"grows as C to the power {measured:.2f}, n* as C to the power {stated:.2f}: it is a number of documents per "
-        "query that stays best, because more queries make up for few documents, which Theorem 3 does not see "
-        "(errata, letter R)."
+    first, last = mine[0], mine[-1]
+    budgets = math.log(last["budget"] / first["budget"])
+    measured = math.log(last["best_queries"] / first["best_queries"]) / budgets
+    stated = math.log(last["predicted_queries"] / first["predicted_queries"]) / budgets
+    said = (
+        f" From C = {first['budget']:,} to {last['budget']:,} the best number of queries of the population grows as C "
+        f"to the power {measured:.2f}, n* as C to the power {stated:.2f}."
+    )
+    if last["best_queries_low"] <= last["predicted_queries"]:
+        return said
+    return said + (
+        " The errors favour shallower judging than the bound does, the more so the larger the budget. The variance of "
+        "the training risk explains it: it is least at a number of documents per query that does not change with C, "
+        "because errors of documents average out over queries, which Theorem 3 does not see (errata, letter R)."
     )
 
 
 def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
-    mine = [row for row in rows if row["dataset"] == dataset]
-    budgets = sorted({row["budget"] for row in mine})
-    series = {
-        f"C = {budget}": [
-            (row["queries"], row["error"], row["low"], row["high"]) for row in mine if row["budget"] == budget
-        ]
-        for budget in budgets
-    }
-    stars = {f"n* for C = {row['budget']}": row["predicted_queries"] for row in best if row["dataset"] == dataset}
+    mine = sorted((row for row in rows if row["dataset"] == dataset), key=lambda row: row["queries"])
+    chosen = sorted((row for row in best if row["dataset"] == dataset), key=lambda row: row["budget"])
+    # On the population the error is known to which training tends: what exceeds it is drawn.
+    in_excess = all(row["reference_error"] is not None for row in mine)
+    series: dict[str, list[Point]] = {}
+    marks: dict[str, list[Point]] = {"smallest": [], "at n*": []}
+    for one in chosen:
+        points = [_excess(row) if in_excess else _error(row) for row in mine if row["budget"] == one["budget"]]
+        series[f"C = {one['budget']:,}"] = points
+        marks["smallest"].append(next(point for point in points if point[0] == one["best_queries"]))
+        at = _between(points, one["predicted_queries"])
+        marks["at n*"].append((one["predicted_queries"], at, at, at))
+    what = "excess error" if in_excess else "pairwise 0-1 error"
+    beyond = ", in excess of that of the ranker to which training tends" if in_excess else ""
     return Figure(
         name=f"twolayer-tradeoff-{dataset.lower()}",
         title=f"Error at a fixed number of judged documents: {dataset}",
-        caption="Pairwise 0-1 error of the trained ranker, mean with its 95 % interval",
+        caption=f"Pairwise 0-1 error of the trained ranker{beyond}, mean with its 95 % interval; deep judging at the "
+        "left, shallow at the right",
         source=TRADEOFF,
         description="; ".join(
             f"C = {row['budget']}: lowest at {row['best_queries']:.0f} queries, n* = {row['predicted_queries']:.0f}"
-            for row in best
-            if row["dataset"] == dataset
+            for row in chosen
         ),
-        draw=partial(line_plot, series, xlabel="queries, n", ylabel="pairwise 0-1 error", log="x", vertical=stars),
+        draw=partial(line_plot, series | marks, xlabel="queries, n", ylabel=what, log="xy" if in_excess else "x"),
     )
 
 
+def _error(row: Row) -> Point:
+    return row["queries"], row["error"], row["low"], row["high"]
+
+
+def _excess(row: Row) -> Point:
+    reference = row["reference_error"]
+    return _point(row["queries"], row["error"] - reference, row["low"] - reference, row["high"] - reference)
+
+
+def _between(points: Sequence[Point], x: float) -> float:
+    """The height of the line through the points at x, which is straight where x is logarithmic."""
+    if not points[0][0] < x < points[-1][0]:
+        return points[0][1] if x <= points[0][0] else points[-1][1]
+    left, right = next(pair for pair in itertools.pairwise(points) if x <= pair[1][0])
+    share = math.log(x / left[0]) / math.log(right[0] / left[0])
+    return left[1] + share * (right[1] - left[1])
+
+
 def capacity(results: ResultsFolder) -> tuple[Block, ...]:
-    """n* against capacity and confidence."""
-    rows = results.rows(PLANS, columns=["budget", "vc_dimension", "delta", "c1", "queries"])
+    """n* against capacity and confidence, and from which size on the bound says something."""
+    needed = ["budget", "vc_dimension", "delta", "c1", "queries", "informative_from", "informative_from_sauer"]
+    rows = results.rows(PLANS, columns=needed)
     if not rows:
         return ()
     values = sorted({row["c1"] for row in rows})
     c1 = values[len(values) // 2]
     budget = max(row["budget"] for row in rows)
-    mine = [row for row in rows if row["c1"] == c1 and row["budget"] == budget]
+    mine = sorted(
+        (row for row in rows if row["c1"] == c1 and row["budget"] == budget), key=lambda row: row["vc_dimension"]
+    )
+    deltas = sorted({row["delta"] for row in mine}, reverse=True)
+    lines = [[row["queries"] for row in mine if row["delta"] == delta] for delta in deltas]
+    falls = all(after < before for line in lines for before, after in itertools.pairwise(line))
+    grows = all(low < high for pair in itertools.pairwise(lines) for low, high in zip(*pair, strict=True))
     series = {
         f"confidence {1 - delta:g}": [
             (row["vc_dimension"], *[row["queries"]] * 3) for row in mine if row["delta"] == delta
         ]
-        for delta in sorted({row["delta"] for row in mine}, reverse=True)
+        for delta in deltas
     }
     words = (
-        f"What does n* depend on? For C = {budget:,} and c1 = {c1:g} it falls with the capacity V of the class and "
-        "grows with the confidence asked for, towards the same limit for large V: the concentration terms matter "
-        "less and less. Try your own budget with `python -m pipeline_lib budget --documents 50000 --features 46 "
-        "--delta 0.05`."
+        f"What does n* depend on? For C = {budget:,} and c₁ = {c1:g} it {'falls' if falls else 'does not always fall'} "
+        f"with the capacity V of the class and {'grows' if grows else 'does not always grow'} with the confidence "
+        "asked for, 1 − δ. Plan a budget of your own with `python -m pipeline_lib budget --documents 50000 "
+        "--features 46 --delta 0.05`."
     )
     figure = Figure(
         name="twolayer-capacity",
@@ -385,31 +493,60 @@ def capacity(results: ResultsFolder) -> tuple[Block, ...]:
         description="All lines fall with V; a higher confidence lies above a lower one.",
         draw=partial(line_plot, series, xlabel="VC dimension, V", ylabel="n*", log="x"),
     )
-    return (Subsection("twolayer-capacity-part", "Capacity and confidence", (Paragraph(words), figure)),)
+    blocks: tuple[Block, ...] = (Paragraph(words), figure, *_informative(mine, deltas[len(deltas) // 2]))
+    return (Subsection("twolayer-capacity-part", "Capacity and confidence", blocks),)
+
+
+def _informative(rows: Sequence[Row], delta: float) -> tuple[Block, ...]:
+    columns = [
+        Column("v", "V"),
+        Column("vc", f"D(k) = c₁ √(V/k), c₁ = {rows[0]['c1']:g}"),
+        Column("sauer", "D(k) of Sauer and Massart"),
+    ]
+    mine = [row for row in rows if row["delta"] == delta]
+    cells = [
+        [whole(row["vc_dimension"]), whole(row["informative_from"]), whole(row["informative_from_sauer"])]
+        for row in mine
+    ]
+    last = mine[-1]
+    words = (
+        "From how many queries and documents on does Theorem 1 say anything at all, being smaller than the largest "
+        f"loss? For V = {last['vc_dimension']} and the 0-1 loss, {last['informative_from']:,} queries with as many "
+        f"documents each if c₁ = {last['c1']:g}, which the paper leaves open, and "
+        f"{last['informative_from_sauer']:,} with a constant that can be computed."
+    )
+    caption = f"The smallest n = m with a bound below 1, 0-1 loss, confidence {1 - delta:g}"
+    return Paragraph(words), simple("twolayer-informative", caption, PLANS, columns, cells)
 
 
 def samplings(results: ResultsFolder) -> tuple[Block, ...]:
     """Two-layer sampling beside (n, m)-sampling."""
-    rows = results.rows(SAMPLINGS, columns=["queries", "documents", "sampling", "gap", "low", "high"])
+    rows = results.rows(SAMPLINGS, columns=["queries", "documents", "what", "value", "low", "high"])
     if not rows:
         return ()
-    names = list(dict.fromkeys(row["sampling"] for row in rows))
-    by = {(row["queries"], row["documents"], row["sampling"]): row for row in rows}
+    whats = list(dict.fromkeys(row["what"] for row in rows))
+    by = {(row["queries"], row["documents"], row["what"]): row for row in rows}
     places = list(dict.fromkeys((row["queries"], row["documents"]) for row in rows))
-    columns = [Column("n", "n"), Column("m", "m"), *(Column(f"s{i}", name) for i, name in enumerate(names))]
+    columns = [Column("n", "n"), Column("m", "m")]
+    columns += [Column(f"s{i}", DIFFERENCES.get(name, name)) for i, name in enumerate(whats)]
     cells = []
     for place in places:
-        found = [by[(*place, name)] for name in names]
+        found = [by[(*place, name)] for name in whats]
+        halves = [(row["high"] - row["low"]) / 2 for row in found]
         shown = [
-            Cell(number(r["gap"]).text, r["gap"], number((r["high"] - r["low"]) / 2).text, (r["high"] - r["low"]) / 2)
-            for r in found
+            Cell(number(row["value"], signed=row["what"] in DIFFERENCES).text, row["value"], number(half).text, half)
+            for row, half in zip(found, halves, strict=True)
         ]
         cells.append([whole(place[0]), whole(place[1]), *shown])
     words = (
         "Section 3.1 sets two-layer sampling apart from (n, m)-sampling by two things: queries may have different "
         "numbers of documents, and documents of one query are not independent as feature vectors. What does each do "
         "to the gap? Uneven lists with the same mean length, and lists of elements that are all independent, stand "
-        "beside the common case."
+        "beside the common case. "
+        + " ".join(
+            _told(f"{title}:", [row for row in rows if row["what"] == name])
+            for name, title in (("lengths", "Different lengths"), ("dependence", "Documents that share a query"))
+        )
     )
     table = simple(
         "twolayer-samplings",
@@ -422,5 +559,52 @@ def samplings(results: ResultsFolder) -> tuple[Block, ...]:
     return (Subsection("twolayer-samplings-part", "Two-layer and (n, m)-sampling", (Paragraph(words), table)),)
 
 
+# How the page calls the differences between two of the samplings.
+DIFFERENCES = {"lengths": "difference by lengths", "dependence": "difference by dependence"}
+
+
+def _told(what: str, rows: Sequence[Row]) -> str:
+    up, down = (sum(row["low"] > 0.0 for row in rows), sum(row["high"] < 0.0 for row in rows))
+    rest = len(rows) - up - down
+    return f"{what} a larger gap in {up} of {len(rows)} places, a smaller one in {down}, none to be told in {rest}."
+
+
+def averages(results: ResultsFolder) -> tuple[Block, ...]:
+    """Definition 3 and equation 6 beside plain computations."""
+    rows = results.rows(IDENTITIES, columns=["statement", "case", "difference"])
+    mine = [row for row in rows if row["statement"] == "definition 3"]
+    equation = [row for row in rows if row["statement"] == "equation 6"]
+    if not mine or not equation:
+        return ()
+    words = (
+        "Theorems 2 and 3 rest on the two-layer Rademacher average of Definition 3: with two documents per query or "
+        "with a single query it should be the ordinary average of as many pairs. Monte Carlo agrees with the "
+        "ordinary average, and on tiny samples with the exact mean over all signs, to within "
+        f"{max(row['difference'] for row in mine):.1f} standard errors. Equation 6, an average over all pairs as one "
+        f"over permutations of disjoint pairs, holds up to m = {max(row['m'] for row in equation)} with a largest "
+        f"difference of {scientific(max(row['difference'] for row in equation)).text}."
+    )
+    columns = [
+        Column("case", "Sample", "left"),
+        Column("two_layer", "Definition 3"),
+        Column("other", "Ordinary, or exact"),
+        Column("apart", "Standard errors apart"),
+    ]
+    cells = []
+    for row in mine:
+        pair = [
+            Cell(number(row[name]).text, row[name], number(row[f"{name}_error"]).text, row[f"{name}_error"])
+            if row[f"{name}_error"]
+            else number(row[name])
+            for name in ("two_layer", "ordinary")
+        ]
+        cells.append([text(row["case"]), *pair, number(row["difference"], 1)])
+    notes = ["± standard error; a number without it is exact."]
+    table = simple(
+        "twolayer-averages", "Two-layer Rademacher averages, linear rankers", IDENTITIES, columns, cells, notes
+    )
+    return (Subsection("twolayer-averages-part", "The average behind the bounds", (Paragraph(words), table)),)
+
+
 # A part reads its own tables and gives blocks, none where its tables are absent. Order: that of the page.
-PARTS: tuple[Part, ...] = (gaps, limits, older, tradeoff, capacity, samplings)
+PARTS: tuple[Part, ...] = (gaps, limits, older, tradeoff, capacity, samplings, averages)
