@@ -115,8 +115,8 @@ def test_differences_of_samplings_are_counted(tmp_path: Path) -> None:
         for what, value in (("even", 1.0), ("uneven", 1.0 + effect), ("lengths", effect), ("dependence", -effect))
     ]
     said = words(twolayer.samplings(written(tmp_path, twolayer.SAMPLINGS, rows)))
-    assert "Different lengths: a larger gap in 1 of 2 places, a smaller one in 0, none to be told in 1." in said
-    assert "share a query: a larger gap in 0 of 2 places, a smaller one in 1, none to be told in 1." in said
+    assert "Different lengths make the gap larger in 1 and smaller in 0 of 2 places" in said
+    assert "Sharing a query makes the gap larger in 0 and smaller in 1 of 2 places" in said
 
 
 def test_the_plans_are_read_as_they_are(tmp_path: Path) -> None:
@@ -163,3 +163,24 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
     assert isinstance(part, Subsection)
     [figure] = [block for block in part.blocks if isinstance(block, Figure)]
     assert "<svg" in save(figure, tmp_path / "figures")
+
+
+@pytest.mark.parametrize(
+    ("places", "labels"),
+    [((2, 40), {"2", "10", "20"}), ((10, 2000), {"10", "100", "1,000"}), ((0.001, 1.0), {"$\\mathdefault{10^{-2}}$"})],
+)
+def test_counts_are_labelled_plainly(places: tuple[float, float], labels: set[str]) -> None:
+    from pipeline_lib.reporting.figures import line_plot
+
+    drawing = line_plot({"a": [(x, 1.0, 1.0, 1.0) for x in places]}, xlabel="n", ylabel="y", log="x")
+    drawing.draw_without_rendering()
+    axis = drawing.axes[0].xaxis
+    shown = {label.get_text() for which in ("major", "minor") for label in axis.get_ticklabels(which=which)}
+    assert labels <= shown
+
+
+def test_a_heat_map_without_a_gap_is_drawn(tmp_path: Path) -> None:
+    from pipeline_lib.reporting.figures import heat_maps
+
+    drawing = heat_maps({"hinge": [[0.0, -0.1]]}, ["10"], ["2", "4"], xlabel="m", ylabel="n")
+    assert {text.get_text() for text in drawing.axes[0].texts} == {"0.000".lstrip("0"), "-0.100"}

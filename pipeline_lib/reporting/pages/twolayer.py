@@ -223,8 +223,8 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
     above = {axis: sum(row["limit_low"] > 0.0 for row in mine) for axis, mine in stays.items()}
     n, m = stays["documents"][0]["fixed"], stays["queries"][0]["fixed"]
     words = (
-        "Discussion 2 says that only if queries and documents both grow does the bound go to 0, and of the errors that "
-        "they do not vanish otherwise. Two lines through the grid test it. "
+        "Discussion 2 says that the bound goes to 0 only if queries and documents both grow, and that otherwise an "
+        "error of the other layer always stays. Two lines through the grid test it. "
         f"At {n} queries and ever more documents the gap levels off above 0 for {above['documents']} of "
         f"{len(stays['documents'])} losses: few queries leave an error that no judging of documents mends. At {m} "
         f"documents and ever more queries the fitted limit is above 0 for {above['queries']} of "
@@ -420,9 +420,8 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
     for one in chosen:
         points = [_excess(row) if in_excess else _error(row) for row in mine if row["budget"] == one["budget"]]
         series[f"C = {one['budget']:,}"] = points
-        marks["smallest"].append(next(point for point in points if point[0] == one["best_queries"]))
-        at = _between(points, one["predicted_queries"])
-        marks["at n*"].append((one["predicted_queries"], at, at, at))
+        for name, queries in (("smallest", one["best_queries"]), ("at n*", one["predicted_queries"])):
+            marks[name].append((queries, *[_between(points, queries)] * 3))
     what = "excess error" if in_excess else "pairwise 0-1 error"
     beyond = ", in excess of that of the ranker to which training tends" if in_excess else ""
     return Figure(
@@ -544,8 +543,8 @@ def samplings(results: ResultsFolder) -> tuple[Block, ...]:
         "to the gap? Uneven lists with the same mean length, and lists of elements that are all independent, stand "
         "beside the common case. "
         + " ".join(
-            _told(f"{title}:", [row for row in rows if row["what"] == name])
-            for name, title in (("lengths", "Different lengths"), ("dependence", "Documents that share a query"))
+            _told(words, [row for row in rows if row["what"] == name])
+            for name, words in (("lengths", "Different lengths make"), ("dependence", "Sharing a query makes"))
         )
     )
     table = simple(
@@ -565,8 +564,7 @@ DIFFERENCES = {"lengths": "difference by lengths", "dependence": "difference by 
 
 def _told(what: str, rows: Sequence[Row]) -> str:
     up, down = (sum(row["low"] > 0.0 for row in rows), sum(row["high"] < 0.0 for row in rows))
-    rest = len(rows) - up - down
-    return f"{what} a larger gap in {up} of {len(rows)} places, a smaller one in {down}, none to be told in {rest}."
+    return f"{what} the gap larger in {up} and smaller in {down} of {len(rows)} places, beyond the interval."
 
 
 def averages(results: ResultsFolder) -> tuple[Block, ...]:
