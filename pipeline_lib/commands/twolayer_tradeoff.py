@@ -27,6 +27,7 @@ SCHEMAS = {
         **{f"{name}{end}": pl.Float64 for name in _ENDS for end in ("", "_low", "_high")},
         **dict.fromkeys(("error_inner", "best_queries", "best_queries_low", "best_queries_high"), pl.Float64),
         "predicted_queries": pl.Float64,
+        **{f"variance_documents{end}": pl.Float64 for end in ("", "_low", "_high")},
     },
 }
 

@@ -75,8 +75,10 @@ def test_what_stays_is_counted(tmp_path: Path, low: float, said: str) -> None:
     assert said in words(twolayer.limits(results))
 
 
-@pytest.mark.parametrize(("shift", "explained"), [(0.0, True), (-2450.0, False)])
-def test_the_growth_of_the_best_split_is_computed(tmp_path: Path, shift: float, explained: bool) -> None:
+@pytest.mark.parametrize(("shift", "explained", "depth"), [(0.0, True, 4.0), (-2450.0, False, 2.0), (0.0, True, None)])
+def test_the_growth_of_the_best_split_is_computed(
+    tmp_path: Path, shift: float, explained: bool, depth: float | None
+) -> None:
     ends = {f"error_{end}{side}": 0.5 for end in ("deepest", "shallowest") for side in ("", "_low", "_high")}
     best = [
         {
@@ -86,6 +88,9 @@ def test_the_growth_of_the_best_split_is_computed(tmp_path: Path, shift: float, 
             "best_queries_low": c / 4.0 + shift,
             "best_queries_high": c / 4.0,
             "predicted_queries": c**0.5,
+            "variance_documents": depth,
+            "variance_documents_low": 3.5,
+            "variance_documents_high": 4.6,
             "error_inner": 0.4,
             **ends,
         }
@@ -100,6 +105,9 @@ def test_the_growth_of_the_best_split_is_computed(tmp_path: Path, shift: float, 
     assert "In 2 of 2 cases both ends are worse" in said
     assert "to the power 1.00, n* as C to the power 0.50" in said
     assert ("errors favour shallower judging" in said) == explained
+    assert ("by it 4.0 documents per query" in said) == (depth == 4.0)
+    assert ("that is inside the interval" in said) == (depth == 4.0)
+    assert ("that is outside the interval" in said) == (depth == 2.0)
 
 
 def test_heights_between_points() -> None:

@@ -52,6 +52,7 @@ TWOLAYER = {
         "data_repetitions": 4,
         "risk_queries": 200,
         "reference_queries": 100,
+        "variance_queries": 100,
         "slices": 1,
     },
 }

@@ -4,15 +4,7 @@
 true pairwise 0-1 error is measured: on the two-layer population, and on data sets by taking m documents of each of n
 training queries and testing on all documents of the test queries.
 
-**What to expect.** For one ranker and given its query, let s1 be the variance of a document's mean loss over partners
-and s2 that of a pair's loss, both averaged over queries, and v the variance over queries of their mean loss. The
-training risk of n queries with m documents, a mean of n U-statistics, has the variance
-
-    (1/n) (v + (2 / (m (m - 1))) (2 (m - 2) s1 + s2)) = (1/C) (v m + 4 s1 + 2 (s2 - 2 s1) / (m - 1)),     C = n m,
-
-which is least at m = 1 + sqrt(2 (s2 - 2 s1) / v), a number of documents per query that does not change with C. So does,
-to first order, the excess risk of the trained ranker, with gradients for losses. Theorem 1, whose layer of documents
-does not shrink with n, has m* grow as sqrt(C) instead.
+Beside n* stands C/m for the m that ``theory.judging_depth`` gives on the population, from the variance of gradients.
 """
 
 from __future__ import annotations
@@ -28,7 +20,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
-from pipeline_lib.experiments.twolayer import risks
+from pipeline_lib.experiments.twolayer import depth, risks
 from pipeline_lib.experiments.twolayer.gaps import LEVEL, ZERO_ONE, mean_interval
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
@@ -44,6 +36,8 @@ BEST = "tables/twolayer-best-splits.parquet"
 POPULATION = "population"
 # Bootstrap samples of repetitions behind the interval of the best split.
 RESAMPLES = 2000
+# Half of a 95 % interval in standard errors, for means over many queries.
+NORMAL = 1.96
 
 
 @dataclass(frozen=True)
@@ -75,6 +69,8 @@ class Settings:
     reference_queries : int
         Queries on which the ranker is found to which training tends on the population; the error in excess of its is
         reported.
+    variance_queries : int
+        Queries behind the depth of judging by variance, on the population.
     slices : int
         Jobs that share the repetitions.
     """
@@ -92,11 +88,12 @@ class Settings:
     data_repetitions: int
     risk_queries: int
     reference_queries: int
+    variance_queries: int
     slices: int
 
     def __post_init__(self) -> None:
         where = "twolayer.tradeoff"
-        for name, least in (("repetitions", 4), ("data_repetitions", 4), ("risk_queries", 2)):
+        for name, least in (("repetitions", 4), ("data_repetitions", 4), ("risk_queries", 2), ("variance_queries", 2)):
             settings.whole(f"{where}.{name}", getattr(self, name), least)
         for name in ("reference_queries", "slices"):
             settings.whole(f"{where}.{name}", getattr(self, name), 1)
@@ -161,8 +158,7 @@ def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]
     population = Population(PopulationSettings.from_mapping(asked.population))
     loss, features = pair_losses.get(asked.loss), population.settings.features
     pool = risks.Pool.of(population.draw(asked.risk_queries, generator(seed, "twolayer-tradeoff", "pool"), 2))
-    rng = generator(seed, "twolayer-tradeoff", "best")
-    best = risks.best_ranker(population, loss, asked.radius, asked.reference_queries, rng)
+    best = _reference(asked, population, seed)
     rows = []
     for repetition in range(part, asked.repetitions, asked.slices):
         for budget in asked.budgets:
@@ -173,6 +169,23 @@ def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]
             place = {"dataset": POPULATION, "features": features, "budget": budget, "fold": 0}
             rows += _rows({**place, "repetition": repetition}, splits, errors[:-1], float(errors[-1]))
     return rows
+
+
+def _reference(asked: Settings, population: Population, seed: int) -> Floats:
+    rng = generator(seed, "twolayer-tradeoff", "best")
+    return risks.best_ranker(population, pair_losses.get(asked.loss), asked.radius, asked.reference_queries, rng)
+
+
+def _depth_by_variance(asked: Settings, seed: int) -> Interval | None:
+    """The best number of documents per query on the population by the variance of gradients."""
+    population = Population(PopulationSettings.from_mapping(asked.population))
+    w, rng = _reference(asked, population, seed), generator(seed, "twolayer-tradeoff", "variance")
+    loss = pair_losses.get(asked.loss)
+    found = depth.by_variance(population, loss, asked.radius, w, asked.variance_queries, rng)
+    if found is None:
+        return None
+    half = NORMAL * found.standard_error
+    return Interval(found.estimate, found.estimate - half, found.estimate + half)
 
 
 def _on_data(asked: Settings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
@@ -224,6 +237,7 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
         places[place][row["documents"]][row["fold"], row["repetition"]] = row["error"]
         references[place] = row["reference_error"]
     tradeoff, best, trials = [], [], []
+    by_variance = _depth_by_variance(asked, seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
         errors = _complete(by_documents, budget)
         if not asked.reaches_both_ends(budget, list(errors)):
@@ -238,7 +252,8 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
             tradeoff.append({**on, **split, "error": error.value, "low": error.low, "high": error.high})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
         one = _compared(errors, budget, two_layer.budget(budget, features, asked.delta, asked.c1).queries, rng)
-        best.append({**on, **_flat(one)})
+        judged = by_variance if dataset == POPULATION else None
+        best.append({**on, **_flat(one), **_variance_columns(judged)})
         trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
     return Results(tradeoff, best, [Evidence("two-tradeoff", tuple(trials), NOTES["two-tradeoff"])])
 
@@ -293,6 +308,13 @@ def _best_queries(errors: Mapping[int, Floats], budget: int, rng: np.random.Gene
     low, high = np.quantile(again, [tail, 1.0 - tail], method="nearest")
     best = float(budget // numbers[np.argmin(measured.mean(axis=1))])
     return Interval(best, min(best, float(low)), max(best, float(high)))
+
+
+def _variance_columns(depth: Interval | None) -> dict[str, float | None]:
+    names = ("variance_documents", "variance_documents_low", "variance_documents_high")
+    return (
+        dict.fromkeys(names) if depth is None else dict(zip(names, (depth.value, depth.low, depth.high), strict=True))
+    )
 
 
 def _shifted(difference: Interval, level: float) -> Interval:

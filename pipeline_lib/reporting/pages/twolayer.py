@@ -363,6 +363,7 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
         Column("best", "Best n"),
         Column("interval", "95 % interval"),
         Column("star", "n*"),
+        Column("variance", "n by variance"),
         Column("shallow", "Error, m\u00a0=\u00a02"),
         Column("inner", "Error, best inner split"),
         Column("deep", "Error, n\u00a0=\u00a02"),
@@ -374,6 +375,7 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
             whole(round(row["best_queries"])),
             span(row["best_queries_low"], row["best_queries_high"], 0),
             number(row["predicted_queries"], 1),
+            number(row["budget"] / row["variance_documents"] if row["variance_documents"] else None, 1),
             _with_half(row, "error_shallowest"),
             number(row["error_inner"], 4),
             _with_half(row, "error_deepest"),
@@ -381,8 +383,9 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
         for row in best
     ]
     notes = [
-        "Best n: of the smallest mean error, its interval by the bootstrap over repetitions. Errors of the ends ± half "
-        "of the 95 % interval of their paired difference from the inner split."
+        "Best n: of the smallest mean error, its interval by the bootstrap over repetitions. By variance: to first "
+        "order for large C, on the population, where it can be computed; – elsewhere. Errors of the ends ± half of the "
+        "95 % interval of their paired difference from the inner split."
     ]
     table = simple("twolayer-best-splits", "Best splits of a budget", BEST, columns, cells, notes)
     blocks: tuple[Block, ...] = (Paragraph(words), formula, Paragraph(found), *figures, table)
@@ -401,12 +404,20 @@ def _growth(best: Sequence[Row]) -> str:
         f" From C = {first['budget']:,} to {last['budget']:,} the best number of queries of the population grows as C "
         f"to the power {measured:.2f}, n* as C to the power {stated:.2f}."
     )
-    if last["best_queries_low"] <= last["predicted_queries"]:
+    if last["best_queries_low"] > last["predicted_queries"]:
+        said += (
+            " The errors favour shallower judging than the bound does, because errors of documents average out over "
+            "queries, which Theorem 3 does not see (errata, letter R)."
+        )
+    depth = last["variance_documents"]
+    if depth is None:
         return said
+    inside = last["best_queries_low"] <= last["budget"] / depth <= last["best_queries_high"]
     return said + (
-        " The errors favour shallower judging than the bound does, the more so the larger the budget. The variance of "
-        "the training risk explains it: it is least at a number of documents per query that does not change with C, "
-        "because errors of documents average out over queries, which Theorem 3 does not see (errata, letter R)."
+        " The variance of the gradients, over queries, documents and pairs, tells more than the bound: by it "
+        f"{depth:.1f} documents per query are best [{last['variance_documents_low']:.1f}, "
+        f"{last['variance_documents_high']:.1f}] whatever the budget, if only it is large; for C = {last['budget']:,} "
+        f"that is {'inside' if inside else 'outside'} the interval of the measured optimum."
     )
 
 
@@ -416,12 +427,13 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
     # On the population the error is known to which training tends: what exceeds it is drawn.
     in_excess = all(row["reference_error"] is not None for row in mine)
     series: dict[str, list[Point]] = {}
-    marks: dict[str, list[Point]] = {"smallest": [], "at n*": []}
+    marks: dict[str, list[Point]] = {}
     for one in chosen:
         points = [_excess(row) if in_excess else _error(row) for row in mine if row["budget"] == one["budget"]]
         series[f"C = {one['budget']:,}"] = points
-        for name, queries in (("smallest", one["best_queries"]), ("at n*", one["predicted_queries"])):
-            marks[name].append((queries, *[_between(points, queries)] * 3))
+        for name, queries in _marked(one).items():
+            height = _between(points, queries)
+            marks.setdefault(name, []).append((queries, height, height, height))
     what = "excess error" if in_excess else "pairwise 0-1 error"
     beyond = ", in excess of that of the ranker to which training tends" if in_excess else ""
     return Figure(
@@ -436,6 +448,13 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
         ),
         draw=partial(line_plot, series | marks, xlabel="queries, n", ylabel=what, log="xy" if in_excess else "x"),
     )
+
+
+def _marked(best: Row) -> dict[str, float]:
+    """The places marked on a curve, as numbers of queries."""
+    places = {"smallest": best["best_queries"], "at n*": best["predicted_queries"]}
+    depth = best["variance_documents"]
+    return places if depth is None else places | {"by variance": best["budget"] / depth}
 
 
 def _error(row: Row) -> Point:
