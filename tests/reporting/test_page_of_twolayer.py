@@ -105,7 +105,7 @@ def test_the_growth_of_the_best_split_is_computed(
     assert "In 2 of 2 cases both ends are worse" in said
     assert "to the power 1.00, n* as C to the power 0.50" in said
     assert ("errors favour shallower judging" in said) == explained
-    assert ("by it 4.0 documents per query" in said) == (depth == 4.0)
+    assert ("by it 4.00 documents per query" in said) == (depth == 4.0)
     assert ("that is inside the interval" in said) == (depth == 4.0)
     assert ("that is outside the interval" in said) == (depth == 2.0)
 

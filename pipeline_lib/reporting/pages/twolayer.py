@@ -384,8 +384,8 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
     ]
     notes = [
         "Best n: of the smallest mean error, its interval by the bootstrap over repetitions. By variance: to first "
-        "order for large C, on the population, where it can be computed; – elsewhere. Errors of the ends ± half of the "
-        "95 % interval of their paired difference from the inner split."
+        "order for large C, on the population only. Errors of the ends ± half of the 95 % interval of their paired "
+        "difference from the inner split."
     ]
     table = simple("twolayer-best-splits", "Best splits of a budget", BEST, columns, cells, notes)
     blocks: tuple[Block, ...] = (Paragraph(words), formula, Paragraph(found), *figures, table)
@@ -415,8 +415,8 @@ def _growth(best: Sequence[Row]) -> str:
     inside = last["best_queries_low"] <= last["budget"] / depth <= last["best_queries_high"]
     return said + (
         " The variance of the gradients, over queries, documents and pairs, tells more than the bound: by it "
-        f"{depth:.1f} documents per query are best [{last['variance_documents_low']:.1f}, "
-        f"{last['variance_documents_high']:.1f}] whatever the budget, if only it is large; for C = {last['budget']:,} "
+        f"{depth:.2f} documents per query are best [{last['variance_documents_low']:.2f}, "
+        f"{last['variance_documents_high']:.2f}] whatever the budget, if only it is large; for C = {last['budget']:,} "
         f"that is {'inside' if inside else 'outside'} the interval of the measured optimum."
     )
 
