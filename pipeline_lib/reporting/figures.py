@@ -31,6 +31,10 @@ WIDTH = 7.2
 """Width of every figure in inches: the width of the page's column."""
 
 
+Band = tuple[float, float, float, float]
+"""A point of a line: (x, y, low, high)."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure with a caption that names where its numbers come from.
@@ -122,8 +126,13 @@ def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequenc
     return figure
 
 
+def banded(x: float, y: float, low: float, high: float) -> Band:
+    """A point for a logarithmic axis, where a band that reaches 0 has no place: it is drawn down to a tenth of y."""
+    return (x, y, max(low, y / 10.0), high)
+
+
 def line_plot(
-    series: Mapping[str, Sequence[tuple[float, float, float, float]]],
+    series: Mapping[str, Sequence[Band]],
     *,
     xlabel: str,
     ylabel: str,

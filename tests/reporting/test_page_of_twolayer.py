@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
-from pipeline_lib.reporting.pages import twolayer
+from pipeline_lib.reporting.pages import twolayer, twolayer_budget, twolayer_gaps
 from pipeline_lib.reporting.results import ResultsFolder
 
 
@@ -41,19 +41,19 @@ def grid(gap: float) -> list[dict[str, object]]:
             "bound": 2.0,
             "query_bound": 1.0,
             "document_bound": 1.0,
-            **dict.fromkeys(twolayer.TERMS, 0.5),
+            **dict.fromkeys(twolayer_gaps.TERMS, 0.5),
         }
         for n, m in ((10, 2), (10, 4), (40, 2), (40, 4), (160, 2))
     ]
 
 
 def test_a_broken_bound_is_said(tmp_path: Path) -> None:
-    assert "No repetition breaks it" in words(twolayer.gaps(written(tmp_path, twolayer.GAPS, grid(1.0))))
-    assert "1 cells break it" in words(twolayer.gaps(written(tmp_path, twolayer.GAPS, grid(41.0))))
+    assert "No repetition breaks it" in words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0))))
+    assert "1 cells break it" in words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(41.0))))
 
 
 def test_the_grid_is_full(tmp_path: Path) -> None:
-    assert twolayer._full_grid(grid(1.0)) == ([10, 40], [2, 4])
+    assert twolayer_gaps._full_grid(grid(1.0)) == ([10, 40], [2, 4])
 
 
 @pytest.mark.parametrize(("low", "said"), [(-0.1, "above 0 for 0 of 1."), (0.1, "above 0 for 1 of 1.")])
@@ -70,9 +70,9 @@ def test_what_stays_is_counted(tmp_path: Path, low: float, said: str) -> None:
         }
         for axis in ("queries", "documents")
     ]
-    written(tmp_path, twolayer.GAPS, grid(1.0))
-    results = written(tmp_path, twolayer.LIMITS, rows)
-    assert said in words(twolayer.limits(results))
+    written(tmp_path, twolayer_gaps.GAPS, grid(1.0))
+    results = written(tmp_path, twolayer_gaps.LIMITS, rows)
+    assert said in words(twolayer_gaps.limits(results))
 
 
 @pytest.mark.parametrize(("shift", "explained", "depth"), [(0.0, True, 4.0), (-2450.0, False, 2.0), (0.0, True, None)])
@@ -100,8 +100,8 @@ def test_the_growth_of_the_best_split_is_computed(
     curve = [
         {**place, "budget": c, "queries": n, "documents": c // n} for c in (100, 10_000) for n in (2, c // 4, c // 2)
     ]
-    written(tmp_path, twolayer.BEST, best)
-    said = words(twolayer.tradeoff(written(tmp_path, twolayer.TRADEOFF, curve)))
+    written(tmp_path, twolayer_budget.BEST, best)
+    said = words(twolayer_budget.tradeoff(written(tmp_path, twolayer_budget.TRADEOFF, curve)))
     assert "In 2 of 2 cases both ends are worse" in said
     assert "to the power 1.00, n* as C to the power 0.50" in said
     assert ("errors favour shallower judging" in said) == explained
@@ -112,7 +112,7 @@ def test_the_growth_of_the_best_split_is_computed(
 
 def test_heights_between_points() -> None:
     points = [(1.0, 4.0, 0.0, 0.0), (10.0, 2.0, 0.0, 0.0), (100.0, 6.0, 0.0, 0.0)]
-    found = [twolayer._between(points, x) for x in (0.5, 1.0, 10**0.5, 10.0, 10**1.5, 1000.0)]
+    found = [twolayer_budget._between(points, x) for x in (0.5, 1.0, 10**0.5, 10.0, 10**1.5, 1000.0)]
     assert found == pytest.approx([4.0, 4.0, 3.0, 2.0, 4.0, 6.0])
 
 
@@ -143,11 +143,11 @@ def test_the_plans_are_read_as_they_are(tmp_path: Path) -> None:
             for delta in (0.2, 0.1)
         ]
 
-    said = words(twolayer.capacity(written(tmp_path, twolayer.PLANS, plans(1.0))))
+    said = words(twolayer_budget.capacity(written(tmp_path, twolayer_budget.PLANS, plans(1.0))))
     assert "it falls with the capacity V of the class and grows with the confidence" in said
     assert "12 queries with as many documents each" in said
     assert "3,456" in said
-    said = words(twolayer.capacity(written(tmp_path, twolayer.PLANS, plans(-1.0))))
+    said = words(twolayer_budget.capacity(written(tmp_path, twolayer_budget.PLANS, plans(-1.0))))
     assert "does not always fall" in said
     assert "does not always grow" in said
 
@@ -166,8 +166,8 @@ def test_averages_say_how_far_apart(tmp_path: Path) -> None:
 def test_figures_are_drawn(tmp_path: Path) -> None:
     from pipeline_lib.reporting.figures import Figure, save
 
-    results = written(tmp_path, twolayer.GAPS, grid(1.0))
-    [part] = twolayer.gaps(results)
+    results = written(tmp_path, twolayer_gaps.GAPS, grid(1.0))
+    [part] = twolayer_gaps.gaps(results)
     assert isinstance(part, Subsection)
     [figure] = [block for block in part.blocks if isinstance(block, Figure)]
     assert "<svg" in save(figure, tmp_path / "figures")
