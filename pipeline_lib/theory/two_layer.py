@@ -162,6 +162,9 @@ def bound(
 def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
     """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
 
+    McDiarmid's inequality would give half of the second term: another query moves the mean of n losses in [0, M] by at
+    most M/n, not 2M/n (docs/errata.md, AA).
+
     The bounds for a query's documents as one deterministic whole (section 2.3) have this form, too: they do not change
     with the number of documents.
 
