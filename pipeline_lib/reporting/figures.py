@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKS = ("*", "d", "p")
 WIDTH = 7.2
 """Width of every figure in inches: the width of the page's column."""
 
@@ -139,11 +140,13 @@ def line_plot(
     log: str = "",
     vertical: Mapping[str, float] | None = None,
     bounds: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    marks: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Drawing:
     """Draw lines with bands; each point is ``(x, y, low, high)``, with ``low == y == high`` where there is no band.
 
     ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or ``"xy"``), ``vertical`` marks places on x.
     ``bounds`` are dashed lines of points ``(x, y)``; the first has the colour of the first series, and so on.
+    ``marks`` are single points of at most three kinds.
     """
     figure = _drawing(3.1)
     axis = figure.subplots()
@@ -156,6 +159,9 @@ def line_plot(
     for i, (label, curve) in enumerate((bounds or {}).items()):
         x, y = zip(*curve, strict=True)
         axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=label)
+    for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
+        x, y = zip(*places, strict=True)
+        axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=label, zorder=3)
     for i, (label, place) in enumerate((vertical or {}).items()):
         axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=label)
     if "x" in log:
@@ -165,9 +171,8 @@ def line_plot(
         axis.set_yscale("log")
     axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.grid()
-    figure.legend(
-        loc="outside lower center", ncols=min(4, max(1, len(series) + len(bounds or {}) + len(vertical or {})))
-    )
+    labels = sum(len(one or {}) for one in (series, bounds, marks, vertical))
+    figure.legend(loc="outside lower center", ncols=min(4, max(1, labels)))
     return figure
 
 

@@ -41,14 +41,14 @@ def test_splits_use_the_whole_budget():
     assert asked.splits(12) == [(6, 2), (4, 3), (3, 4), (2, 6)]
 
 
-def test_every_place_that_reaches_both_ends_is_judged():
+def test_every_place_with_enough_long_lists_is_judged():
     asked = tradeoff.Settings.from_mapping(SMALL)
-    # Lists of 8 documents: the budget of 24 lacks its deepest split.
+    # Lists of 8 documents: the budget of 24 lacks its deepest split, and so is not tried at all.
     rows = [row for part in range(2) for row in tradeoff.measure(asked, [fold(20, 8)], 1, part)]
     found = tradeoff.join(asked, rows, 1)
     places = {(row["dataset"], row["budget"]) for row in found.tradeoff}
     assert places == {("population", 12), ("toy", 12)}
-    assert {(row["dataset"], row["budget"]) for row in rows} == {*places, ("toy", 24)}
+    assert {(row["dataset"], row["budget"]) for row in rows} == places
     assert [trial.setting["dataset"] for trial in found.evidence[0].trials] == ["population", "toy"]
     assert found == tradeoff.join(asked, rows[::-1], 1)
 
@@ -59,6 +59,18 @@ def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
     tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), fold(20, 12), 1, 0)
     assert {data.n_documents for data in seen} == {12, 24}
     assert all(len(set(data.qids)) == data.n_queries for data in seen)
+
+
+def test_all_splits_draw_from_the_same_queries(monkeypatch):
+    # 8 long lists and 12 short ones; 12 documents need 6 lists of 6, 24 documents 12 lists of 12.
+    seen = []
+    monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])
+    population, rng = Population(PopulationSettings(features=3)), np.random.default_rng(0)
+    train = population.draw(20, rng, np.array([6] * 8 + [5] * 12))
+    one = tradeoff.Fold("toy", 1, train, population.draw(5, rng, 4))
+    tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), one, 1, 0)
+    assert {data.n_documents for data in seen} == {12}
+    assert {qid for data in seen for qid in data.qids} == set(train.qids[:8])
 
 
 def test_a_data_set_without_long_lists_leaves_the_population():

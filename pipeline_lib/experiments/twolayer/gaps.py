@@ -228,9 +228,9 @@ NOTES = {
     "two-thm2": "The largest error of all repetitions and m.",
     "two-thm3": "The largest error of all repetitions.",
     "two-both": "Limits are those of gap = limit + b/x + c/x² through the largest x, whole repetitions being the "
-    "unit. At fixed n the gap stays, as the paper says. At fixed m it tends to 0 with n: the empirical risk of lists "
-    "of m documents is an average over independent queries without bias. It is the bound that levels off there "
-    "(errata, letter R).",
+    "unit; their intervals hold with 95 % all together. At fixed n the gap stays, as the paper says. At fixed m it "
+    "tends to 0 with n: the empirical risk of lists of m documents is an average over independent queries without "
+    "bias. It is the bound that levels off there (errata, letter R).",
     "two-vs-old": "What remains when documents grow from the fewest to the most at the smallest n: 1 is all, 0 is "
     "nothing. The bound for independent documents counts all documents together.",
 }
@@ -254,11 +254,11 @@ def centred_gaps(rows: Sequence[Row]) -> Floats:
     return _differences(rows, "expected", "empirical") - _differences(rows, "best_expected", "best_empirical")
 
 
-def mean_interval(values: Floats) -> Interval:
+def mean_interval(values: Floats, level: float = LEVEL) -> Interval:
     """The mean with its t interval."""
     from scipy.special import stdtrit
 
-    half = float(stdtrit(len(values) - 1, (1.0 + LEVEL) / 2.0)) * values.std(ddof=1) / math.sqrt(len(values))
+    half = float(stdtrit(len(values) - 1, (1.0 + level) / 2.0)) * values.std(ddof=1) / math.sqrt(len(values))
     mean = float(values.mean())
     return Interval(mean, mean - float(half), mean + float(half))
 
@@ -384,14 +384,19 @@ def _axes(asked: Settings) -> dict[str, list[tuple[int, int]]]:
 
 
 def _limits(asked: Settings, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
-    """For every loss and axis: the limit of the gap, and the exponent with which it falls."""
+    """For every loss and axis: the limit of the gap, and the exponent with which it falls.
+
+    A claim stands or falls with the worst of the limits: their intervals hold all together (Bonferroni).
+    """
     rows = []
-    for loss in dict.fromkeys(key[0] for key in cells):
+    losses = list(dict.fromkeys(key[0] for key in cells))
+    level = 1.0 - (1.0 - LEVEL) / (2 * len(losses))
+    for loss in losses:
         for axis, places in _axes(asked).items():
             x = np.array([place[axis == "documents"] for place in places], np.float64)
             gaps = np.column_stack([centred_gaps(cells[loss, n, m]) for n, m in places])
             row: dict[str, Any] = {"loss": loss, "growing": axis, "fixed": places[0][axis == "queries"]}
-            limit = mean_interval(limits_at_infinity(x, gaps))
+            limit = mean_interval(limits_at_infinity(x, gaps), level)
             row |= {"limit": limit.value, "limit_low": limit.low, "limit_high": limit.high}
             row |= {"exponent": None, "exponent_low": None, "exponent_high": None}
             if (gaps.mean(axis=0) > 0.0).all():

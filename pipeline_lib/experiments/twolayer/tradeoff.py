@@ -60,8 +60,9 @@ class Settings:
     data_budgets : rising ints
         C on data sets.
     documents : rising ints, the first 2
-        m; those that divide C are tried. A data set takes part with the budgets of which it can fill both ends: C/2
-        queries with two documents each, and two queries with C/2.
+        m; those that divide C are tried. On a data set every split of a budget draws from the same queries, those with
+        C/2 documents or more, because long lists are unlike short ones; it takes part with the budgets for which it
+        has C/2 of them.
     repetitions, data_repetitions : int
         On the population; on every fold of a data set.
     risk_queries : int
@@ -197,14 +198,13 @@ def _on_data(asked: Settings, fold: Fold, seed: int, part: int) -> list[dict[str
     for repetition in range(part, asked.data_repetitions, asked.slices):
         for budget in asked.data_budgets:
             rng = generator(seed, "twolayer-tradeoff", fold.dataset, fold.number, budget, repetition)
-            splits, errors = [], []
-            for n, m in asked.splits(budget):
-                eligible = np.flatnonzero(train.documents_per_query >= m)
-                if len(eligible) < n:
-                    continue
+            eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
+            if len(eligible) < budget // 2:
+                continue
+            splits, errors = asked.splits(budget), []
+            for n, m in splits:
                 sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
                 w, _ = risks.fitted(sample, loss, asked.data_radius)
-                splits.append((n, m))
                 errors.append(risks.empirical(test, measured, w))
             place = {"dataset": fold.dataset, "features": train.n_features, "budget": budget, "fold": fold.number}
             rows += _rows({**place, "repetition": repetition}, splits, errors, None)
@@ -230,18 +230,16 @@ def _rows(
 
 def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
     """Tables and evidence from the rows of all slices."""
-    places: dict[tuple[str, int, int], dict[int, dict[tuple[int, int], float]]] = defaultdict(lambda: defaultdict(dict))
+    places: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     references: dict[tuple[str, int, int], float | None] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: (row["fold"], row["repetition"], row["documents"])):
         place = row["dataset"], row["features"], row["budget"]
-        places[place][row["documents"]][row["fold"], row["repetition"]] = row["error"]
+        places[place][row["documents"]].append(row["error"])
         references[place] = row["reference_error"]
     tradeoff, best, trials = [], [], []
     by_variance = _depth_by_variance(asked, seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
-        errors = _complete(by_documents, budget)
-        if not asked.reaches_both_ends(budget, list(errors)):
-            continue
+        errors = {m: np.array(found) for m, found in by_documents.items()}
         repetitions = len(errors[2])
         terms = [two_layer.even_bound(budget / m, budget, features, asked.delta, asked.c1).total for m in errors]
         on: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
@@ -261,18 +259,10 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
 NOTES = {
     "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of "
     "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
-    "other; that of the best n is by the bootstrap over repetitions. On data sets a deep split can only use the "
-    "queries that are long enough. The measured optimum need not follow n*, because the layer of documents does "
-    "shrink with n (errata, letter R).",
+    "other; that of the best n is by the bootstrap over repetitions. On data sets all splits draw from the same "
+    "queries, long enough for the deepest, and intervals are for these data, not for others like them. The measured "
+    "optimum need not follow n*, because the layer of documents does shrink with n (errata, letter R).",
 }
-
-
-def _complete(by_documents: Mapping[int, Mapping[tuple[int, int], float]], budget: int) -> dict[int, Floats]:
-    """Errors of every m, unit by unit, in the folds that fill both ends of the budget; only m that all of them fill."""
-    ends = (set(by_documents.get(m, {})) for m in (2, budget // 2))
-    units = sorted(set.intersection(*ends))
-    kept = {m: one for m, one in sorted(by_documents.items()) if units and set(units) <= set(one)}
-    return {m: np.array([one[unit] for unit in units]) for m, one in kept.items()}
 
 
 def _compared(

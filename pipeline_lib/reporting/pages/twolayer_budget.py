@@ -108,13 +108,12 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
     # On the population the error is known to which training tends: what exceeds it is drawn.
     in_excess = all(row["reference_error"] is not None for row in mine)
     series: dict[str, list[Band]] = {}
-    marks: dict[str, list[Band]] = {}
+    marks: dict[str, list[tuple[float, float]]] = {}
     for one in chosen:
         points = [_excess(row) if in_excess else _error(row) for row in mine if row["budget"] == one["budget"]]
         series[f"C = {one['budget']:,}"] = points
         for name, queries in _marked(one).items():
-            height = _between(points, queries)
-            marks.setdefault(name, []).append((queries, height, height, height))
+            marks.setdefault(name, []).append((queries, _between(points, queries)))
     what = "excess error" if in_excess else "pairwise 0-1 error"
     beyond = ", in excess of that of the ranker to which training tends" if in_excess else ""
     return Figure(
@@ -127,7 +126,7 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
             f"C = {row['budget']}: lowest at {row['best_queries']:.0f} queries, n* = {row['predicted_queries']:.0f}"
             for row in chosen
         ),
-        draw=partial(line_plot, series | marks, xlabel="queries, n", ylabel=what, log="xy" if in_excess else "x"),
+        draw=partial(line_plot, series, xlabel="queries, n", ylabel=what, log="xy" if in_excess else "x", marks=marks),
     )
 
 

@@ -229,13 +229,16 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
             [
                 text(row["loss"]),
                 text(f"{row['growing']}, {_other(row['growing'])}\u00a0=\u00a0{row['fixed']}"),
-                number(row["limit"], 4, signed=True),
-                span(row["limit_low"], row["limit_high"], 4, signed=True),
+                number(row["limit"], 5, signed=True),
+                span(row["limit_low"], row["limit_high"], 5, signed=True),
                 number(row["exponent"], 2, signed=True),
                 between,
             ]
         )
-    notes = ["Limits: gap = limit + b/x + c/x² through the four largest x. Exponents: of the whole line, −1 for 1/x."]
+    notes = [
+        "Limits: gap = limit + b/x + c/x² through the four largest x; the intervals hold with 95 % all together. "
+        "Exponents: of the whole line, −1 for 1/x."
+    ]
     figures = tuple(_line(measured, axis, fixed) for axis, fixed in (("queries", m), ("documents", n)))
     table = simple(
         "twolayer-limits", "Where the gap goes when one of the two grows alone", LIMITS, columns, cells, notes
