@@ -36,6 +36,7 @@ def grid(gap: float) -> list[dict[str, object]]:
             "queries": n,
             "documents": m,
             "repetitions": 3,
+            "certified": 2,
             **{f"{part}{end}": gap / (n * m) for part in parts for end in ("", "_low", "_high")},
             "gap_largest": gap / (n * m),
             "bound": 2.0,
@@ -48,6 +49,9 @@ def grid(gap: float) -> list[dict[str, object]]:
 
 
 def test_a_broken_bound_is_said(tmp_path: Path) -> None:
+    assert "Of the rankers, 10 of 15 are certified" in words(
+        twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0)))
+    )
     assert "No repetition breaks it" in words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0))))
     assert "1 cells break it" in words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(41.0))))
 
