@@ -56,6 +56,12 @@ COSTS: Mapping[str, Cost] = {
     "topk_figure": Cost(6.0, 20.0, 500.0, 20.0),
     "topk_order": Cost(1.0, 0.0),
     "lists_constants": Cost(15.0, 0.0, 800.0),
+    "twolayer_statements": Cost(3.0, 0.0, 500.0),
+    "twolayer_gaps_slice": Cost(12.0, 0.0, 800.0),
+    "twolayer_gaps": Cost(4.0, 0.0, 600.0),
+    "twolayer_samplings": Cost(7.0, 0.0, 500.0),
+    "twolayer_tradeoff_slice": Cost(12.0, 0.0, 800.0),
+    "twolayer_tradeoff": Cost(2.0, 0.0, 500.0),
     "judge_claims": Cost(1.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
