@@ -46,6 +46,11 @@ COSTS: Mapping[str, Cost] = {
     "compare_models": Cost(3.0, 0.0, 800.0),
     "slam_losses": Cost(14.0, 0.0, 800.0),
     "lists_constants": Cost(15.0, 0.0, 800.0),
+    "lists_grid": Cost(20.0, 0.0, 1500.0),
+    "lists_real": Cost(4.0, 1.0, 800.0, 20.0),
+    "lists_sparse": Cost(7.0, 0.0, 1000.0),
+    "lists_averages": Cost(5.0, 0.0),
+    "lists_summary": Cost(4.0, 0.0),
     "judge_claims": Cost(1.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }

@@ -160,7 +160,9 @@ def _smoothly(covering: Covering, low: float, high: float) -> float:
     return float(half * np.sum(weights * eps * np.sqrt(covering._log2_smoothed(eps))))
 
 
-def corollary_8(*, n: float, m: float, lipschitz: float, radius: float, feature_norm: float, loss_bound: float) -> float:
+def corollary_8(
+    *, n: float, m: float, lipschitz: float, radius: float, feature_norm: float, loss_bound: float
+) -> float:
     """Rad <= 10 a log(6 B / (5 a)), a = G W2 R_X sqrt(log2(3 m n) / n): the closed form for the l2 class.
 
     Example

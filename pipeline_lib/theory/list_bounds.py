@@ -233,6 +233,17 @@ def of_surrogate(
     }
 
 
+def place(name: str) -> str:
+    """Where the statement ``name`` stands in the paper.
+
+    Example
+    -------
+    >>> place("erm")
+    'Theorem 9'
+    """
+    return _statement(name).place
+
+
 def rerm_l2(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> float:
     """The lambda of Theorem 6: sqrt( (4 G^2/n) / (W2^2/2 + 4 W2^2/n) ) with G R_X as the constant in w (Theorem 18).
 
@@ -288,9 +299,7 @@ def _check(where: str, key: str, value: float) -> None:
 _CONSTANTS = ("lipschitz", "lipschitz_l2", "smoothness")
 
 
-def _chapelle_wu(
-    *, n: float, m: float, radius: float, feature_norm: float, lipschitz_l2: float, delta: float
-) -> float:
+def _chapelle_wu(*, n: float, m: float, radius: float, feature_norm: float, lipschitz_l2: float, delta: float) -> float:
     return complexity_of_chapelle_wu(
         n=n, m=m, lipschitz_l2=lipschitz_l2, radius=radius, feature_norm=feature_norm
     ) + math.sqrt(8.0 * math.log(1.0 / delta) / n)
@@ -399,9 +408,7 @@ _STATEMENTS = {
     "rerm": _Statement("Theorem 6", ("lipschitz",), _rerm, convex=True),
     "erm": _Statement("Theorem 9", ("lipschitz", "loss_bound", "delta"), _erm, by_entropy=True),
     "erm-l1": _Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True),
-    "smooth-ogd": _Statement(
-        "equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True
-    ),
+    "smooth-ogd": _Statement("equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True),
     "optimistic": _Statement(
         "Theorem 17",
         ("smoothness", "loss_bound", "delta", "empirical_risk"),

@@ -83,7 +83,8 @@ def composite(
     """A lower estimate of (1/n) E sup over ||w|| <= radius of sum_i sigma_i phi(X_i w, y_i), by ascent.
 
     For every draw of signs, Frank and Wolfe's steps uphill from w = 0 and from a random point of the ball; the best
-    point met counts. Both the starts and the number of steps can only make the estimate too small.
+    point met counts. Both the starts and the number of steps can only make the estimate too small. What the sum is at
+    w = 0 is taken off: its mean is 0, and draws vary less without it.
 
     Parameters
     ----------
@@ -93,29 +94,34 @@ def composite(
     steps : int >= 1
         Of each ascent.
     largest_risk : float, optional
-        Only points with mean loss up to this one count: the class of Corollary 16. A draw where none is met counts 0.
+        Only points with mean loss up to this one count: the class of Corollary 16.
 
     Raises
     ------
     DataError
-        When an argument is out of range.
+        When an argument is out of range, or w = 0 is not in the class of ``largest_risk``.
 
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
-    >>> found = composite(data, "ranksvm", 1.0, 400, 0)
-    >>> abs(found.estimate - 1.0) < 4 * found.standard_error       # (sup phi - inf phi) / 2 = (2 - 0) / 2
-    True
+    >>> composite(data, "ranksvm", 1.0, 10, 0)                      # (sup phi - inf phi) / 2 = (2 - 0) / 2
+    Estimate(estimate=1.0, standard_error=0.0)
     """
     _check(data, radius, draws)
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     rng = _generator(seed)
+    at_zero = loss.unchecked(np.zeros(data.n_documents), data.y, data.offsets)[0]
+    if largest_risk is not None and float(at_zero.mean()) > largest_risk:
+        raise DataError(
+            f"largest_risk: expected at least {at_zero.mean()}, the mean loss of w = 0, found {largest_risk}"
+        )
     found = []
     for _ in range(draws):
         signs = 2.0 * rng.integers(0, 2, data.n_queries) - 1.0
         direction = rng.normal(size=data.n_features)
         starts = (np.zeros(data.n_features), _corner(direction, radius, ball))
-        found.append(max(_ascend(data, loss, signs, start, radius, ball, steps, largest_risk) for start in starts))
+        reached = [_ascend(data, loss, signs, start, radius, ball, steps, largest_risk) for start in starts]
+        found.append(max(0.0, *(value - float(signs @ at_zero) / data.n_queries for value in reached)))
     return _estimate(np.array(found))
 
 
@@ -130,7 +136,7 @@ def _ascend(
     largest_risk: float | None,
 ) -> float:
     X, each = data.X64, np.repeat(signs, data.documents_per_query)
-    best = 0.0 if largest_risk is not None else -math.inf
+    best = -math.inf
     for k in range(steps):
         values, gradient = loss.unchecked(X @ w, data.y, data.offsets)
         if largest_risk is None or float(values.mean()) <= largest_risk:
