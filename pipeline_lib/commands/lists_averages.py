@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ from pipeline_lib.experiments.lists import averages
 from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
-SCHEMAS = {
+SCHEMAS: Mapping[str, Mapping[str, type[pl.DataType]]] = {
     "averages": {
         "class": pl.String,
         "n": pl.Int64,

@@ -55,6 +55,7 @@ SCHEMAS = {
         "loss_bound": pl.Float64,
         "vacuous": pl.Boolean,
         "not_vacuous_from": pl.Int64,
+        "beats_theorem_9_from": pl.Int64,
     },
     "exponents": {
         "axis": pl.String,

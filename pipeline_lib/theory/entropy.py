@@ -1,8 +1,8 @@
 """How large are the covering numbers of `lists`, and the Rademacher averages that entropy integrals make of them?
 
-The classes are {phi(X w, y)} for ||w||_2 <= W2 (or ||w||_1 <= W1) and documents ||x||_2 <= R_X (||x||_inf <= Rbar_X), with
-phi G-Lipschitz, or H-smooth and non-negative, with respect to the maximum norm of scores. All three covering numbers
-(Propositions 7, 10 and 15) have the form
+The classes are {phi(X w, y)} for ||w||_2 <= W2 (or ||w||_1 <= W1) and documents ||x||_2 <= R_X (||x||_inf <= Rbar_X),
+with phi G-Lipschitz, or H-smooth and non-negative, with respect to the maximum norm of scores. All three covering
+numbers (Propositions 7, 10 and 15) have the form
 
     log2 N(eps) <= ceil(A^2 / eps^2) log2(2 max(1, ceil(c / eps)) m n + 1),
 

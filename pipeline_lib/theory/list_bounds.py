@@ -4,15 +4,20 @@ n queries of m documents; phi has the Lipschitz constants G (with respect to the
 Euclidean norm) and, where it is smooth, the smoothness constant H_phi; ||w||_2 <= W2 and ||x||_2 <= R_X (``erm-l1``:
 ||w||_1 <= W1 and ||x||_inf <= Rbar_X).
 
-| name | statement | bounds | holds |
-|---|---|---|---|
-| ``chapelle-wu`` | Section 4: 3 G^CW W2 R_X sqrt(m/n) + sqrt(8 log(1/delta)/n), as printed, for losses in [0, 1] | L - Lhat, all w | 1 - delta |
-| ``ogd`` | Theorem 5: G W2 R_X sqrt(2/n) | L - L* of the mean iterate, phi convex | in expectation |
-| ``rerm`` | Theorem 6: 2 G R_X W2 (8/n + sqrt(2/n)) | L - L* of regularised minimisation, phi convex | in expectation |
-| ``erm`` | Theorem 9: 2 Rad + 3 B sqrt(log(2/delta)/(2n)), Rad by Corollary 8 | L - Lhat, all w | 1 - delta |
-| ``erm-l1`` | Theorem 12: the same with Rad from Proposition 10 | L - Lhat, all w | 1 - delta |
-| ``smooth-ogd`` | (8): 2 sqrt(2 H W2^2 L*/n) + 8 H W2^2/n, H = R_X^2 H_phi | L - L* of the mean iterate, phi convex, >= 0 | in expectation |
-| ``optimistic`` | Theorem 17: L <= Lhat + 45 r* + sqrt(8 r* L) + sqrt(4 r0 L) + 20 r0, solved for L | L - Lhat, all w, phi >= 0 | 1 - delta |
+| name | statement | what it adds |
+|---|---|---|
+| ``chapelle-wu`` | Section 4 | 3 G^CW W2 R_X sqrt(m/n) + sqrt(8 log(1/delta)/n), as printed, for losses in [0, 1] |
+| ``ogd`` | Theorem 5 | G W2 R_X sqrt(2/n) |
+| ``rerm`` | Theorem 6 | 2 G R_X W2 (8/n + sqrt(2/n)) |
+| ``erm`` | Theorem 9 | 2 Rad + 3 B sqrt(log(2/delta)/(2n)), Rad by Corollary 8 |
+| ``erm-l1`` | Theorem 12 | the same, Rad from Proposition 10 |
+| ``smooth-ogd`` | (8) | 2 sqrt(2 H W2^2 L*/n) + 8 H W2^2/n, H = R_X^2 H_phi |
+| ``optimistic`` | Theorem 17 | L <= Lhat + 45 r* + sqrt(8 r* L) + sqrt(4 r0 L) + 20 r0, solved for L |
+
+``ogd``, ``rerm`` and ``smooth-ogd`` need a convex loss and bound the expected excess risk L - L* of a learner: the mean
+iterate of online gradient descent (with the step W2/(G R_X sqrt(2n)), or that of (7) for a non-negative smooth loss),
+and the regularised minimiser. The others hold for all w of the class at once with probability 1 - delta and bound
+L - Lhat, also for losses that are not convex; ``optimistic`` needs a smooth and non-negative one.
 
 The constants inside Theorems 9 and 12 are those of the standard argument (McDiarmid's inequality for the deviation and
 again for the empirical Rademacher average), which the paper leaves to the reader.
@@ -98,8 +103,7 @@ def evaluate(
     >>> evaluate("ogd", **given)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: ogd (Theorem 5): expected lipschitz, the constant G with respect to the maximum norm \
-of scores, found none
+    pipeline_lib.errors.DataError: ogd (Theorem 5): expected lipschitz, G in the maximum norm of scores, found none
     """
     statement = _statement(name)
     values = {
@@ -126,7 +130,7 @@ of scores, found none
     if entropy not in (None, "closed-form", "integral"):
         raise DataError(f"entropy: expected 'closed-form' or 'integral', found {entropy!r}")
     common = {"n": float(n), "m": float(m), "radius": float(radius), "feature_norm": float(feature_norm)}
-    needed = {key: values[key] for key in statement.needs}
+    needed: dict[str, Any] = {key: values[key] for key in statement.needs}
     if statement.by_entropy:
         needed["entropy"] = entropy or ("integral" if name == "erm-l1" else "closed-form")
     return statement.formula(**common, **needed)
@@ -206,7 +210,7 @@ def of_surrogate(
     >>> of_surrogate("ogd", surrogates.create("smooth-dcg"), m=10, y_max=2, radius=1.0, feature_norm=1.0)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: ogd (Theorem 5): expected a convex loss, which its proof needs; smooth-dcg is not convex
+    pipeline_lib.errors.DataError: ogd (Theorem 5): expected a convex loss, which smooth-dcg is not
     """
     from pipeline_lib.theory.constants import constants
 
@@ -214,7 +218,7 @@ def of_surrogate(
     found = constants(surrogate, m, y_max, score_bound=radius * feature_norm)
     where = f"{name} ({statement.place})"
     if statement.convex and not found.convex:
-        raise DataError(f"{where}: expected a convex loss, which its proof needs; {surrogate.name} is not convex")
+        raise DataError(f"{where}: expected a convex loss, which {surrogate.name} is not")
     if "smoothness" in statement.needs and found.smoothness is None:
         raise DataError(f"{where}: expected a smooth loss; {surrogate.name} has kinks")
     if statement.non_negative and getattr(surrogate, "sign", "regret") != "regret":
@@ -256,9 +260,9 @@ def rerm_l2(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> 
 
 
 MEANINGS = {
-    "lipschitz": "the constant G with respect to the maximum norm of scores",
-    "lipschitz_l2": "the constant G^CW with respect to the Euclidean norm of scores",
-    "smoothness": "the constant H with respect to the maximum norm of scores",
+    "lipschitz": "G in the maximum norm of scores",
+    "lipschitz_l2": "G in the Euclidean norm of scores",
+    "smoothness": "H in the maximum norm of scores",
     "d": "the number of features",
     "loss_bound": "the bound B on the loss over the class",
     "delta": "the probability with which the bound may fail",

@@ -1,7 +1,7 @@
 """How many rankers of a ball are found whose losses on a sample are far apart?
 
 Points further apart than 2 eps lie in different balls of radius eps, so that a packing at scale 2 eps is never larger
-than a cover at scale eps: a lower estimate of the covering number that `lists`, Propositions 7 and 10, bound from above.
+than a cover at scale eps: a lower estimate of the covering number that Propositions 7 and 10 of `lists` bound above.
 The distance is max_i |phi(X_i w, y_i) - phi(X_i w', y_i)|.
 """
 

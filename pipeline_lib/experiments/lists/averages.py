@@ -17,7 +17,8 @@ from pipeline_lib import surrogates
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.lists import held_out
 from pipeline_lib.reporting.evidence import Evidence, Trial
-from pipeline_lib.seeds import generator
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import entropy, packing, rademacher
@@ -111,7 +112,7 @@ def _averages(asked: Settings, seed: int) -> list[dict[str, Any]]:
     for n in asked.queries:
         for m in asked.documents:
             data = population.draw(n, generator(seed, "lists-averages", n, m), m)
-            size = {"n": n, "m": m, "radius": asked.radius}
+            size: dict[str, Any] = {"n": n, "m": m, "radius": asked.radius}
             smooth = {**size, "feature_norm": R, "smoothness": H}
             steep = {**size, "feature_norm": R, "lipschitz": G}
             rbar = population.feature_norm_inf
@@ -132,8 +133,8 @@ def _averages(asked: Settings, seed: int) -> list[dict[str, Any]]:
                 "l1": entropy.integral(entropy.proposition_10(**flat), n, B).value,
                 "local": entropy.integral(entropy.proposition_15(risk=risk, **smooth), n, math.sqrt(B * risk)).value,
             }
-            # ListNet's entropy is part of phi in the estimate: it adds the average of fixed numbers, which is 0.
-            estimates["local"] = _local(asked, data, risk, (*axes, "local"))
+            # phi holds the entropy of the labels here: fixed numbers, whose average under random signs is 0.
+            estimates["local"] = _local(asked, data, (*axes, "local"))
             for kind in ("l2", "l1", "local"):
                 linear = rademacher.linear(
                     data, asked.radius, asked.draws, (*axes, kind), "l1" if kind == "l1" else "l2"
@@ -155,10 +156,11 @@ def _averages(asked: Settings, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _local(asked: Settings, data: Any, risk: float, axes: tuple[Any, ...]) -> rademacher.Estimate:
-    # Risks are above the entropy of the labels, which phi holds.
-    entropy_of_labels = float(held_out.floor(surrogates.create(LOSS), data.y, data.offsets).mean())
-    return rademacher.composite(data, LOSS, asked.radius, asked.draws, axes, largest_risk=risk + entropy_of_labels)
+def _local(asked: Settings, data: RankingData, axes: tuple[Axis, ...]) -> rademacher.Estimate:
+    # Rankers no worse than w = 0.
+    scores = np.zeros(data.n_documents)
+    at_zero = float(surrogates.create(LOSS).unchecked(scores, data.y, data.offsets)[0].mean())
+    return rademacher.composite(data, LOSS, asked.radius, asked.draws, axes, largest_risk=at_zero)
 
 
 def _coverings(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
@@ -168,7 +170,7 @@ def _coverings(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Eviden
         for m in asked.documents:
             data = population.draw(n, generator(seed, "lists-coverings", n, m), m)
             rng = generator(seed, "lists-coverings", "candidates", n, m)
-            given = {"n": n, "m": m, "lipschitz": 2.0, "radius": asked.radius}
+            given: dict[str, Any] = {"n": n, "m": m, "lipschitz": 2.0, "radius": asked.radius}
             for ball in ("l2", "l1"):
                 losses = np.array([held_out.losses(loss, data, w) for w in _candidates(asked, ball, rng)])
                 covering = (

@@ -20,7 +20,7 @@ from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.lists import held_out, worst_gap
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import list_bounds
@@ -160,7 +160,7 @@ class Slice:
         S = self.asked.radius * self.population.feature_norm
         return self.loss.lipschitz(self.m, self.population.settings.y_max, score_bound=S)
 
-    def sample(self, n: int, *axes: object) -> RankingData:
+    def sample(self, n: int, *axes: Axis) -> RankingData:
         """n queries with m documents each; queries do not depend on m or on the loss, documents not on the loss."""
         queries = self.population.draw_queries(n, generator(self.seed, "lists-grid", self.kind, "queries", *axes))
         documents = generator(self.seed, "lists-grid", self.kind, "documents", self.m, *axes)

@@ -7,6 +7,7 @@ so that they are far more certain than the risks themselves.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats, Surrogate
 
-DOCUMENTS_PER_BLOCK = 50_000
+DOCUMENTS_PER_BLOCK = 20_000
 
 
 def floor(loss: Surrogate, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
@@ -104,4 +105,4 @@ def _blocks(offsets: NDArray[np.int64]) -> list[slice]:
     # Runs of whole queries with about DOCUMENTS_PER_BLOCK documents.
     blocks = max(1, math.ceil(int(offsets[-1]) / DOCUMENTS_PER_BLOCK))
     edges = np.unique(np.searchsorted(offsets, np.linspace(0, int(offsets[-1]), blocks + 1)))
-    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(a, b) for a, b in itertools.pairwise(edges.tolist())]

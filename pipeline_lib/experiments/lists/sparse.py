@@ -107,8 +107,8 @@ def run(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
     trials.append(Trial({"n": asked.fitted_at}, {"bound_exponent_in_d": exponent}, TABLE))
     notes = (
         f"The largest of {asked.repetitions} gaps of the certified minimiser over the l1 ball. The exponent is that of "
-        f"the whole bound at n = {asked.fitted_at:,}: with as few queries as were drawn, the entropy integral is at its "
-        "ceiling 4 B, and the bound does not change with d at all."
+        f"the whole bound at n = {asked.fitted_at:,}: with few queries the entropy integral is at its ceiling 4 B, and "
+        "the bound does not change with d at all."
     )
     return rows, Evidence("lists-thm12", tuple(trials), notes)
 
@@ -120,7 +120,7 @@ def _population(asked: Settings, d: int) -> Population:
 def _bound(asked: Settings, d: int, n: int) -> float:
     population, loss = _population(asked, d), surrogates.create(LOSS)
     # One bound on features for all d, so that only d changes: ||x||_inf <= ||x||_2 <= R.
-    given = {"radius": asked.radius, "feature_norm": population.feature_norm}
+    given: dict[str, Any] = {"radius": asked.radius, "feature_norm": population.feature_norm}
     y_max = population.settings.y_max
     constants = list_bounds.of_surrogate("erm-l1", loss, m=asked.documents, y_max=y_max, **given)
     return list_bounds.evaluate("erm-l1", n=n, m=asked.documents, d=d, delta=asked.delta, **given, **constants)

@@ -17,7 +17,7 @@ import numpy as np
 from pipeline_lib.errors import DataError
 from pipeline_lib.experiments.lists.grid import Settings
 from pipeline_lib.experiments.lists.intervals import NORMAL, of_largest, of_mean
-from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
+from pipeline_lib.reporting.evidence import Evidence, Interval, Label, Trial
 from pipeline_lib.statistics import Exponent, fit_exponent
 from pipeline_lib.theory import list_bounds
 
@@ -79,13 +79,13 @@ class Grid:
 def run(asked: Settings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
     """Everything that follows from the measured rows."""
     grid, found = Grid(asked, rows), Results()
-    real = list(real)
+    measured_on_data = list(real)
     found.cells = _cells(grid)
     found.bounds = _bounds(grid)
     found.evidence = [
         _excess(grid, "lists-thm5", "ogd"),
         _excess(grid, "lists-thm6", "rerm"),
-        _theorem_9(grid, real),
+        _theorem_9(grid, measured_on_data),
         _excess(grid, "lists-eq8", "smooth-ogd"),
         _theorem_17(grid),
         _free_of_m(grid, found.exponents),
@@ -97,6 +97,10 @@ def run(asked: Settings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
 
 def _gaps(rows: Iterable[Row]) -> list[float]:
     return [row["risk"] - row["empirical"] for row in rows]
+
+
+def _with_gaps(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return [{**row, "gap": row["risk"] - row["empirical"]} for row in rows]
 
 
 def _optimal(rows: Mapping[str, list[Row]]) -> float:
@@ -119,7 +123,7 @@ def _cells(grid: Grid) -> list[dict[str, Any]]:
         for learner, rows in sorted(learners.items()):
             error = max(row["risk_error"] for row in rows)
             gap, size = of_mean(_gaps(rows), error), of_mean(np.abs(_gaps(rows)), error)
-            largest = of_largest([{**r, "gap": r["risk"] - r["empirical"]} for r in rows], "gap", "risk_error")
+            largest = of_largest(_with_gaps(rows), "gap", "risk_error")
             excess = of_mean([row["excess"] for row in rows], max(row["excess_error"] for row in rows))
             certified = [row["certified_gap"] for row in rows if row["certified_gap"] is not None]
             table.append(
@@ -175,6 +179,9 @@ def _bounds(grid: Grid) -> list[dict[str, Any]]:
                     "loss_bound": found.loss_bound,
                     "vacuous": found.vacuous,
                     "not_vacuous_from": found.not_vacuous_from,
+                    "beats_theorem_9_from": (
+                        _beats(grid, (loss, kind, m, n), optimal) if name == "optimistic" else None
+                    ),
                 }
             )
     return table
@@ -208,15 +215,14 @@ def _theorem_9(grid: Grid, real: list[Row]) -> Evidence:
             assert bound is not None
             values: dict[str, float | Interval] = {"bound": bound}
             for name, learner in (("gap", "erm"), ("worst_gap_found", "worst")):
-                rows = [{**r, "gap": r["risk"] - r["empirical"]} for r in learners[learner]]
-                values[name] = of_largest(rows, "gap", "risk_error")
+                values[name] = of_largest(_with_gaps(learners[learner]), "gap", "risk_error")
             trials.append(Trial({**_setting(key), "rademacher": entropy}, values, CELLS))
     by_cell: dict[tuple[str, str, int, int], list[Row]] = {}
     for row in real:
         by_cell.setdefault((row["dataset"], row["loss"], row["m"], row["n"]), []).append(row)
     for (dataset, loss, m, n), rows in sorted(by_cell.items()):
         values = {"gap": of_largest(rows, "gap", "risk_error"), "bound": rows[0]["bound"]}
-        setting = {"dataset": dataset, "loss": loss, "m": m, "n": n}
+        setting: dict[str, Label] = {"dataset": dataset, "loss": loss, "m": m, "n": n}
         trials.append(Trial(setting, values, f"tables/lists-real-{dataset}.parquet"))
     vacuous = sum(_is_vacuous(grid, key) for key in grid.cells)
     notes = (
@@ -228,16 +234,15 @@ def _theorem_9(grid: Grid, real: list[Row]) -> Evidence:
 
 def _is_vacuous(grid: Grid, key: Key) -> bool:
     constants, bound = grid.constants("erm", key[0], key[1], key[2]), grid.bound("erm", key)
-    assert constants is not None and bound is not None
+    assert constants is not None
+    assert bound is not None
     return bool(bound >= constants["loss_bound"])
 
 
 def _theorem_17(grid: Grid) -> Evidence:
     trials = []
     for key, learners in sorted(grid.cells.items()):
-        rows = [
-            {**row, "gap": row["risk"] - row["empirical"]} for learner in UNIFORM for row in learners.get(learner, [])
-        ]
+        rows = [row for learner in UNIFORM for row in _with_gaps(learners.get(learner, []))]
         worst = max(rows, key=lambda row: row["gap"])
         bound = grid.bound("optimistic", key, empirical_risk=max(0.0, worst["empirical"]))
         if bound is None:
@@ -252,7 +257,7 @@ def _theorem_17(grid: Grid) -> Evidence:
             "lists-thm17", not_run="No loss of experiments: lists: grid: losses is smooth and non-negative."
         )
     notes = (
-        "The largest gap among all minimisers and worst rankers found, beside the bound at that ranker's empirical risk. "
+        "The largest gap of all minimisers and worst rankers found, beside the bound at that ranker's empirical risk. "
         "Theorem 9 is beaten from the n given, at an empirical risk of L*, where that n is below 10^15."
     )
     return Evidence("lists-thm17", tuple(trials), notes)
@@ -261,7 +266,8 @@ def _theorem_17(grid: Grid) -> Evidence:
 def _beats(grid: Grid, key: Key, empirical_risk: float) -> int | None:
     loss, kind, m, _ = key
     optimistic, plain = grid.constants("optimistic", loss, kind, m), grid.constants("erm", loss, kind, m)
-    assert optimistic is not None and plain is not None
+    assert optimistic is not None
+    assert plain is not None
     return list_bounds.first_below(
         lambda n: list_bounds.evaluate("optimistic", n=n, empirical_risk=empirical_risk, **optimistic),
         lambda n: list_bounds.evaluate("erm", n=n, **plain),
@@ -313,12 +319,12 @@ def _row_of(
 
 def _along(grid: Grid, axis: str, loss: str, kind: str, fixed: int, learner: str) -> dict[int, list[Row]]:
     # Cells with one m and every n, or with one n and every m.
-    at = 2 if axis == "m" else 3
-    return {
-        key[at]: learners[learner]
-        for key, learners in grid.cells.items()
-        if key[0] == loss and key[1] == kind and key[5 - at] == fixed and learner in learners
-    }
+    found: dict[int, list[Row]] = {}
+    for (own_loss, own_kind, m, n), learners in grid.cells.items():
+        moving, still = (m, n) if axis == "m" else (n, m)
+        if (own_loss, own_kind, still) == (loss, kind, fixed) and learner in learners:
+            found[moving] = learners[learner]
+    return found
 
 
 def _losses(grid: Grid) -> list[str]:
@@ -338,14 +344,14 @@ def _free_of_m(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
             key = {"loss": loss, "population": "noisy", "learner": learner, "statistic": "gap", "fixed": n}
             found = _row_of(exponents, "m", key, _fitted(cells, "gap", one_held_out=False), cells)
             if loss in M_FREE:
-                setting = {"loss": loss, "ranker": learner, "n": n, "longest": max(cells)}
-                trials.append(Trial(setting, {"gap_exponent_in_m": found}, EXPONENTS))
+                where: dict[str, Label] = {"loss": loss, "ranker": learner, "n": n, "longest": max(cells)}
+                trials.append(Trial(where, {"gap_exponent_in_m": found}, EXPONENTS))
         terms = _chapelle_wu_terms(grid, loss, n)
         if len(terms) >= 3:
             key = {"loss": loss, "population": "noisy", "learner": "", "statistic": "Chapelle-Wu term", "fixed": n}
             found = _row_of(exponents, "m", key, fit_exponent(list(terms), list(terms.values())), terms)
             if loss in M_FREE:
-                setting = {"loss": loss, "n": n, "longest": max(terms)}
+                setting: dict[str, Label] = {"loss": loss, "n": n, "longest": max(terms)}
                 trials.append(Trial(setting, {"chapelle_wu_exponent_in_m": found}, EXPONENTS))
     if not trials:
         return Evidence(
@@ -381,8 +387,8 @@ def _rates_in_n(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
                 key = {"loss": loss, "population": "noisy", "learner": learner, "statistic": "gap", "fixed": m}
                 found = _row_of(exponents, "n", key, _fitted(cells, "gap", one_held_out=True), cells)
                 if learner == "worst":
-                    setting = {"loss": loss, "population": "noisy", "m": m}
-                    trials.append(Trial(setting, {"pessimistic_exponent": found}, EXPONENTS))
+                    where: dict[str, Label] = {"loss": loss, "population": "noisy", "m": m}
+                    trials.append(Trial(where, {"pessimistic_exponent": found}, EXPONENTS))
                 else:
                     others.append(found.value)
         for m in grid.asked.realisable_lengths:
@@ -391,7 +397,7 @@ def _rates_in_n(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
                 key = {"loss": loss, "population": "realisable", "learner": "smooth-ogd"}
                 key |= {"statistic": "excess risk", "fixed": m}
                 found = _row_of(exponents, "n", key, _fitted(cells, "excess", one_held_out=True), cells)
-                setting = {"loss": loss, "population": "realisable", "m": m}
+                setting: dict[str, Label] = {"loss": loss, "population": "realisable", "m": m}
                 trials.append(Trial(setting, {"optimistic_exponent": found}, EXPONENTS))
     if not trials:
         return Evidence("lists-n-rate", not_run="Needs three numbers of queries at one m in experiments: lists: grid.")
