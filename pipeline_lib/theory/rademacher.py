@@ -117,7 +117,7 @@ def composite(
         )
     found = []
     for _ in range(draws):
-        signs: Floats = 2.0 * rng.integers(0, 2, data.n_queries) - 1.0
+        signs = np.where(rng.integers(0, 2, data.n_queries) == 1, 1.0, -1.0)
         direction = rng.normal(size=data.n_features)
         starts = (np.zeros(data.n_features), _corner(direction, radius, ball))
         reached = [_ascend(data, loss, signs, start, radius, ball, steps, largest_risk) for start in starts]

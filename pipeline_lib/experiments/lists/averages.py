@@ -16,8 +16,8 @@ import numpy as np
 from pipeline_lib import surrogates
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.lists import held_out
-from pipeline_lib.reporting.evidence import Evidence, Trial
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting.evidence import Evidence, Trial
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats
