@@ -40,6 +40,8 @@ class Settings:
     documents_at_most : int
         Cells of the grid with more documents, n m, are left out.
     repetitions : int >= 2
+    rate_repetitions : int >= 2
+        For the shortest lists, whose cells have every n: to them the exponents in n are fitted.
     held_out_documents, held_out_queries_at_least : int
         The sample on which risks are measured has so many documents, but no fewer queries than the second.
     radius : number > 0
@@ -64,6 +66,7 @@ class Settings:
     lengths: tuple[int, ...]
     documents_at_most: int
     repetitions: int
+    rate_repetitions: int
     held_out_documents: int
     held_out_queries_at_least: int
     radius: float
@@ -83,6 +86,7 @@ class Settings:
         for name, least in (
             ("documents_at_most", 1),
             ("repetitions", 2),
+            ("rate_repetitions", 2),
             ("held_out_documents", 1),
             ("held_out_queries_at_least", 2),
             ("ascent_steps", 1),
@@ -116,6 +120,10 @@ class Settings:
     def queries_of(self, m: int) -> list[int]:
         """The n of the grid that lists of m documents are measured with."""
         return [n for n in self.queries if n * m <= self.documents_at_most]
+
+    def repetitions_of(self, m: int) -> int:
+        """Samples of every cell with lists of m documents."""
+        return self.rate_repetitions if m == self.lengths[0] else self.repetitions
 
     def held_out_queries(self, m: int) -> int:
         """Queries of the sample on which risks are measured."""
@@ -188,7 +196,7 @@ def measure(part: Slice) -> list[dict[str, Any]]:
     best = _best(part, held)
     optimum = float(held_out.losses(part.loss, held, best).mean())
     rankers = []
-    for repetition in range(asked.repetitions):
+    for repetition in range(asked.repetitions_of(part.m)):
         whole = part.sample(sizes[-1], "sample", repetition)
         for n in sizes:
             fresh = reference.take(np.arange(2 * n))

@@ -282,8 +282,10 @@ def _fitted(cells: Mapping[int, list[Row]], statistic: str, *, one_held_out: boo
     """
     points = sorted(cells)
     columns, moves = [], []
+    # Short lists may have more repetitions than long ones; those of the same number share their queries.
+    repetitions = min(len(rows) for rows in cells.values())
     for point in points:
-        rows = sorted(cells[point], key=lambda row: row["repetition"])
+        rows = sorted(cells[point], key=lambda row: row["repetition"])[:repetitions]
         gaps = np.array(_gaps(rows))
         columns.append(np.abs(gaps) if statistic == "gap" else np.array([row["excess"] for row in rows]))
         error = max(row["risk_error" if statistic == "gap" else "excess_error"] for row in rows)
@@ -377,30 +379,31 @@ def _chapelle_wu_terms(grid: Grid, loss: str, n: int) -> dict[int, float]:
 
 
 def _rates_in_n(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
-    trials, others = [], []
+    trials, others, m = [], [], grid.asked.lengths[0]
     for loss in _losses(grid):
-        for m in grid.asked.lengths:
-            for learner in UNIFORM:
-                cells = _along(grid, "n", loss, "noisy", m, learner)
-                if len(cells) < 3:
-                    continue
-                key = {"loss": loss, "population": "noisy", "learner": learner, "statistic": "gap", "fixed": m}
-                found = _row_of(exponents, "n", key, _fitted(cells, "gap", one_held_out=True), cells)
-                if learner == "worst":
-                    where: dict[str, Label] = {"loss": loss, "population": "noisy", "m": m}
-                    trials.append(Trial(where, {"pessimistic_exponent": found}, EXPONENTS))
-                else:
-                    others.append(found.value)
-        for m in grid.asked.realisable_lengths:
-            cells = _along(grid, "n", loss, "realisable", m, "smooth-ogd")
+        for learner in UNIFORM:
+            cells = _along(grid, "n", loss, "noisy", m, learner)
+            if len(cells) < 3:
+                continue
+            key = {"loss": loss, "population": "noisy", "learner": learner, "statistic": "gap", "fixed": m}
+            found = _row_of(exponents, "n", key, _fitted(cells, "gap", one_held_out=True), cells)
+            if learner == "worst":
+                where: dict[str, Label] = {"loss": loss, "population": "noisy", "m": m}
+                trials.append(Trial(where, {"pessimistic_exponent": found}, EXPONENTS))
+            else:
+                others.append(found.value)
+        for length in grid.asked.realisable_lengths:
+            cells = _along(grid, "n", loss, "realisable", length, "smooth-ogd")
             if len(cells) >= 3:
                 key = {"loss": loss, "population": "realisable", "learner": "smooth-ogd"}
-                key |= {"statistic": "excess risk", "fixed": m}
+                key |= {"statistic": "excess risk", "fixed": length}
                 found = _row_of(exponents, "n", key, _fitted(cells, "excess", one_held_out=True), cells)
-                setting: dict[str, Label] = {"loss": loss, "population": "realisable", "m": m}
+                setting: dict[str, Label] = {"loss": loss, "population": "realisable", "m": length}
                 trials.append(Trial(setting, {"optimistic_exponent": found}, EXPONENTS))
     if not trials:
-        return Evidence("lists-n-rate", not_run="Needs three numbers of queries at one m in experiments: lists: grid.")
+        return Evidence(
+            "lists-n-rate", not_run="Needs three numbers of queries at the shortest m in experiments: lists: grid."
+        )
     notes = (
         "Pessimistic: the mean size of the gap of the worst ranker found, which uniform bounds are about. Optimistic: "
         "the excess risk of online gradient descent with the step of equation 7, where L* = 0."
