@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import bundle, newton, projected, restarts, smoothing
+from pipeline_lib.learners import bundle, newton, projected, restarts, smoothing, weighting
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
@@ -81,6 +81,7 @@ def fit(
     ball: Ball = "l2",
     tol: float = 1e-6,
     start: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     seed: Seed = 0,
 ) -> Fit:
     """Minimise l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q), to a certified relative gap.
@@ -102,6 +103,8 @@ def fit(
         The relative gap asked for.
     start : shape (d,), optional
         Where to begin; any point gives the same minimum of a convex surrogate. Moved into the ball if outside.
+    weights : shape (Q,), >= 0, optional
+        How much every query counts, such as how often it was met: the mean over queries becomes the weighted mean.
     seed : int or axes of a seed
         Of the restarts for a surrogate that is not convex; nothing else is random.
 
@@ -123,6 +126,10 @@ def fit(
     >>> result.certified, round(result.objective, 6)
     (True, 2.0)
     """
+    if weights is not None:
+        counted = weighting.checked(weights, data.n_queries)
+        met = np.flatnonzero(counted)
+        data, surrogate = data.take(met), weighting.weighted(_created(surrogate), counted[met])
     problem = _problem(data, surrogate, l2, radius, ball, tol)
     return _solve(problem, _start(problem, start), tol, seed)
 
@@ -219,13 +226,17 @@ def _problem(
         raise DataError(f"ball: expected one of {', '.join(get_args(Ball))}, found {ball!r}")
     if not (math.isfinite(tol) and tol > 0.0):
         raise DataError(f"tol: expected a finite number > 0, found {tol}")
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    loss = _created(surrogate)
     smooth = not loss.convex or isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
     # A ball without end has no norm to speak of: the solvers for the l2 ball serve it.
     return Problem(data.X64, data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball)
+
+
+def _created(surrogate: str | Surrogate) -> Surrogate:
+    return surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
 
 
 def _start(problem: Problem, start: ArrayLike | None) -> Floats:

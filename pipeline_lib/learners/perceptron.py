@@ -7,7 +7,8 @@
 
 over the documents i with an open hinge, 1 + s_k(i) - s_i > 0, where k(i) is the best-scored document with a smaller
 label. The paper says that eta does not matter (Section 5). It does, because the margin of 1 fixes the scale of w
-(docs/errata.md, A); with only misordered documents active, s_k(i) >= s_i, it does not, up to rounding.
+(docs/errata.md, A); with only misordered documents active, s_k(i) >= s_i, it does not, up to rounding, and Theorem 5
+then holds at every step and without its factors m and v_max (see :func:`norm_factor`).
 """
 
 from __future__ import annotations
@@ -84,8 +85,7 @@ def run(
     measure : "ndcg", "map" (label >= 1 counts as 1) or "ndcg@K"
         The ranking loss, and with it the weights v.
     eta : float > 0 or "theory"
-        The step; "theory" is 1 / (4 m R_X^2 v_max) of Theorem 5, from the longest list, longest document and largest
-        v_max of the queries in ``order``.
+        The step; "theory" is that of Theorem 5, :func:`theory_step` for the queries in ``order``.
     active : "margin" (as printed) or "misordered"
         Which documents' hinges count.
 
@@ -106,7 +106,7 @@ def run(
     if active not in get_args(Active):
         raise unknown("active set", active, get_args(Active))
     queries = rounds.checked(data, order)
-    step = _step(data, queries, measure, eta)
+    step = _step(data, queries, measure, eta, active)
     labels = (data.y > 0).astype(np.int32) if measure == "map" else data.y.astype(np.int32)
     v = slam.weights_of_all(labels, data.offsets, measure)
     longest = int(np.diff(data.offsets).max(initial=1))
@@ -119,31 +119,67 @@ def run(
     return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms)
 
 
-def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str) -> float:
+def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str, active: Active) -> float:
     if eta == "theory":
-        return theory_step(data, queries, measure)
+        return theory_step(data, queries, measure, active)
     if isinstance(eta, str) or not (math.isfinite(eta) and eta > 0.0):
         raise DataError(f"eta: expected a finite number > 0 or 'theory', found {eta!r}")
     return float(eta)
 
 
-def theory_step(data: RankingData, order: ArrayLike | None = None, measure: str = "ndcg") -> float:
-    """1 / (4 m R_X^2 v_max), the step of Theorem 5 for the queries in ``order``.
+def theory_step(
+    data: RankingData, order: ArrayLike | None = None, measure: str = "ndcg", active: Active = "margin"
+) -> float:
+    """1 / C, the step of Theorem 5 for the queries in ``order``; C is :func:`norm_factor`.
 
     Example
     -------
     >>> theory_step(RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7]))
     0.125
     """
+    factor = norm_factor(data, order, measure, active)
+    # Documents that are all 0 teach nothing, whatever the step.
+    return 1.0 / factor if factor > 0.0 else 1.0
+
+
+def norm_factor(
+    data: RankingData, order: ArrayLike | None = None, measure: str = "ndcg", active: Active = "margin"
+) -> float:
+    """The C of ||z_t||^2 <= C f_t(w_t), which Theorem 5 multiplies by ||u||^2, for the queries in ``order``.
+
+    With the margin it is 4 m R_X^2 v_max (16), from the longest list, longest document and largest v_max; for NDCG@k,
+    min(k, m) takes the place of m (Corollary 7). With misordered documents only it is 4 R_X^2: there
+    ||z_t|| <= 2 R_X a_t for a_t = sum of their v_i, the ranking loss is at most a_t, and a_t <= 1.
+
+    Returns
+    -------
+    float
+        0 when there is no query, or all documents are 0.
+
+    Raises
+    ------
+    DataError
+        When the order names a query that is not there.
+    ConfigurationError
+        When the measure does not exist.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [3.0]], [0, 1], [7, 7])
+    >>> norm_factor(data), norm_factor(data, measure="ndcg@1"), norm_factor(data, active="misordered")
+    (72.0, 36.0, 36.0)
+    """
     met = np.unique(rounds.checked(data, order))
     if not len(met):
-        return 1.0
+        return 0.0
     some = data.take(met)
-    m = int(np.diff(some.offsets).max())
     longest = float(np.einsum("ij,ij->i", some.X64, some.X64).max())
+    if active == "misordered":
+        return 4.0 * longest
+    m = int(np.diff(some.offsets).max())
     v_max = float(slam.v_max_of_all(some.y.astype(np.int32), some.offsets, measure).max())
-    # Documents that are all 0 teach nothing, whatever the step.
-    return 1.0 / (4.0 * m * longest * v_max) if longest > 0.0 else 1.0
+    _, _, k = measure.partition("@")
+    return 4.0 * min(m, int(k or m)) * longest * v_max
 
 
 @njit(cache=True)

@@ -129,10 +129,12 @@ def line_plot(
     ylabel: str,
     log: str = "",
     vertical: Mapping[str, float] | None = None,
+    bounds: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Drawing:
     """Draw lines with bands; each point is ``(x, y, low, high)``, with ``low == y == high`` where there is no band.
 
     ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or ``"xy"``), ``vertical`` marks places on x.
+    ``bounds`` are dashed lines of points ``(x, y)``; the first has the colour of the first series, and so on.
     """
     figure = _drawing(3.1)
     axis = figure.subplots()
@@ -142,6 +144,9 @@ def line_plot(
         if low != y or high != y:
             axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
         axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=label)
+    for i, (label, curve) in enumerate((bounds or {}).items()):
+        x, y = zip(*curve, strict=True)
+        axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=label)
     for i, (label, place) in enumerate((vertical or {}).items()):
         axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=label)
     if "x" in log:
@@ -150,7 +155,9 @@ def line_plot(
         axis.set_yscale("log")
     axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.grid()
-    figure.legend(loc="outside lower center", ncols=min(4, max(1, len(series) + len(vertical or {}))))
+    figure.legend(
+        loc="outside lower center", ncols=min(4, max(1, len(series) + len(bounds or {}) + len(vertical or {})))
+    )
     return figure
 
 

@@ -44,8 +44,136 @@ rule slam_losses:
         "--documents {input.documents} --tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
 
 
-EVIDENCE["slam"] += rules.slam_losses.output.evidence
-TABLES["slam"] += rules.slam_losses.output.tables
+rule slam_perceptron:
+    """The perceptron's cumulative loss beside its bounds, over streams from populations, an adversary and data sets."""
+    input:
+        code=code("slam_perceptron", *modules_of("slam-ndcg", "slam-map", "slam-ndcg@k")),
+        documents=per_dataset("data/parquet/{dataset}/documents.parquet"),
+    output:
+        tables=[
+            table("slam-perceptron"),
+            table("slam-eta"),
+            table("slam-vmax"),
+        ],
+        evidence=evidence(
+            "slam-prop4",
+            "slam-thm5",
+            "slam-cor7",
+            "slam-eta-free",
+            "slam-vmax",
+            "slam-cor6",
+        ),
+    log:
+        "results/{study}/logs/slam_perceptron.log",
+    benchmark:
+        "results/{study}/benchmarks/slam_perceptron.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("slam_perceptron"),
+        runtime=runtime("slam_perceptron"),
+    params:
+        settings=compact(config["experiments"]["slam"]["perceptron"]),
+        seed=config["seed"],
+    shell:
+        "python -m pipeline_lib slam-perceptron --settings {params.settings:q} --seed {params.seed} "
+        "--documents {input.documents} --tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
+
+
+rule slam_risk:
+    """Excess risk of regularised risk minimisation: one surrogate, a share of the repetitions."""
+    input:
+        code=code("slam_risk", *modules_of("slam-ndcg", "slam-map", "listnet")),
+    output:
+        "results/{study}/tables/slam-risk/{surrogate}-{part}.parquet",
+    log:
+        "results/{study}/logs/slam_risk/{surrogate}-{part}.log",
+    benchmark:
+        "results/{study}/benchmarks/slam_risk/{surrogate}-{part}.tsv"
+    wildcard_constraints:
+        surrogate="slam-ndcg|slam-map|listnet",
+        part=r"\d+",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("slam_risk"),
+        runtime=runtime("slam_risk"),
+    params:
+        settings=compact(config["experiments"]["slam"]["risk"]),
+        seed=config["seed"],
+    shell:
+        "python -m pipeline_lib slam-risk --settings {params.settings:q} --surrogate {wildcards.surrogate} "
+        "--part {wildcards.part} --seed {params.seed} --output {output} > {log} 2>&1"
+
+
+rule slam_rates:
+    """Excess risks beside Theorem 8, and how they fall with the number of queries."""
+    input:
+        code=code("slam_rates"),
+        risks=expand(
+            "results/{{study}}/tables/slam-risk/{surrogate}-{part}.parquet",
+            surrogate=["slam-ndcg", "slam-map", "listnet"],
+            part=range(config["experiments"]["slam"]["risk"]["parts"]),
+        ),
+    output:
+        tables=[
+            table("slam-risk"),
+            table("slam-rates"),
+        ],
+        evidence=evidence("slam-thm8"),
+    log:
+        "results/{study}/logs/slam_rates.log",
+    benchmark:
+        "results/{study}/benchmarks/slam_rates.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("slam_rates"),
+        runtime=runtime("slam_rates"),
+    params:
+        level=config["statistics"]["level"],
+    shell:
+        "python -m pipeline_lib slam-rates --risks {input.risks} --level {params.level} --tables {output.tables} "
+        "--evidence {output.evidence} > {log} 2>&1"
+
+
+rule slam_practice:
+    """SLAM's learners beside all others, and perceptrons with and without a kernel, on every data set."""
+    input:
+        code=code("slam_practice"),
+        evaluations=EVALUATIONS,
+        models="results/{study}/models.json",
+    output:
+        table=table("slam-practice"),
+        evidence=evidence("slam-practice", "slam-kernel"),
+    log:
+        "results/{study}/logs/slam_practice.log",
+    benchmark:
+        "results/{study}/benchmarks/slam_practice.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("slam_practice"),
+        runtime=runtime("slam_practice"),
+    params:
+        level=config["statistics"]["level"],
+        resamples=config["statistics"]["resamples"],
+        seed=config["seed"],
+    shell:
+        "python -m pipeline_lib slam-practice --models {input.models} --evaluations {input.evaluations} "
+        "--level {params.level} --resamples {params.resamples} --seed {params.seed} --table {output.table} "
+        "--evidence {output.evidence} > {log} 2>&1"
+
+
+for finished in (rules.slam_losses, rules.slam_perceptron, rules.slam_rates):
+    EVIDENCE["slam"] += finished.output.evidence
+    TABLES["slam"] += finished.output.tables
+EVIDENCE["slam"] += rules.slam_practice.output.evidence
+TABLES["slam"] += [rules.slam_practice.output.table]
 
 
 localrules:

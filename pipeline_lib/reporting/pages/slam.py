@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, line_plot
+from pipeline_lib.reporting.pages import slam_batch, slam_online
 from pipeline_lib.reporting.results import ResultsFolder, Row
 from pipeline_lib.reporting.tables import Column, number, scientific, simple, text, whole
 
@@ -184,5 +185,16 @@ def _listed(names: list[str]) -> str:
     return " and ".join(names) if names else "none"
 
 
-# A part reads its own tables and gives blocks, none where its tables are absent. Order: that of the page.
-PARTS: tuple[Part, ...] = (weights, bounds, constants)
+# A part reads its own tables and gives blocks, none where its tables are absent. Order: that of the paper.
+PARTS: tuple[Part, ...] = (
+    weights,
+    bounds,
+    slam_online.cumulative,
+    slam_online.separable,
+    slam_online.steps,
+    slam_online.largest_ratios,
+    slam_batch.excess_risk,
+    constants,
+    slam_batch.dimensions,
+    slam_batch.practice,
+)

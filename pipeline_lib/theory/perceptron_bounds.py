@@ -1,0 +1,219 @@
+"""How large may the perceptron's cumulative ranking loss be, by the best comparator there is?
+
+`slam`, Theorem 5: with the step 1/C, over the rounds of a run of Algorithm 1 and for every u,
+
+    sum_t RML_t <= 2 sum_t f_t(u) + C ||u||^2,     C = 4 m R_X^2 v_max,                                 (17), (18)
+
+where f_t is SLAM's loss on rounds with a mistake and 0 on others. The right side is convex in u, so its minimum is
+found by a certified solve. Corollary 6: if a unit u has <u, x_i - x_j> >= gamma for all pairs y_i > y_j of a query,
+then u / gamma has no loss, and sum_t RML_t <= C / gamma^2 for every T. Corollary 7: min(k, m) for m with NDCG@k.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import bundle, erm, rounds
+from pipeline_lib.learners.perceptron import Run, norm_factor
+from pipeline_lib.learners.problem import Problem
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates import slam
+from pipeline_lib.surrogates.base import MAX_LABEL, Floats, Norm, Surrogate
+from pipeline_lib.surrogates.slam import best_below
+
+
+@dataclass(frozen=True, eq=False)
+class RightSide:
+    """The right side of Theorem 5 at the comparator that minimises it.
+
+    Attributes
+    ----------
+    u : float64, shape (d,)
+        The comparator.
+    comparator_loss : float
+        sum_t f_t(u).
+    factor : float
+        C, the factor of ||u||^2.
+    bound : float
+        2 comparator_loss + C ||u||^2: valid whether or not the solve was certified.
+    gap : float
+        At most so much could be gained by another u.
+    certified : bool
+        Is the gap at most ``tol`` of the bound?
+    """
+
+    u: Floats
+    comparator_loss: float
+    factor: float
+    bound: float
+    gap: float
+    certified: bool
+
+
+def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndcg") -> Floats:
+    """||z_t||^2 / (4 m R_X^2 v_max^t f_t(w_t)) of every round with a mistake: at most 1 by (16).
+
+    m is the longest list and R_X the longest document of the rounds, v_max^t that of the round's own query; for NDCG@k,
+    min(k, m) takes the place of m. A round whose subgradient is 0 has the ratio 0.
+
+    Parameters
+    ----------
+    data, order, measure
+        What ``result`` was run on.
+
+    Returns
+    -------
+    float64, shape (number of mistakes,)
+
+    Raises
+    ------
+    DataError
+        When the order names a query that is not there.
+
+    Example
+    -------
+    >>> from pipeline_lib.learners import perceptron
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> ratios(data, [0, 0], perceptron.run(data, [0, 0])).round(3).tolist()
+    [0.046]
+    """
+    queries = rounds.checked(data, order)
+    mistaken = queries[result.mistakes]
+    if not len(mistaken):
+        return np.zeros(0)
+    factor = norm_factor(data, queries, measure)
+    v_max = slam.v_max_of_all(data.y.astype(np.int32), data.offsets, measure)
+    # norm_factor has the largest v_max of the rounds; (16) that of the round.
+    right = factor * v_max[mistaken] / v_max[queries].max() * result.surrogate_losses[result.mistakes]
+    left = result.squared_norms[result.mistakes]
+    return np.divide(left, right, out=np.zeros_like(left), where=left > 0.0)
+
+
+def right_side(
+    data: RankingData, mistaken: ArrayLike, factor: float, measure: str = "ndcg", tol: float = 1e-4
+) -> RightSide:
+    """Minimise 2 sum_t f_t(u) + C ||u||^2 over u, f_t being SLAM's loss on the queries ``mistaken``.
+
+    With k mistakes it is 2 k times the regularised mean loss with l2 = C / k, every query weighted by how often it was
+    mistaken.
+
+    Parameters
+    ----------
+    data : RankingData
+    mistaken : integers, shape (k,)
+        The queries of the rounds with a mistake, by position, repeats included.
+    factor : float > 0
+        C: :func:`pipeline_lib.learners.perceptron.norm_factor`.
+    measure : "ndcg", "map" or "ndcg@K"
+    tol : float > 0
+        The relative gap asked for.
+
+    Raises
+    ------
+    DataError
+        When a query is not there or the factor is not positive and finite (with at least one mistake).
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> found = right_side(data, [0], norm_factor(data))
+    >>> round(found.bound, 4), found.certified
+    (0.7211, True)
+    """
+    queries = rounds.checked(data, mistaken)
+    if not len(queries):
+        return RightSide(np.zeros(data.n_features), 0.0, factor, 0.0, 0.0, True)
+    counts = np.bincount(queries, minlength=data.n_queries)
+    fit = erm.fit(_labelled(data, measure), f"slam-{measure}", l2=factor / len(queries), weights=counts, tol=tol)
+    scale = 2.0 * len(queries)
+    bound = scale * fit.objective
+    loss = 0.5 * (bound - factor * float(fit.w @ fit.w))
+    return RightSide(fit.w, loss, factor, bound, scale * fit.gap, fit.certified)
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """The largest margin of a unit vector: ``gamma``, which misses the supremum by ``gap`` at most, and the ``u``."""
+
+    u: Floats
+    gamma: float
+    gap: float
+
+
+def largest_margin(data: RankingData, measure: str = "ndcg", tol: float = 1e-3) -> Margin:
+    """Maximise over ||u||_2 <= 1 the smallest <u, x_i - x_j> over pairs y_i > y_j of a query (Corollary 6).
+
+    For MAP, labels count as 0 and 1.
+
+    It is the minimum of a convex function, the largest violation, and is found by cutting planes with a certified gap.
+
+    Returns
+    -------
+    Margin
+        With gamma <= 0 when no linear ranker separates the data; then u is 0 or of no use.
+
+    Raises
+    ------
+    DataError
+        When no query has two different labels.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0, 1.0], [3.0, 5.0]], [0, 1], [7, 7])
+    >>> round(largest_margin(data).gamma, 3)
+    5.0
+    """
+    labels = _labelled(data, measure).y.astype(np.int32)
+    if not (np.maximum.reduceat(labels, data.offsets[:-1]) > np.minimum.reduceat(labels, data.offsets[:-1])).any():
+        raise DataError("margin: expected a query with two different labels, found none")
+    problem = Problem(data.X64, labels, data.offsets, _LargestViolation(), 0.0, 1.0)
+    solution = bundle.minimise(problem, np.zeros(data.n_features), tol)
+    violation, _ = problem.loss(data.X64 @ solution.w)
+    return Margin(solution.w, -violation, solution.gap)
+
+
+class _LargestViolation(Surrogate):
+    """max over queries and pairs y_i > y_j of s_j - s_i: one number for all queries together."""
+
+    name = "largest-violation"
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        i, j = _worst_pair(scores, y, offsets)
+        gradient = np.zeros(len(scores))
+        gradient[j], gradient[i] = 1.0, -1.0
+        return np.array([scores[j] - scores[i]]), gradient
+
+    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+        return 2.0 if norm == "linf" else math.sqrt(2.0)
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        return math.inf
+
+
+@njit(cache=True)
+def _worst_pair(s, y, offsets):  # type: ignore[no-untyped-def]
+    # argmax of s_j - s_i over pairs y_i > y_j of a query
+    best = np.full(MAX_LABEL + 2, -1, np.int64)
+    worst, found = (0, 0), -np.inf
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        top = best_below(s[begin:end], y[begin:end], best)
+        for i in range(begin, end):
+            j = begin + best[y[i]]
+            if j >= begin and s[j] - s[i] > found:
+                worst, found = (i, j), s[j] - s[i]
+        best[: top + 2] = -1
+    return worst
+
+
+def _labelled(data: RankingData, measure: str) -> RankingData:
+    # MAP knows relevant and not; its surrogate expects no other labels.
+    if measure != "map":
+        return data
+    return RankingData(data.X, np.minimum(data.y, 1), data.offsets, data.qids)

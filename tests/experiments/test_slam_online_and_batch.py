@@ -1,0 +1,218 @@
+"""The experiments on SLAM's perceptron, on its excess risk and on practice say what their runs hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.experiments.slam import perceptron, practice, risk
+from pipeline_lib.learners import perceptron as learner
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting.evidence import Interval
+
+ONLINE = {
+    "rounds": 400,
+    "adversarial_rounds": 100,
+    "queries": 20,
+    "documents": [3, 6],
+    "features": 3,
+    "margin": 0.05,
+    "repetitions": 2,
+    "measures": ["ndcg", "map", "ndcg@2"],
+    "etas": [0.01, 30.0],
+    "checkpoints": 3,
+    "v_max_lengths": [3, 8],
+}
+BATCH = {
+    "sizes": [10, 30, 90],
+    "radii": [2.0],
+    "repetitions": 4,
+    "parts": 2,
+    "truth": 400,
+    "documents": [3, 5],
+    "features": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def online() -> perceptron.Results:
+    rng = np.random.default_rng(1)
+    X = 5.0 * rng.standard_normal((30, 2)) + 3.0
+    own = RankingData.from_arrays(X, rng.integers(0, 3, 30), np.repeat(np.arange(6), 5))
+    return perceptron.run(perceptron.Settings.from_mapping(ONLINE), {"own": own}, 7)
+
+
+def test_every_claim_on_the_perceptron_gets_evidence(online):
+    found = {evidence.claim: evidence for evidence in online.evidence}
+    assert sorted(found) == ["slam-cor6", "slam-cor7", "slam-eta-free", "slam-prop4", "slam-thm5", "slam-vmax"]
+    streams = {trial.setting["stream"] for trial in found["slam-thm5"].trials}
+    assert streams == {"noisy", "separable", "adversary", "own"}
+    assert {trial.setting["measure"] for trial in found["slam-thm5"].trials} == {"ndcg", "map"}
+    assert {trial.setting["measure"] for trial in found["slam-cor7"].trials} == {"ndcg@2"}
+    for claim in ("slam-thm5", "slam-cor7", "slam-cor6"):
+        assert all(trial.values["cumulative_loss"] <= trial.values["bound"] + 1e-9 for trial in found[claim].trials)
+    assert all(0.0 < trial.values["largest_ratio"] <= 1.0 for trial in found["slam-prop4"].trials)
+    shares = [trial.values.get("share_of_loss_in_last_half") for trial in found["slam-cor6"].trials]
+    assert sum(share is not None for share in shares) == 2 * 3
+
+
+def test_rows_are_those_of_a_run_of_their_own():
+    rng = np.random.default_rng(2)
+    data = RankingData.from_arrays(rng.standard_normal((24, 2)), rng.integers(0, 3, 24), np.repeat(np.arange(6), 4))
+    order = rng.integers(0, 6, 200)
+    rows = perceptron.bounds_of(data, order, "ndcg", 3, {})
+    half = next(row for row in rows if row["T"] == 100 and (row["eta"], row["active"]) == ("theory", "margin"))
+    result = learner.run(data, order, "ndcg", "theory")
+    assert half["cumulative_loss"] == pytest.approx(result.losses[:100].sum(), rel=1e-12)
+    assert half["mistakes"] == result.mistakes[:100].sum()
+    assert half["bound"] == pytest.approx(2 * half["comparator_loss"] + half["constant"], rel=1e-9)
+    assert half["margin_bound"] is None
+
+
+def test_the_influence_of_eta_is_counted():
+    rng = np.random.default_rng(3)
+    data = RankingData.from_arrays(rng.standard_normal((40, 3)), rng.integers(0, 3, 40), np.repeat(np.arange(8), 5))
+    order = rng.integers(0, 8, 300)
+    rows = perceptron.influence_of_eta(data, order, "ndcg", (2.0**-6, 1.0), {})
+    by = {(row["active"], row["eta"]): row["rounds_that_differ"] for row in rows}
+    one = learner.run(data, order, "ndcg", 1.0).mistakes
+    small = learner.run(data, order, "ndcg", 2.0**-6).mistakes
+    assert by["margin", str(2.0**-6)] == (one != small).sum() > 0
+    assert by["misordered", str(2.0**-6)] == 0
+    assert by["margin", "1.0"] == 0
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "map", "ndcg@2"])
+def test_the_adversary_shows_the_query_that_is_ranked_worst(measure):
+    rng = np.random.default_rng(4)
+    data = RankingData.from_arrays(rng.standard_normal((40, 2)), rng.integers(0, 2, 40), np.repeat(np.arange(8), 5))
+    order = perceptron.adversarial_order(data, 60, measure)
+    assert order[:8].tolist() == list(range(8))
+    step = learner.theory_step(data, measure=measure)
+    w = learner.run(data, order[:30], measure, step).w
+    # The loss of every query for this w: that of a first round with a step too small to matter.
+    losses = [learner.run(data, np.r_[order[:30], q], measure, step).losses[-1] for q in range(8)]
+    assert losses[order[30]] == pytest.approx(max(losses))
+    assert np.isfinite(w).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rounds": 10}, "slam.perceptron.rounds: expected a whole number >= 200, found 10"),
+        ({"measures": ["map", "ndcg@3"]}, "expected ndcg among them"),
+        ({"measures": ["map", "ndcg"]}, "expected ndcg@K among them"),
+        ({"etas": [0.0]}, "slam.perceptron.etas: expected numbers > 0"),
+        ({"margin": 5.0}, "margin"),
+    ],
+)
+def test_wrong_settings_of_the_perceptron_are_refused(change, said):
+    with pytest.raises(ConfigurationError, match=said):
+        perceptron.Settings.from_mapping({**ONLINE, **change})
+
+
+def test_the_regularisation_and_the_bound_are_those_of_theorem_8():
+    L, B, n = 1.7, 3.0, 50
+    assert risk.theorem_l2(L, B, n) ** 2 == pytest.approx(4 * L**2 / n / (B**2 / 2 + 4 * B**2 / n))
+    # The lambda balances the two terms of the proof: its derivative there is 0.
+    cost = lambda l2: 4 * L**2 / (l2 * n) + l2 * (B**2 / 2 + 4 * B**2 / n)  # noqa: E731
+    best = risk.theorem_l2(L, B, n)
+    assert cost(best) <= min(cost(0.99 * best), cost(1.01 * best))
+    assert cost(best) <= risk.theorem_bound(L, B, n)
+
+
+@pytest.fixture(scope="module")
+def risks() -> list[dict]:
+    asked = risk.Settings.from_mapping(BATCH)
+    return [row for part in (0, 1) for row in risk.measure(asked, "listnet", part, 7)]
+
+
+def test_parts_share_the_repetitions_and_change_nothing(risks):
+    whole = risk.measure(risk.Settings.from_mapping({**BATCH, "parts": 1}), "listnet", 0, 7)
+    key = lambda row: (row["repetition"], row["n"], row["regularisation"])  # noqa: E731
+    assert sorted(risks, key=key) == sorted(whole, key=key)
+    assert len(whole) == 4 * 3 * 2
+    with pytest.raises(DataError, match="part: expected 0 to 1, found 2"):
+        risk.measure(risk.Settings.from_mapping(BATCH), "listnet", 2, 7)
+
+
+def test_excess_risks_are_certified_positive_and_fall(risks):
+    assert all(row["certified"] for row in risks)
+    assert all(row["excess"] >= 0.0 for row in risks)
+    found = risk.summarise(risks, 0.95)
+    free = {row["n"]: row for row in found.means if row["regularisation"] == "none"}
+    assert free[90]["excess_risk"] < free[10]["excess_risk"]
+    assert free[90]["low"] <= free[90]["excess_risk"] <= free[90]["high"]
+    [evidence] = found.evidence
+    assert len(evidence.trials) == 3
+    for trial in evidence.trials:
+        assert isinstance(trial.values["excess_risk"], Interval)
+        assert trial.values["excess_risk"].value <= trial.values["bound"]
+    assert {row["regularisation"] for row in found.exponents} == {"theorem", "none"}
+
+
+def test_the_excess_of_slam_map_counts_labels_as_relevant_or_not():
+    asked = risk.Settings.from_mapping({**BATCH, "sizes": [20], "repetitions": 2, "parts": 1})
+    rows = risk.measure(asked, "slam-map", 0, 7)
+    assert all(row["certified"] and row["excess"] >= 0.0 for row in rows)
+    assert risk.summarise(rows, 0.95).exponents == []
+
+
+def entry(name, algorithm="erm", surrogate=None, control=False, features="standardised"):
+    settings = {"features": features}
+    return {"model": name, "title": name.upper(), "algorithm": algorithm, "surrogate": surrogate} | {
+        "control": control,
+        "settings": settings,
+    }
+
+
+MODELS = [
+    practice.Model.from_entry(found)
+    for found in (
+        entry("random", "random", control=True),
+        entry("listnet", surrogate="listnet"),
+        entry("squared", surrogate="squared"),
+        entry("slam", surrogate="slam-ndcg"),
+        entry("linear", "perceptron"),
+        entry("kernel", "perceptron", features={"kernel": "gaussian"}),
+    )
+]
+
+
+def test_families_follow_from_the_entries():
+    assert [model.family for model in MODELS] == ["control", "baseline", "baseline", "slam", "slam", "slam"]
+    assert [model.kernel for model in MODELS] == [False, False, False, False, False, True]
+
+
+def test_the_best_of_each_side_are_compared_query_by_query():
+    rng = np.random.default_rng(5)
+    base = rng.random(200)
+    shifts = {"random": 1.0, "listnet": 0.02, "squared": 0.01, "slam": 0.05, "linear": 0.0, "kernel": 0.03}
+    values = {"d": {name: base + shift + 0.01 * rng.standard_normal(200) for name, shift in shifts.items()}}
+    found = practice.run(MODELS, values, 0.95, 500, 1)
+    by = {evidence.claim: evidence.trials for evidence in found.evidence}
+    [best] = by["slam-practice"]
+    assert dict(best.setting) == {"dataset": "d", "model": "SLAM", "other": "LISTNET"}
+    difference = best.values["difference_to_best_baseline"]
+    assert difference.value == pytest.approx((values["d"]["slam"] - values["d"]["listnet"]).mean())
+    assert difference.low < 0.03 < difference.high
+    assert best.values["p_holm"] < 0.05
+    [kernel] = by["slam-kernel"]
+    assert kernel.values["difference_to_linear"].value == pytest.approx(0.03, abs=0.005)
+    # Two baselines and one linear perceptron; the control is beside nobody.
+    assert len(found.rows) == 3
+
+
+def test_without_rivals_the_claims_are_not_run():
+    found = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, 0.95, 100, 1)
+    assert found.rows == []
+    assert all("add them to `models`" in evidence.not_run for evidence in found.evidence)
+
+
+def test_v_max_is_that_of_the_paper(online):
+    row = online.v_max[-1]
+    assert row["v_max_map"] == 4.0
+    assert row["v_max_ndcg"] <= row["v_max_ndcg_limit"] == pytest.approx(math.log(2) * 3 * 9 * math.log2(9) ** 2)

@@ -1,0 +1,136 @@
+"""The perceptron's bounds: both sides by plain formulas, comparators that nothing beats, margins by a second method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog, minimize
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import perceptron
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates import slam
+from pipeline_lib.theory import perceptron_bounds
+
+MEASURES = ["ndcg", "map", "ndcg@3"]
+
+
+def drawn(seed: int, n: int = 12, largest: int = 7, d: int = 3, noise: float = 1.0) -> RankingData:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, largest + 1, n)
+    X = rng.standard_normal((sizes.sum(), d))
+    utility = X @ np.arange(1, d + 1) + noise * rng.standard_normal(len(X))
+    y = np.clip(np.floor(utility - 0.5), 0, 2).astype(int)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_ratios_are_those_of_equation_16(measure):
+    data = drawn(1)
+    order = np.random.default_rng(1).integers(0, 12, 60)
+    result = perceptron.run(data, order, measure)
+    found = perceptron_bounds.ratios(data, order, result, measure)
+    met = data.take(np.unique(order))
+    m, longest = int(np.diff(met.offsets).max()), np.square(met.X64).sum(axis=1).max()
+    if measure == "ndcg@3":
+        m = min(m, 3)
+    plain = []
+    for t in np.flatnonzero(result.mistakes):
+        v = slam.weights(data.y[data.offsets[order[t]] : data.offsets[order[t] + 1]], measure)
+        own = v.max() / v[v > 0].min()
+        plain.append(result.squared_norms[t] / (4 * m * longest * own * result.surrogate_losses[t]))
+    np.testing.assert_allclose(found, plain, rtol=1e-12)
+    assert (found <= 1.0).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(MEASURES), st.sampled_from(["margin", "misordered"]))
+@settings(deadline=None, max_examples=60)
+def test_the_bound_holds_at_the_best_comparator(seed, measure, active):
+    data = drawn(seed % 1000, noise=[0.0, 1.0, 5.0][seed % 3])
+    order = np.random.default_rng(seed).integers(0, 12, 80)
+    # With misordered documents any step will do: the run does not depend on it.
+    step = "theory" if active == "margin" or seed % 2 else 0.3
+    result = perceptron.run(data, order, measure, step, active)
+    factor = perceptron.norm_factor(data, order, measure, active)
+    side = perceptron_bounds.right_side(data, order[result.mistakes], factor, measure)
+    assert side.certified
+    assert result.losses.sum() <= side.bound + 1e-9
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_no_other_comparator_is_better_than_the_gap_says(measure):
+    data = drawn(3)
+    mistaken = np.random.default_rng(3).integers(0, 12, 200)
+    factor = 7.0
+    labels = np.minimum(data.y, 1) if measure == "map" else data.y
+    loss = surrogates.create(f"slam-{measure}")
+
+    def right(u):
+        return 2 * loss.value(data.X64 @ u, labels, data.offsets)[mistaken].sum() + factor * (u @ u)
+
+    found = perceptron_bounds.right_side(data, mistaken, factor, measure, tol=1e-6)
+    assert found.bound == pytest.approx(right(found.u), rel=1e-12)
+    assert found.bound == pytest.approx(2 * found.comparator_loss + factor * found.u @ found.u, rel=1e-12)
+    assert found.gap <= 1e-6 * found.bound
+    other = minimize(right, found.u, method="Nelder-Mead", options={"maxiter": 2000, "xatol": 1e-9, "fatol": 1e-9})
+    assert other.fun >= found.bound - found.gap - 1e-9
+
+
+def test_without_mistakes_the_bound_is_0():
+    found = perceptron_bounds.right_side(drawn(0), np.zeros(0, int), 1.0)
+    assert (found.bound, found.comparator_loss, found.certified) == (0.0, 0.0, True)
+
+
+def test_the_largest_margin_in_two_dimensions_is_that_of_a_scan():
+    data = drawn(4, n=10, largest=4, d=2, noise=0.0)
+    found = perceptron_bounds.largest_margin(data, tol=1e-6)
+    differences = np.array(
+        [
+            data.X64[i] - data.X64[j]
+            for q in range(data.n_queries)
+            for i in range(data.offsets[q], data.offsets[q + 1])
+            for j in range(data.offsets[q], data.offsets[q + 1])
+            if data.y[i] > data.y[j]
+        ]
+    )
+    angles = np.linspace(0, 2 * np.pi, 200_001)
+    scanned = (differences @ np.array([np.cos(angles), np.sin(angles)])).min(axis=0).max()
+    # The scan's angles are 3e-5 apart and differences at most 10 long: it misses the supremum by less than 1e-3.
+    assert scanned <= found.gamma + found.gap
+    assert found.gamma <= scanned + 1e-3
+    assert found.gamma == pytest.approx((differences @ found.u).min(), rel=1e-12)
+    assert np.linalg.norm(found.u) <= 1 + 1e-9
+
+
+def test_the_largest_margin_is_positive_only_where_a_linear_ranker_separates():
+    for seed in range(6):
+        data = drawn(seed, n=4, largest=4, noise=3.0 * (seed % 2))
+        pairs = [
+            data.X64[j] - data.X64[i]
+            for q in range(data.n_queries)
+            for i in range(data.offsets[q], data.offsets[q + 1])
+            for j in range(data.offsets[q], data.offsets[q + 1])
+            if data.y[i] > data.y[j]
+        ]
+        separable = linprog(np.zeros(3), A_ub=pairs, b_ub=-np.ones(len(pairs)), bounds=(None, None)).status == 0
+        found = perceptron_bounds.largest_margin(data)
+        assert (found.gamma > 1e-6) == separable
+
+
+def test_corollary_6_holds_for_every_length_of_a_separable_stream():
+    data = drawn(7, n=15, largest=5, noise=0.0)
+    gamma = perceptron_bounds.largest_margin(data).gamma
+    assert gamma > 0.0
+    result = perceptron.run(data, np.tile(np.arange(15), 400), "ndcg", "theory")
+    assert (np.cumsum(result.losses) <= perceptron.norm_factor(data) / gamma**2).all()
+
+
+def test_a_margin_needs_two_labels():
+    data = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [7, 7])
+    with pytest.raises(DataError, match="margin: expected a query with two different labels, found none"):
+        perceptron_bounds.largest_margin(data)
+    with pytest.raises(DataError, match="order: expected queries from 0 to 0, found 3"):
+        perceptron_bounds.right_side(data, [3], 1.0)
