@@ -8,10 +8,22 @@ from collections.abc import Callable
 import pytest
 
 from .conftest import Project
-from .test_losses_and_constants_study import CONSTANTS
 
 pytestmark = pytest.mark.workflow
 
+CONSTANTS = {
+    "listnet_lengths": [3, 50],
+    "lengths": [4],
+    "ranksvm_lengths": [4, 8, 16],
+    "largest_labels": [1],
+    "widths": [0.5],
+    "cutoffs": [1],
+    "score_bound": 2.0,
+    "restarts": 1,
+    "matrices": 5,
+    "starts": 50,
+    "lists": 20,
+}
 LOSSES = [
     {"name": "listnet", "surrogate": "listnet", "options": {}},
     {"name": "smooth-dcg", "surrogate": "smooth-dcg", "options": {"sign": "regret"}},
