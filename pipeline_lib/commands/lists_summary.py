@@ -54,6 +54,7 @@ SCHEMAS = {
         "value": pl.Float64,
         "loss_bound": pl.Float64,
         "vacuous": pl.Boolean,
+        "optimal_risk": pl.Float64,
         "not_vacuous_from": pl.Int64,
         "beats_theorem_9_from": pl.Int64,
     },

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from pipeline_lib import seeds, surrogates
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners.balls import Ball
-from pipeline_lib.learners.models import Seed
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import Axis
 from pipeline_lib.surrogates.base import Floats, Surrogate
 
+Ball = Literal["l2", "l1"]
+Seed = int | tuple[Axis, ...]
 SIGNS_PER_BLOCK = 2**20
 
 

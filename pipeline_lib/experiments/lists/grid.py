@@ -194,7 +194,7 @@ def measure(part: Slice) -> list[dict[str, Any]]:
     reference = part.sample(2 * sizes[-1], "reference")
     held = part.sample(asked.held_out_queries(part.m), "held out")
     best = _best(part, held)
-    optimum = float(held_out.losses(part.loss, held, best).mean())
+    optimum = float(held_out.risks(part.loss, held, best[:, None], best).value[0])
     rankers = []
     for repetition in range(asked.repetitions_of(part.m)):
         whole = part.sample(sizes[-1], "sample", repetition)

@@ -178,6 +178,7 @@ def _bounds(grid: Grid) -> list[dict[str, Any]]:
                     "value": found.value,
                     "loss_bound": found.loss_bound,
                     "vacuous": found.vacuous,
+                    "optimal_risk": optimal,
                     "not_vacuous_from": found.not_vacuous_from,
                     "beats_theorem_9_from": (
                         _beats(grid, (loss, kind, m, n), optimal) if name == "optimistic" else None
