@@ -321,8 +321,8 @@ def _realisable(rows: list[Row]) -> list[Block]:
     words = (
         f"What if some ranker makes no error at all (here L* = {mine[0]['optimal_risk']:.1g})? Then the bound of "
         "equation 8 falls as 1/n, that of Theorem 5 as its root. The measured excess risk of online gradient descent "
-        f"with the step of equation 7 goes from {mine[0]['excess']:.3g} at n = {mine[0]['n']:,} to {mine[-1]['excess']:.3g} at "
-        f"n = {mine[-1]['n']:,}."
+        f"with the step of equation 7 goes from {mine[0]['excess']:.3g} at n = {mine[0]['n']:,} to "
+        f"{mine[-1]['excess']:.3g} at n = {mine[-1]['n']:,}."
     )
     figure = Figure(
         name="lists-realisable",
@@ -368,7 +368,7 @@ def table_1(results: ResultsFolder) -> tuple[Block, ...]:
         "Theorem 17 is taken at an empirical risk of L*.",
     )
     table = Table("lists-table1", f"Bounds at n = {n:,}, m = {m:,}", BOUNDS, tuple(columns), tuple(groups), notes)
-    blocks = (Paragraph(words), table, *_optimistic(all_rows))
+    blocks: tuple[Block, ...] = (Paragraph(words), table, *_optimistic(all_rows))
     return (Subsection("lists-table1-part", "Table 1 in numbers", blocks),)
 
 
