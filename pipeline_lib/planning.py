@@ -62,6 +62,11 @@ COSTS: Mapping[str, Cost] = {
     "twolayer_samplings": Cost(7.0, 0.0, 500.0),
     "twolayer_tradeoff_slice": Cost(12.0, 0.0, 800.0),
     "twolayer_tradeoff": Cost(2.0, 0.0, 500.0),
+    "lists_grid": Cost(20.0, 0.0, 1500.0),
+    "lists_real": Cost(4.0, 1.0, 800.0, 20.0),
+    "lists_sparse": Cost(7.0, 0.0, 1000.0),
+    "lists_averages": Cost(5.0, 0.0),
+    "lists_summary": Cost(4.0, 0.0),
     "judge_claims": Cost(1.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }

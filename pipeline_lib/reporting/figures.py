@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -259,6 +260,39 @@ def line_panels(
         axis.grid()
     axes[0].set(ylabel=ylabel)
     figure.legend(handles=[handles[label] for label in labels], loc="outside lower center", ncols=min(4, len(labels)))
+    return figure
+
+
+def heat_map(
+    values: Sequence[Sequence[float | None]],
+    *,
+    columns: Sequence[str],
+    rows: Sequence[str],
+    xlabel: str,
+    ylabel: str,
+    title: str,
+) -> Drawing:
+    """Draw a table of positive numbers as shades of grey by their logarithm, each with its number; None stays empty.
+
+    ``values`` holds a row of the grid each, the first at the bottom.
+    """
+    from matplotlib.colors import LogNorm
+
+    figure = _drawing(0.42 * len(rows) + 1.3)
+    axis = figure.subplots()
+    known = [value for row in values for value in row if value is not None]
+    grid = [[math.nan if value is None else value for value in row] for row in values]
+    norm = LogNorm(min(known), max(max(known), 1.0001 * min(known)))
+    # Light enough throughout for dark numbers to be read, on screen and in print.
+    axis.imshow(grid, norm=norm, cmap="Blues", alpha=0.55, origin="lower", aspect="auto")
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            if value is not None:
+                axis.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize=8, color=INK)
+    axis.set_xticks(range(len(columns)), columns)
+    axis.set_yticks(range(len(rows)), rows)
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.set_title(title, fontsize=8.5, loc="left")
     return figure
 
 
