@@ -36,7 +36,7 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import cone_kernels
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.models import Model, Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
@@ -137,7 +137,19 @@ class Fit:
         return len(self.met)
 
     def score(self, X: ArrayLike, fold_in: FoldIn = "gradient") -> Floats:
-        """<a, x> for rows x of X (N, d) with a = U 1 or (U^+)' 1: see :mod:`pipeline_lib.learners.cone_ranking`."""
+        """<a, x> for rows x of X (N, d) with a = U 1 or (U^+)' 1: see :mod:`pipeline_lib.learners.cone_ranking`.
+
+        Raises
+        ------
+        DataError
+            When X is not a matrix of d finite features, or ``fold_in`` is neither of its names.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+        >>> fit(data, 1, method="exact").score([[2.0]]).round(6)
+        array([1.])
+        """
         documents = np.asarray(X, dtype=np.float64)
         if documents.ndim != 2 or documents.shape[1] != len(self.U) or not np.isfinite(documents).all():
             raise DataError(f"X: expected finite features, shape (N, {len(self.U)}), found shape {documents.shape}")
@@ -357,7 +369,14 @@ def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> t
 
 
 def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
-    """The empirical risk (4): the mean of L_q over the queries that have pairs; 0 if there are none."""
+    """The empirical risk (4): the mean of L_q over the queries that have pairs; 0 if there are none.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [5.0]], [0, 1, 2], [1, 1, 2])
+    >>> risk(data, [[-0.5]])
+    1.0
+    """
     values, pairs = losses(data, U, problem)
     return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0
 
@@ -417,6 +436,12 @@ def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
     """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
 
     "Randomly initialised to satisfy the relaxed norm constraint": with rho = sqrt(d) the entries are standard normal.
+
+    Example
+    -------
+    >>> basis = started(400, 3, Problem(), (7,))
+    >>> np.linalg.norm(basis, axis=0).round(-1), Problem().c_of(400)
+    (array([20., 20., 20.]), 40.0)
     """
     rho = problem.rho_of(d)
     basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
@@ -425,13 +450,25 @@ def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
 
 
 def random_order(n_queries: int, passes: int, seed: tuple[Any, ...]) -> NDArray[np.int64]:
-    """Every query once a pass, in a new random order each time; shape (passes, Q)."""
+    """Every query once a pass, in a new random order each time; shape (passes, Q).
+
+    Example
+    -------
+    >>> sorted(random_order(3, 2, (7,))[1].tolist())
+    [0, 1, 2]
+    """
     rng = generator(*seed, "cone-order")
     return np.stack([rng.permutation(n_queries) for _ in range(passes)]).astype(np.int64)
 
 
 def has_pairs(data: RankingData) -> bool:
-    """Has any query two documents with different labels?"""
+    """Has any query two documents with different labels?
+
+    Example
+    -------
+    >>> has_pairs(RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 2]))
+    False
+    """
     if not data.n_documents:
         return False
     lowest = np.minimum.reduceat(data.y, data.offsets[:-1])
@@ -459,80 +496,69 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     settings : mapping
         ``basis`` (list of K), ``method``, ``passes``, ``restarts``, ``fold_in`` ("gradient" or "least-squares") and
         ``selection`` (a measure of ``metrics.per_query``); optionally ``step``, ``fold_steps``, ``fold_tol``,
-        ``alpha``, ``rho``, ``c``, ``weighted`` and ``features``. Ties go to the smaller K, the first start, the fewest
-        passes.
+        ``alpha``, ``rho``, ``c``, ``weighted`` and ``features``. Ties go to the first K and start, and to the fewest passes.
 
     Returns
     -------
     Trained
         A linear model (observation E). The record holds the settings, the chosen ``basis``, ``start`` and ``passes``,
-        their ``validation`` value, and ``tried``: for every K and start the objective first and last, and the best
-        validation value with its pass.
+        their ``validation`` value, and ``tried``: the same for every K and start, with the objective first and last.
 
     Raises
     ------
     ConfigurationError, DataError
         When a setting is missing, unknown or out of range.
     """
-    from pipeline_lib import metrics
-
     chosen = _settings(settings)
     if not validation.n_queries:
         raise DataError("cone: expected at least one validation query to choose the passes by, found none")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
+    grid = [(K, start) for K in chosen["basis"] for start in range(chosen["restarts"])]
+    tried, kept = [], []
+    for K, start in grid:
+        found = _fit_as_set(inside, K, chosen, (*_axes(seed), K, start))
+        models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
+        values = [_mean_value(model, validation, chosen["selection"]) for model in models]
+        after = int(np.argmax(values))
+        kept.append(models[after])
+        tried.append(
+            {
+                "basis": K,
+                "start": start,
+                "first_objective": float(found.objective[0]),
+                "last_objective": float(found.objective[-1]),
+                "passes": after,
+                "validation": values[after],
+            }
+        )
+    best = max(range(len(grid)), key=lambda k: (tried[k]["validation"], -k))
+    chosen_pass = tried[best]["passes"]
+    record = {"settings": chosen, "iterations": chosen_pass, "tried": tried}
+    record |= {name: tried[best][name] for name in ("basis", "start", "passes", "validation")}
+    return Trained(kept[best], record)
+
+
+def _fit_as_set(data: RankingData, K: int, chosen: Mapping[str, Any], seed: tuple[Any, ...]) -> Fit:
     problem = Problem(chosen["alpha"], chosen["rho"], chosen["c"], chosen["weighted"])
-    tried, best, model = [], (-math.inf, 0, 0, 0), None
-    for K in chosen["basis"]:
-        for begin in range(chosen["restarts"]):
-            found = fit(
-                inside,
-                K,
-                method=chosen["method"],
-                problem=problem,
-                step=chosen["step"],
-                passes=chosen["passes"],
-                fold_steps=chosen["fold_steps"],
-                fold_tol=chosen["fold_tol"],
-                traced=False,
-                seed=(*_axes(seed), K, begin),
-            )
-            models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
-            values = [
-                float(
-                    np.mean(
-                        metrics.per_query(
-                            [chosen["selection"]], one.score(validation), validation.y, validation.offsets
-                        )[chosen["selection"]]
-                    )
-                )
-                for one in models
-            ]
-            after = int(np.argmax(values))
-            if values[after] > best[0]:
-                best, model = (values[after], K, begin, after), models[after]
-            tried.append(
-                {
-                    "basis": K,
-                    "start": begin,
-                    "first_objective": float(found.objective[0]),
-                    "last_objective": float(found.objective[-1]),
-                    "passes": found.passes,
-                    "best_passes": after,
-                    "validation": values[after],
-                }
-            )
-    assert model is not None
-    record = {
-        "settings": chosen,
-        "validation": best[0],
-        "basis": best[1],
-        "start": best[2],
-        "passes": best[3],
-        "iterations": best[3],
-        "tried": tried,
-    }
-    return Trained(model, record)
+    return fit(
+        data,
+        K,
+        method=chosen["method"],
+        problem=problem,
+        step=chosen["step"],
+        passes=chosen["passes"],
+        fold_steps=chosen["fold_steps"],
+        fold_tol=chosen["fold_tol"],
+        traced=False,
+        seed=seed,
+    )
+
+
+def _mean_value(model: Model, data: RankingData, measure: str) -> float:
+    from pipeline_lib import metrics
+
+    return float(np.mean(metrics.per_query([measure], model.score(data), data.y, data.offsets)[measure]))
 
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
