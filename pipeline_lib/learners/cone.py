@@ -496,7 +496,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     settings : mapping
         ``basis`` (list of K), ``method``, ``passes``, ``restarts``, ``fold_in`` ("gradient" or "least-squares") and
         ``selection`` (a measure of ``metrics.per_query``); optionally ``step``, ``fold_steps``, ``fold_tol``,
-        ``alpha``, ``rho``, ``c``, ``weighted`` and ``features``. Ties go to the first K and start, and to the fewest passes.
+        ``alpha``, ``rho``, ``c``, ``weighted`` and ``features``. Ties go to the first K and start, and to the fewest
+        passes.
 
     Returns
     -------
