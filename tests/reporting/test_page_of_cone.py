@@ -39,10 +39,15 @@ def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> N
         "status": "verified",
     }
     pl.DataFrame([row]).write_parquet(tmp_path / cone.TABLE_1)
+    own = {"dataset": "MQ2008", "model": "listnet", "fold": 1, "measure": "ap", "published": 0.4502, "measured": 0.448}
+    pl.DataFrame([own | {"delta": -0.0022, "source": "LETOR 4.0 baselines (fold 1)"}]).write_parquet(
+        tmp_path / cone.PUBLISHED
+    )
     blocks = cone.table_1(ResultsFolder.at(tmp_path))
     said = words(blocks)
     assert "1 of 1 numbers of fold 1 lie within .015" in said
-    assert "1 of 1 published numbers lie nearer to our fold 1" in said
+    assert "1 of 1 lie nearer to our fold 1" in said
+    assert "1 of 1 of its numbers of fold 1 that are transcribed here (0.4502) round to the printed ones" in said
     [part] = blocks
     assert isinstance(part, Subsection)
     [table] = [block for block in part.blocks if isinstance(block, Table)]

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from pipeline_lib.errors import DataError
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
@@ -94,16 +92,3 @@ def _trial(row: Mapping[str, Any]) -> Trial:
     if row["five_fold_mean"] is not None:
         values["five_folds"] = Interval(row["five_fold_mean"], row["five_fold_low"], row["five_fold_high"])
     return Trial({"dataset": row["dataset"], "method": row["method"], "measure": row["measure"]}, values, TABLE)
-
-
-def nearer_to_fold_1(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many cells' published values lie nearer to our fold 1 than to our mean over folds, of how many.
-
-    Example
-    -------
-    >>> nearer_to_fold_1([{"published": 0.45, "fold1": 0.451, "five_fold_mean": 0.47}])
-    (1, 1)
-    """
-    known = [row for row in rows if row["five_fold_mean"] is not None]
-    near = [abs(r["published"] - r["fold1"]) < abs(r["published"] - r["five_fold_mean"]) for r in known]
-    return int(np.sum(near)), len(near)
