@@ -5,20 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection
-from pipeline_lib.reporting.figures import Figure, line_plot
+from pipeline_lib.reporting.figures import Figure, heat_map, line_plot
 from pipeline_lib.reporting.results import ResultsFolder, Row
-from pipeline_lib.reporting.tables import Cell, Column, Group, Table, scientific, simple, text, whole
+from pipeline_lib.reporting.tables import Cell, Column, Group, Table, number, scientific, simple, span, text, whole
 
 Part = Callable[[ResultsFolder], tuple[Block, ...]]
 
 CONSTANTS = "tables/lists-constants.parquet"
 CHECKS = "tables/lists-identities.parquet"
+CELLS = "tables/lists-cells.parquet"
+BOUNDS = "tables/lists-bounds.parquet"
+EXPONENTS = "tables/lists-exponents.parquet"
+SPARSE = "tables/lists-sparse.parquet"
+AVERAGES = "tables/lists-rademacher.parquet"
+CLOSED_FORMS = "tables/lists-closed-forms.parquet"
+REAL = "tables/lists-real-{dataset}.parquet"
 WHATS = {
     "lipschitz-linf": "G, maximum norm",
     "lipschitz-l2": "G, Euclidean norm",
     "smoothness": "H, maximum norm",
     "bound": "B",
 }
+BOUND_TITLES = {
+    "chapelle-wu": "Chapelle–Wu",
+    "ogd": "Theorem 5 (OGD)",
+    "rerm": "Theorem 6 (RERM)",
+    "erm": "Theorem 9 (ERM)",
+    "smooth-ogd": "Equation 8 (smooth OGD)",
+    "optimistic": "Theorem 17 (optimistic)",
+}
+RANKERS = {"erm": "minimiser", "worst": "worst found", "rerm": "regularised", "ogd": "OGD", "smooth-ogd": "smooth OGD"}
+SHOWN = "listnet"
+"""The loss of the figures; the tables hold all."""
+CUT = "bands that come near 0 are cut at a tenth of the value"
 ROUNDING = 1e-9
 """What counts as equal: the tolerance of the ledger."""
 
@@ -149,9 +168,387 @@ def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
     return (Subsection("lists-lemmas-part", "Linear maps and smooth losses", tuple(blocks)),)
 
 
+def gaps(results: ResultsFolder) -> tuple[Block, ...]:
+    """Measured gaps and bounds against m and against n, over the grid, and the fitted exponents."""
+    rows = results.rows(CELLS)
+    if not rows:
+        return ()
+    cells = [row for row in rows if row["population"] == "noisy" and row["loss"] == SHOWN]
+    blocks: list[Block] = []
+    if cells:
+        blocks += [*_against(cells, "m"), *_against(cells, "n"), *_heat(cells)]
+    blocks += [*_exponents(results), *_realisable(rows)]
+    words = (
+        "A ranker is fitted to n queries with m documents each. Its gap is the difference between its true risk and "
+        "its risk on these queries. Theorems bound it; here it is measured, on a population whose risks are known up "
+        "to the standard error of a large fresh sample, with the bounds beside it."
+        + (f" For ListNet that error is at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
+    )
+    return (Subsection("lists-gaps-part", "Gaps and bounds", (Paragraph(words), *blocks)),)
+
+
+def _against(cells: list[Row], axis: str) -> list[Block]:
+    # One line a measured or bounding quantity, along m at the n that has most m, or along n at the m that has most n.
+    other = "n" if axis == "m" else "m"
+    points = {fixed: {row[axis] for row in cells if row[other] == fixed} for fixed in {row[other] for row in cells}}
+    fixed = max(points, key=lambda value: (len(points[value]), value if axis == "m" else -value))
+    if len(points[fixed]) < 2:
+        return []
+    mine = sorted((row for row in cells if row[other] == fixed), key=lambda row: row[axis])
+    by = {learner: [row for row in mine if row["learner"] == learner] for learner in ("erm", "worst")}
+    series = {
+        f"gap, {RANKERS[learner]}": [
+            (row[axis], row["gap_size"], _cut(row["gap_size_low"], row["gap_size"]), row["gap_size_high"])
+            for row in by[learner]
+        ]
+        for learner in by
+    }
+    for column, title in (
+        ("bound_erm", "Theorem 9"),
+        ("chapelle_wu", "Chapelle–Wu"),
+        ("bound_rerm", "Theorem 6"),
+        ("bound_ogd", "Theorem 5"),
+    ):
+        series[title] = [(row[axis], *[row[column]] * 3) for row in by["erm"]]
+    first, last = by["erm"][0], by["erm"][-1]
+    measured = f"from {first['gap_size']:.3g} at {axis} = {first[axis]:,} to {last['gap_size']:.3g} at {last[axis]:,}"
+    question = (
+        "Does the gap grow with the length of the lists?" if axis == "m" else "How does the gap fall with more queries?"
+    )
+    words = (
+        f"{question} With {other} = {fixed:,} the mean size of ListNet's gap goes {measured}; Chapelle and Wu's bound "
+        f"goes from {first['chapelle_wu']:.3g} to {last['chapelle_wu']:.3g}, that of Theorem 9 from "
+        f"{first['bound_erm']:.3g} to {last['bound_erm']:.3g}."
+    )
+    label = "documents in the list, m" if axis == "m" else "queries, n"
+    figure = Figure(
+        name=f"lists-gap-against-{axis}",
+        title=f"ListNet: gap and bounds against {axis}, at {other} = {fixed:,}",
+        caption=f"Mean size of the gap with its 95 % interval, and bounds, at {other} = {fixed:,}; {CUT}",
+        source=CELLS,
+        description=words,
+        draw=lambda: line_plot(series, xlabel=label, ylabel="gap or bound (loss)", log="xy"),
+    )
+    return [Paragraph(words), figure]
+
+
+def _cut(low: float, value: float) -> float:
+    # Logarithmic axes know no 0.
+    return max(low, value / 10.0)
+
+
+def _heat(cells: list[Row]) -> list[Block]:
+    mine = {(row["m"], row["n"]): row for row in cells if row["learner"] == "worst"}
+    lengths, queries = sorted({m for m, _ in mine}), sorted({n for _, n in mine})
+    values = [[mine[m, n]["gap_size"] if (m, n) in mine else None for n in queries] for m in lengths]
+    n = max(queries, key=lambda n: (sum((m, n) in mine for m in lengths), -n))
+    column = [mine[m, n] for m in lengths if (m, n) in mine]
+    words = (
+        "And over the whole grid? A row shows what more queries change, a column what longer lists change: at "
+        f"n = {n:,}, from m = {column[0]['m']:,} to {column[-1]['m']:,}, the worst gap found goes from "
+        f"{column[0]['gap_size']:.3g} to {column[-1]['gap_size']:.3g}. Shades follow the logarithm; empty cells have "
+        "more documents than the study asks for."
+    )
+    figure = Figure(
+        name="lists-gap-heat",
+        title="ListNet: worst gap found over the grid",
+        caption="Mean size of the worst gap found by ascent, for n queries of m documents",
+        source=CELLS,
+        description="; ".join(f"m = {m}, n = {n}: {mine[m, n]['gap_size']:.3g}" for m, n in sorted(mine)),
+        draw=lambda: heat_map(
+            values,
+            columns=[f"{n:,}" for n in queries],
+            rows=[f"{m:,}" for m in lengths],
+            xlabel="queries, n",
+            ylabel="documents, m",
+            title="mean size of the worst gap found (loss)",
+        ),
+    )
+    return [Paragraph(words), figure]
+
+
+def _exponents(results: ResultsFolder) -> list[Block]:
+    rows = results.rows(EXPONENTS)
+    if not rows:
+        return []
+    free = [r for r in rows if r["axis"] == "m" and r["statistic"] == "gap" and r["learner"] == "erm"]
+    flat = [row["loss"] for row in free if row["low"] <= 0.0]
+    growing = [row["loss"] for row in free if row["low"] > 0.0]
+    words = (
+        "Which powers are these? In m, the interval of the gap's exponent reaches 0 or lies below it for "
+        f"{', '.join(flat) or 'no loss'}; the gap grows with the list for {', '.join(growing) or 'no loss'}."
+    )
+    columns = [
+        Column("loss", "Loss", "left"),
+        Column("population", "Population", "left"),
+        Column("statistic", "What", "left"),
+        Column("axis", "Power of", "left"),
+        Column("fixed", "at"),
+        Column("points", "fitted to", "left"),
+        Column("slope", "Exponent"),
+        Column("interval", "95 % interval"),
+    ]
+    cells = [
+        [
+            text(row["loss"]),
+            text(row["population"]),
+            text(f"{row['statistic']}, {RANKERS[row['learner']]}" if row["learner"] else row["statistic"]),
+            text(row["axis"]),
+            text(f"{'n' if row['axis'] == 'm' else 'm'} = {row['fixed']:,}"),
+            text(row["points"]),
+            number(row["slope"], 2, signed=True),
+            span(row["low"], row["high"], 2, signed=True),
+        ]
+        for row in rows
+    ]
+    notes = ["The gap is |L − L̂|, averaged over the repetitions; intervals hold the held-out sample's error."]
+    return [Paragraph(words), simple("lists-exponents", "Fitted exponents", EXPONENTS, columns, cells, notes)]
+
+
+def _realisable(rows: list[Row]) -> list[Block]:
+    mine = [r for r in rows if r["population"] == "realisable" and r["loss"] == SHOWN and r["learner"] == "smooth-ogd"]
+    if len(mine) < 2:
+        return []
+    m = min(row["m"] for row in mine)
+    mine = sorted((row for row in mine if row["m"] == m), key=lambda row: row["n"])
+    series = {
+        "excess risk, smooth OGD": [
+            (row["n"], row["excess"], _cut(row["excess_low"], row["excess"]), row["excess_high"]) for row in mine
+        ],
+        "Equation 8": [(row["n"], *[row["bound_smooth_ogd"]] * 3) for row in mine],
+        "Theorem 5": [(row["n"], *[row["bound_ogd"]] * 3) for row in mine],
+    }
+    words = (
+        f"What if some ranker makes no error at all (here L* = {mine[0]['optimal_risk']:.1g})? Then the bound of "
+        "equation 8 falls as 1/n, that of Theorem 5 as its root. The measured excess risk of online gradient descent "
+        f"with the step of equation 7 goes from {mine[0]['excess']:.3g} at n = {mine[0]['n']:,} to "
+        f"{mine[-1]['excess']:.3g} at n = {mine[-1]['n']:,}."
+    )
+    figure = Figure(
+        name="lists-realisable",
+        title=f"ListNet without noise: excess risk against n, at m = {m:,}",
+        caption=f"Mean excess risk of the averaged iterate with its 95 % interval, and bounds, at m = {m:,}",
+        source=CELLS,
+        description=words,
+        draw=lambda: line_plot(series, xlabel="queries, n", ylabel="excess risk or bound (loss)", log="xy"),
+    )
+    return [Paragraph(words), figure]
+
+
+def table_1(results: ResultsFolder) -> tuple[Block, ...]:
+    """Table 1 in numbers: every bound, whether it says something, and from which n on."""
+    all_rows = results.rows(BOUNDS)
+    rows = [row for row in all_rows if row["population"] == "noisy"]
+    if not rows:
+        return ()
+    m = sorted({row["m"] for row in rows})[len({row["m"] for row in rows}) // 2]
+    chosen = [row for row in rows if row["m"] == m]
+    n = chosen[0]["n"]
+    vacuous = [row for row in rows if row["vacuous"]]
+    words = (
+        "Table 1 of the paper calls the constants smallest, small, and hidden in logarithms. In numbers: the bounds of "
+        f"each theorem at n = {n:,} and m = {m:,}, and the n from which each falls below the largest loss B of the "
+        f"class. A bound above B says nothing; over all losses and lengths {len(vacuous)} of {len(rows)} do not."
+    )
+    columns = [
+        Column("loss", "Loss", "left"),
+        Column("bound", "Bound", "left"),
+        Column("value", "Value"),
+        Column("largest", "Largest loss B"),
+        Column("vacuous", "Vacuous", "left"),
+        Column("from", "Below B from n ="),
+    ]
+    groups = [
+        Group("", tuple(_bound_cells(row) for row in chosen if row["loss"] == loss))
+        for loss in dict.fromkeys(row["loss"] for row in chosen)
+    ]
+    notes = (
+        "Theorems 5 and 6 and equation 8 bound the expected excess risk of one algorithm, the others the gap of all "
+        "rankers at once. A bound that does not apply to a loss (not convex, not smooth) has no row.",
+        "Theorem 17 is taken at an empirical risk of L*.",
+    )
+    table = Table("lists-table1", f"Bounds at n = {n:,}, m = {m:,}", BOUNDS, tuple(columns), tuple(groups), notes)
+    blocks: tuple[Block, ...] = (Paragraph(words), table, *_optimistic(all_rows))
+    return (Subsection("lists-table1-part", "Table 1 in numbers", blocks),)
+
+
+def _optimistic(rows: list[Row]) -> list[Block]:
+    mine = [row for row in rows if row["bound"] == "optimistic"]
+    if not mine:
+        return []
+    wins = [row["beats_theorem_9_from"] for row in mine if row["beats_theorem_9_from"] is not None]
+    words = (
+        "From which n does the optimistic bound of Theorem 17 win over Theorem 9, at an empirical risk of L*? "
+        + (f"In {len(wins)} of {len(mine)} settings from some n on, the smallest {min(wins):,}; " if wins else "")
+        + f"in {len(mine) - len(wins)} for no n up to 10^15."
+    )
+    columns = [Column("loss", "Loss", "left"), Column("population", "Population", "left"), Column("m", "m")]
+    columns += [Column("risk", "L*"), Column("from", "Below Theorem 9 from n =")]
+    cells = [
+        [
+            text(row["loss"]),
+            text(row["population"]),
+            whole(row["m"]),
+            scientific(row["optimal_risk"]),
+            whole(row["beats_theorem_9_from"]),
+        ]
+        for row in mine
+    ]
+    return [Paragraph(words), simple("lists-optimistic", "Theorem 17 against Theorem 9", BOUNDS, columns, cells)]
+
+
+def _bound_cells(row: Row) -> tuple[Cell, ...]:
+    return (
+        text(row["loss"]),
+        text(BOUND_TITLES[row["bound"]]),
+        scientific(row["value"]),
+        scientific(row["loss_bound"]),
+        text("yes" if row["vacuous"] else "no"),
+        whole(row["not_vacuous_from"]),
+    )
+
+
+def averages(results: ResultsFolder) -> tuple[Block, ...]:
+    """Entropy integrals, closed forms and Monte Carlo estimates of Rademacher averages."""
+    rows, compared = results.rows(AVERAGES), results.rows(CLOSED_FORMS)
+    if not rows or not compared:
+        return ()
+    slack = [row["integral"] / row["found"] for row in rows if row["found"] > 0.0]
+    below = [row for row in compared if row["closed_form"] < row["integral"] * (1.0 - 1e-6)]
+    which = sorted({row["corollary"] for row in below})
+    words = (
+        "Where is the bound lost? Rademacher averages of the loss over the class are estimated from below by ascent "
+        f"under random signs; the entropy integral lies {min(slack):,.0f} to {max(slack):,.0f} times above them."
+    )
+    columns = [
+        Column("class", "Class", "left"),
+        Column("n", "n"),
+        Column("m", "m"),
+        Column("linear", "Linear scores"),
+        Column("found", "Loss, found by ascent"),
+        Column("error", "Standard error"),
+        Column("integral", "Entropy integral"),
+        Column("closed", "Closed form"),
+        Column("bound", "Largest loss B"),
+    ]
+    cells = [
+        [
+            text(row["class"]),
+            whole(row["n"]),
+            whole(row["m"]),
+            scientific(row["linear"]),
+            scientific(row["found"]),
+            scientific(row["found_error"]),
+            scientific(row["integral"]),
+            scientific(row["closed_form"]),
+            scientific(row["loss_bound"]),
+        ]
+        for row in rows
+    ]
+    notes = [
+        "Class local: rankers of the l2 ball whose risk is at most that of w = 0 (Corollary 16). Closed forms are "
+        "those of Corollaries 8, 11 and 16.",
+    ]
+    closed = "Are the closed forms of the corollaries above the integrals they stand for? " + (
+        f"In {len(below)} of {len(compared)} settings they are not, by up to "
+        f"{100 * (1 - min(row['closed_form'] / row['integral'] for row in below)):.0f} % "
+        f"({', '.join(f'Corollary {number_}' for number_ in which)}): their derivation takes the ceiling in the "
+        "covering number for its argument."
+        if below
+        else f"In all of {len(compared)} settings."
+    )
+    ratio_columns = [Column("corollary", "Corollary"), Column("radius", "W2 or W1")]
+    ratio_columns += [Column("least", "Least ratio"), Column("largest", "Largest ratio")]
+    by: dict[tuple[int, float], list[float]] = {}
+    for row in compared:
+        by.setdefault((row["corollary"], row["radius"]), []).append(row["closed_form"] / row["integral"])
+    ratios = [
+        [whole(corollary), scientific(radius), scientific(min(found)), scientific(max(found))]
+        for (corollary, radius), found in sorted(by.items())
+    ]
+    blocks = (
+        Paragraph(words),
+        simple("lists-rademacher", "Rademacher averages of ListNet's loss", AVERAGES, columns, cells, notes),
+        Paragraph(closed),
+        simple("lists-closed-forms", "Closed form over minimised integral", CLOSED_FORMS, ratio_columns, ratios),
+    )
+    return (Subsection("lists-averages-part", "Rademacher averages and entropy", blocks),)
+
+
+def sparse(results: ResultsFolder) -> tuple[Block, ...]:
+    """Gap and bound of the l1 class against the number of features."""
+    rows = results.rows(SPARSE)
+    if not rows:
+        return ()
+    by: dict[int, list[Row]] = {}
+    for row in rows:
+        by.setdefault(row["d"], []).append(row)
+    dimensions = sorted(by)
+    largest = {d: max(by[d], key=lambda row: row["gap"]) for d in dimensions}
+    far = rows[0]["fitted_at"]
+    series = {
+        "largest gap": [
+            (
+                d,
+                largest[d]["gap"],
+                _cut(largest[d]["gap"] - 2 * largest[d]["risk_error"], largest[d]["gap"]),
+                largest[d]["gap"] + 2 * largest[d]["risk_error"],
+            )
+            for d in dimensions
+        ],
+        f"Theorem 12 at n = {rows[0]['n']:,}": [(d, *[by[d][0]["bound"]] * 3) for d in dimensions],
+        f"Theorem 12 at n = {far:,}": [(d, *[by[d][0]["bound_far"]] * 3) for d in dimensions],
+    }
+    first, last = dimensions[0], dimensions[-1]
+    words = (
+        "Do many features cost much, if the weights are bounded in the l1 norm? Theorem 12 says that they cost a root "
+        f"of a logarithm. From {first:,} to {last:,} features the bound grows from {by[first][0]['bound_far']:.3g} to "
+        f"{by[last][0]['bound_far']:.3g} at n = {far:,}; the largest gap measured at n = {rows[0]['n']:,} is "
+        f"{largest[first]['gap']:.3g} with {first:,} and {largest[last]['gap']:.3g} with {last:,} features."
+    )
+    figure = Figure(
+        name="lists-sparse",
+        title="ListNet over the l1 ball: gap and bound against the number of features",
+        caption="The largest gap of the minimiser, with twice its standard error, and the bound",
+        source=SPARSE,
+        description=words,
+        draw=lambda: line_plot(series, xlabel="features, d", ylabel="gap or bound (loss)", log="xy"),
+    )
+    return (Subsection("lists-sparse-part", "Many features", (Paragraph(words), figure)),)
+
+
+def real(results: ResultsFolder) -> tuple[Block, ...]:
+    """Gaps on subsampled data sets."""
+    blocks: list[Block] = []
+    pattern = REAL.format(dataset="*")
+    for name in sorted(str(path.relative_to(results.path)) for path in results.path.glob(pattern)):
+        rows = results.rows(name)
+        dataset = rows[0]["dataset"]
+        by: dict[tuple[str, int, int], list[Row]] = {}
+        for row in rows:
+            by.setdefault((row["loss"], row["m"], row["n"]), []).append(row)
+        means = {key: sum(abs(row["gap"]) for row in found) / len(found) for key, found in by.items()}
+        queries = sorted({n for _, _, n in by})
+        largest = max(row["gap"] / row["bound"] for row in rows)
+        words = (
+            f"{dataset}: is it the same on queries that nobody made for the purpose? Samples of n queries and at most "
+            "m documents of each; all other queries stand for the truth. The largest gap is "
+            f"{100 * largest:.2g} % of Theorem 9's bound."
+        )
+        columns = [Column("loss", "Loss", "left"), Column("m", "m")]
+        columns += [Column(f"n{n}", f"n = {n:,}") for n in queries]
+        lines = dict.fromkeys((loss, m) for loss, m, _ in by)
+        cells = [[text(loss), whole(m), *(scientific(means.get((loss, m, n))) for n in queries)] for loss, m in lines]
+        error = max(row["risk_error"] for row in rows)
+        notes = [f"Mean size of the gap over the repetitions; held-out risks have standard errors up to {error:.2g}."]
+        table = simple(f"lists-real-{dataset}", f"Gaps on {dataset}", name, columns, cells, notes)
+        blocks += [Paragraph(words), table]
+    return (Subsection("lists-real-part", "On data sets", tuple(blocks)),) if blocks else ()
+
+
 def _listed(values: set[float]) -> str:
     return ", ".join(f"{value:g}" for value in sorted(values))
 
 
 # A part reads its own tables and gives blocks, none where its tables are absent. Order: that of the page.
-PARTS: tuple[Part, ...] = (constants, lemmas)
+PARTS: tuple[Part, ...] = (gaps, table_1, constants, lemmas, averages, sparse, real)

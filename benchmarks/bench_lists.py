@@ -1,0 +1,80 @@
+"""The grid of the paper lists
+
+Risks of 40 linear rankers on 2,000 queries of 50 documents, 10 features, ListNet: all at once by blocks of queries, as
+the grid does (memory then holds one block), beside one ranker at a time. Below, a whole slice of the grid (two samples,
+all learners, the search for the worst gap, and a held-out sample as large) for one m: seconds a query, so that a row of
+equal numbers says that the cost grows linearly in m, and equal rows that it grows linearly in n.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from benchmarks.timing import Scaling, Timing, compare
+from pipeline_lib import surrogates
+from pipeline_lib.experiments.lists import grid, held_out
+from pipeline_lib.sources.population import Population, PopulationSettings
+
+RANKERS, QUERIES, DOCUMENTS, FEATURES = 40, 2_000, 50, 10
+LENGTHS = (40, 80, 160, 320, 640)
+SAMPLES = (400, 1600)
+
+
+def measure() -> list[Timing]:
+    """Risks of many rankers at once, beside one after the other."""
+    population = Population(PopulationSettings(features=FEATURES, documents=DOCUMENTS))
+    rng = np.random.default_rng(20263)
+    data, W = population.draw(QUERIES, rng), rng.normal(size=(FEATURES, RANKERS))
+    loss = surrogates.create("listnet")
+
+    def together() -> None:
+        held_out.risks(loss, data, W, W[:, 0])
+
+    def one_by_one() -> None:
+        at_first = held_out.losses(loss, data, W[:, 0])
+        for w in W.T:
+            values = held_out.losses(loss, data, w)
+            values.std(ddof=1)
+            (values - at_first).std(ddof=1)
+
+    ours = {"pipeline_lib, by blocks": together, "one ranker at a time": one_by_one}
+    return compare("risks of 40 rankers", ours, unit="documents", unit_count=RANKERS * QUERIES * DOCUMENTS)
+
+
+def scaling() -> list[Scaling]:
+    """Seconds a query of a slice of the grid against m, for two n."""
+    found = []
+    for n in SAMPLES:
+        seconds = []
+        for m in LENGTHS:
+            asked = _slice(n, m)
+            grid.run(asked, "listnet", 0)
+            start = time.perf_counter()
+            grid.run(asked, "listnet", 0)
+            seconds.append((time.perf_counter() - start) / n)
+        found.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
+    return found
+
+
+def _slice(n: int, m: int) -> grid.Settings:
+    return grid.Settings.from_mapping(
+        {
+            "queries": [n],
+            "lengths": [m],
+            "documents_at_most": n * m,
+            "repetitions": 2,
+            "rate_repetitions": 2,
+            "held_out_documents": n * m,
+            "held_out_queries_at_least": 2,
+            "radius": 2.5,
+            "tol": 1e-4,
+            "ascent_steps": 10,
+            "delta": 0.05,
+            "populations": {"noisy": {"features": FEATURES}, "realisable": {"features": FEATURES}},
+            "realisable_lengths": [m],
+            "realisable_losses": [],
+            "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
+        }
+    )

@@ -1,0 +1,44 @@
+"""Measure gap and bound of the l1 class against the number of features."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import polars as pl
+
+from pipeline_lib.experiments.lists import sparse
+from pipeline_lib.files import replacing
+from pipeline_lib.reporting.evidence import write_all
+
+SCHEMA = {
+    "d": pl.Int64,
+    "n": pl.Int64,
+    "m": pl.Int64,
+    "repetition": pl.Int64,
+    "empirical": pl.Float64,
+    "risk": pl.Float64,
+    "risk_error": pl.Float64,
+    "gap": pl.Float64,
+    "certified_gap": pl.Float64,
+    "bound": pl.Float64,
+    "bound_far": pl.Float64,
+    "fitted_at": pl.Int64,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--settings", required=True, type=json.loads, help="experiments: lists: sparse, as JSON")
+    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
+    parser.add_argument("--table", required=True, type=Path, help="a row a number of features and repetition")
+    parser.add_argument("--evidence", required=True, nargs="+", type=Path, help="a JSON file a claim")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the table and the evidence."""
+    rows, evidence = sparse.run(sparse.Settings.from_mapping(arguments.settings), arguments.seed)
+    with replacing(arguments.table) as partial:
+        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    write_all(arguments.evidence, [evidence])

@@ -1,0 +1,47 @@
+"""Which ranker of a ball looks best on a sample for how bad it is on fresh queries?
+
+    sup over ||w||_2 <= W of L(w) - Lhat(w),
+
+the quantity that uniform bounds bound, from below: Frank and Wolfe's steps uphill, with the mean over a reference
+sample in place of L. What the ranker found is then worth is measured on a third sample, so that fitting the reference
+sample's noise does not count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates.base import Floats, Surrogate
+
+
+def search(loss: Surrogate, sample: RankingData, reference: RankingData, radius: float, steps: int) -> Floats:
+    """The best of ``steps`` points of the ball ||w||_2 <= radius by mean loss on ``reference`` less that on ``sample``.
+
+    w_1 = 0, w_(k+1) = w_k + 2/(k + 2) (radius g/||g|| - w_k), g the gradient of the difference at w_k.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> right, wrong = (RankingData.from_arrays([[0.0], [1.0]], y, [1, 1]) for y in ([0, 1], [1, 0]))
+    >>> search(surrogates.create("listnet"), right, wrong, 1.0, 3)
+    array([1.])
+    """
+    w = np.zeros(sample.n_features)
+    best, highest = w, -np.inf
+    for k in range(steps):
+        there, uphill = _mean(loss, reference, w)
+        here, own = _mean(loss, sample, w)
+        if there - here > highest:
+            best, highest = w, there - here
+        slope = uphill - own
+        size = float(np.linalg.norm(slope))
+        if size == 0.0:
+            break
+        w = w + 2.0 / (k + 2.0) * (radius / size * slope - w)
+    return best
+
+
+def _mean(loss: Surrogate, data: RankingData, w: Floats) -> tuple[float, Floats]:
+    values, gradient = loss.unchecked(data.X64 @ w, data.y, data.offsets)
+    return float(values.mean()), np.asarray(gradient @ data.X64) / data.n_queries

@@ -1,0 +1,424 @@
+"""What do the seven bounds of `lists` on generalisation and excess risk say in numbers?
+
+n queries of m documents; phi has the Lipschitz constants G (with respect to the maximum norm of scores) and G^CW (the
+Euclidean norm) and, where it is smooth, the smoothness constant H_phi; ||w||_2 <= W2 and ||x||_2 <= R_X (``erm-l1``:
+||w||_1 <= W1 and ||x||_inf <= Rbar_X).
+
+| name | statement | what it adds |
+|---|---|---|
+| ``chapelle-wu`` | Section 4 | 3 G^CW W2 R_X sqrt(m/n) + sqrt(8 log(1/delta)/n), as printed, for losses in [0, 1] |
+| ``ogd`` | Theorem 5 | G W2 R_X sqrt(2/n) |
+| ``rerm`` | Theorem 6 | 2 G R_X W2 (8/n + sqrt(2/n)) |
+| ``erm`` | Theorem 9 | 2 Rad + 3 B sqrt(log(2/delta)/(2n)), Rad by Corollary 8 |
+| ``erm-l1`` | Theorem 12 | the same, Rad from Proposition 10 |
+| ``smooth-ogd`` | (8) | 2 sqrt(2 H W2^2 L*/n) + 8 H W2^2/n, H = R_X^2 H_phi |
+| ``optimistic`` | Theorem 17 | L <= Lhat + 45 r* + sqrt(8 r* L) + sqrt(4 r0 L) + 20 r0, solved for L |
+
+``ogd``, ``rerm`` and ``smooth-ogd`` need a convex loss and bound the expected excess risk L - L* of a learner: the mean
+iterate of online gradient descent (with the step W2/(G R_X sqrt(2n)), or that of (7) for a non-negative smooth loss),
+and the regularised minimiser. The others hold for all w of the class at once with probability 1 - delta and bound
+L - Lhat, also for losses that are not convex; ``optimistic`` needs a smooth and non-negative one.
+
+The constants inside Theorems 9 and 12 are those of the standard argument (McDiarmid's inequality for the deviation and
+again for the empirical Rademacher average), which the paper leaves to the reader.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pipeline_lib.errors import ConfigurationError, DataError, hint
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory import entropy as entropies
+
+Entropy = Literal["closed-form", "integral"]
+
+MOST_QUERIES = 10**15
+"""Where the search for the n from which a bound is not vacuous ends."""
+
+
+def evaluate(
+    name: str,
+    *,
+    n: float,
+    m: float,
+    lipschitz: float | None = None,
+    lipschitz_l2: float | None = None,
+    smoothness: float | None = None,
+    radius: float,
+    feature_norm: float,
+    d: int | None = None,
+    loss_bound: float | None = None,
+    delta: float | None = None,
+    optimal_risk: float | None = None,
+    empirical_risk: float | None = None,
+    convex: bool = True,
+    entropy: Entropy | None = None,
+) -> float:
+    """What the statement ``name`` adds to the empirical or to the optimal risk.
+
+    Parameters
+    ----------
+    name : str
+        One of NAMES; the module's table has the formulas.
+    n, m : float >= 1
+        Queries, and documents of each; up to 10^12 and beyond.
+    lipschitz, lipschitz_l2, smoothness : float > 0, optional
+        G, G^CW and H_phi, as far as the statement needs them.
+    radius, feature_norm : float > 0
+        W2 and R_X; for ``erm-l1`` W1 and Rbar_X.
+    d : int >= 1, optional
+        Features; for ``erm-l1``.
+    loss_bound : float > 0, optional
+        B, the largest loss over the class.
+    delta : float in (0, 1), optional
+        The bound fails with at most this probability.
+    optimal_risk, empirical_risk : float >= 0, optional
+        L*, for ``smooth-ogd``, and Lhat, for ``optimistic``.
+    convex : bool
+        Is phi convex? Three statements need it.
+    entropy : "closed-form" or "integral", optional
+        Where ``erm``, ``erm-l1`` and ``optimistic`` take the Rademacher average from: Corollary 8, 11 or 16, or the
+        entropy integral minimised numerically. By default the closed form, but the integral for ``erm-l1``, where the
+        closed form is far larger and does not scale with the loss.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such statement.
+    DataError
+        When an argument is out of range, a constant that the statement needs is missing, or phi is not convex and the
+        statement is for convex losses only; the message names the assumption.
+
+    Example
+    -------
+    >>> given = dict(n=800, m=50, radius=1.0, feature_norm=1.0)
+    >>> evaluate("ogd", lipschitz=2.0, **given)
+    0.1
+    >>> round(evaluate("chapelle-wu", lipschitz_l2=1.0, delta=0.1, **given), 4)
+    0.9017
+    >>> evaluate("ogd", **given)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: ogd (Theorem 5): expected lipschitz, G in the maximum norm of scores, found none
+    """
+    statement = _statement(name)
+    values = {
+        "lipschitz": lipschitz,
+        "lipschitz_l2": lipschitz_l2,
+        "smoothness": smoothness,
+        "d": d,
+        "loss_bound": loss_bound,
+        "delta": delta,
+        "optimal_risk": optimal_risk,
+        "empirical_risk": empirical_risk,
+    }
+    where = f"{name} ({statement.place})"
+    for key, number in {"n": n, "m": m, "radius": radius, "feature_norm": feature_norm}.items():
+        _check(where, key, number)
+    for key in statement.needs:
+        if values[key] is None:
+            raise DataError(f"{where}: expected {key}, {MEANINGS[key]}, found none")
+    for key, value in values.items():
+        if value is not None:
+            _check(where, key, value)
+    if statement.convex and not convex:
+        raise DataError(f"{where}: expected a convex loss, which its proof needs, found one that is not convex")
+    if entropy not in (None, "closed-form", "integral"):
+        raise DataError(f"entropy: expected 'closed-form' or 'integral', found {entropy!r}")
+    common = {"n": float(n), "m": float(m), "radius": float(radius), "feature_norm": float(feature_norm)}
+    needed: dict[str, Any] = {key: values[key] for key in statement.needs}
+    if statement.by_entropy:
+        needed["entropy"] = entropy or ("integral" if name == "erm-l1" else "closed-form")
+    return statement.formula(**common, **needed)
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """A bound beside the largest loss of the class.
+
+    ``value`` is what :func:`evaluate` gives; ``loss_bound`` B; ``vacuous`` whether value >= B, so that the bound says
+    nothing; ``not_vacuous_from`` the smallest n for which it does not (None beyond 10^15).
+    """
+
+    value: float
+    loss_bound: float
+    vacuous: bool
+    not_vacuous_from: int | None
+
+
+def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Assessment:
+    """Evaluate a bound, and say whether it is vacuous and from which n it is not.
+
+    Arguments and errors as in :func:`evaluate`, with ``loss_bound`` always given.
+
+    Example
+    -------
+    >>> found = assess("ogd", n=2, m=10, lipschitz=2.0, radius=1.0, feature_norm=1.0, loss_bound=0.5)
+    >>> found.value, found.vacuous, found.not_vacuous_from
+    (2.0, True, 33)
+    """
+    value = evaluate(name, n=n, loss_bound=loss_bound, **constants)
+    first = first_below(lambda k: evaluate(name, n=k, loss_bound=loss_bound, **constants), lambda k: loss_bound)
+    return Assessment(value, loss_bound, value >= loss_bound, first)
+
+
+def first_below(left: Callable[[int], float], right: Callable[[int], float]) -> int | None:
+    """The smallest n <= 10^15 from which left(n) < right(n), for sides whose order changes at most once; None if none.
+
+    Example
+    -------
+    >>> first_below(lambda n: 1.0 / n, lambda n: 0.01), first_below(lambda n: 1.0, lambda n: 0.5)
+    (101, None)
+    """
+    if left(1) < right(1):
+        return 1
+    low, high = 1, 2
+    while not left(high) < right(high):
+        if high >= MOST_QUERIES:
+            return None
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if left(middle) < right(middle) else (middle, high)
+    return high
+
+
+def of_surrogate(
+    name: str, surrogate: Surrogate, *, m: int, y_max: int, radius: float, feature_norm: float
+) -> dict[str, Any]:
+    """The constants that ``surrogate`` supplies to the statement ``name``, as arguments of :func:`evaluate`.
+
+    Scores lie in [-S, S], S = radius feature_norm. B is that of the loss with its smallest value over all scores taken
+    off (for ListNet the entropy of the labels: what is left is a divergence), which changes no gradient and no excess
+    risk and makes the loss non-negative.
+
+    Raises
+    ------
+    DataError
+        When the statement needs smoothness or convexity and the surrogate has it not.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> found = of_surrogate("ogd", surrogates.create("listnet"), m=10, y_max=2, radius=1.0, feature_norm=1.0)
+    >>> found["lipschitz"], found["loss_bound"]
+    (2.0, 4.0)
+    >>> of_surrogate("ogd", surrogates.create("smooth-dcg"), m=10, y_max=2, radius=1.0, feature_norm=1.0)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: ogd (Theorem 5): expected a convex loss, which smooth-dcg is not
+    """
+    from pipeline_lib.theory.constants import constants
+
+    statement = _statement(name)
+    found = constants(surrogate, m, y_max, score_bound=radius * feature_norm)
+    where = f"{name} ({statement.place})"
+    if statement.convex and not found.convex:
+        raise DataError(f"{where}: expected a convex loss, which {surrogate.name} is not")
+    if "smoothness" in statement.needs and found.smoothness is None:
+        raise DataError(f"{where}: expected a smooth loss; {surrogate.name} has kinks")
+    if statement.non_negative and getattr(surrogate, "sign", "regret") != "regret":
+        raise DataError(
+            f"{where}: expected a non-negative loss; {surrogate.name} with sign {getattr(surrogate, 'sign', '')!r} is "
+            "not, use sign 'regret'"
+        )
+    if found.excess_bound is None:
+        raise DataError(f"{where}: expected a bound on the loss, none is known for {surrogate.name}")
+    return {
+        "lipschitz": found.lipschitz,
+        "lipschitz_l2": found.lipschitz_l2,
+        "smoothness": found.smoothness,
+        "loss_bound": found.excess_bound,
+        "convex": found.convex,
+    }
+
+
+def place(name: str) -> str:
+    """Where the statement ``name`` stands in the paper.
+
+    Example
+    -------
+    >>> place("erm")
+    'Theorem 9'
+    """
+    return _statement(name).place
+
+
+def rerm_l2(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> float:
+    """The lambda of Theorem 6: sqrt( (4 G^2/n) / (W2^2/2 + 4 W2^2/n) ) with G R_X as the constant in w (Theorem 18).
+
+    Example
+    -------
+    >>> rerm_l2(8, radius=1.0, lipschitz=2.0, feature_norm=1.0).__round__(4)
+    1.4142
+    """
+    return math.sqrt(4.0 * (lipschitz * feature_norm) ** 2 / n / (radius**2 * (0.5 + 4.0 / n)))
+
+
+MEANINGS = {
+    "lipschitz": "G in the maximum norm of scores",
+    "lipschitz_l2": "G in the Euclidean norm of scores",
+    "smoothness": "H in the maximum norm of scores",
+    "d": "the number of features",
+    "loss_bound": "the bound B on the loss over the class",
+    "delta": "the probability with which the bound may fail",
+    "optimal_risk": "the smallest risk L* in the class",
+    "empirical_risk": "the empirical risk Lhat",
+}
+
+
+@dataclass(frozen=True)
+class _Statement:
+    place: str
+    needs: tuple[str, ...]
+    formula: Callable[..., float]
+    convex: bool = False
+    non_negative: bool = False
+    by_entropy: bool = False
+
+
+def _statement(name: str) -> _Statement:
+    if name not in _STATEMENTS:
+        raise ConfigurationError(f"unknown bound {name!r}; {hint(name, NAMES)}")
+    return _STATEMENTS[name]
+
+
+def _check(where: str, key: str, value: float) -> None:
+    if isinstance(value, bool) or not math.isfinite(value):
+        raise DataError(f"{where}: expected a finite number as {key}, found {value}")
+    if key == "delta" and not 0.0 < value < 1.0:
+        raise DataError(f"{where}: expected delta in (0, 1), found {value}")
+    if key in ("n", "m", "d") and value < 1:
+        raise DataError(f"{where}: expected {key} >= 1, found {value}")
+    if key in ("optimal_risk", "empirical_risk") and value < 0.0:
+        raise DataError(f"{where}: expected {key} >= 0, because the loss must not be negative, found {value}")
+    if key in ("radius", "feature_norm", "loss_bound", *_CONSTANTS) and not value > 0.0:
+        raise DataError(f"{where}: expected {key} > 0, found {value}")
+
+
+_CONSTANTS = ("lipschitz", "lipschitz_l2", "smoothness")
+
+
+def _chapelle_wu(*, n: float, m: float, radius: float, feature_norm: float, lipschitz_l2: float, delta: float) -> float:
+    return complexity_of_chapelle_wu(
+        n=n, m=m, lipschitz_l2=lipschitz_l2, radius=radius, feature_norm=feature_norm
+    ) + math.sqrt(8.0 * math.log(1.0 / delta) / n)
+
+
+def complexity_of_chapelle_wu(*, n: float, m: float, lipschitz_l2: float, radius: float, feature_norm: float) -> float:
+    """3 G^CW W2 R_X sqrt(m/n): the part of Chapelle and Wu's bound that grows with the list.
+
+    Example
+    -------
+    >>> complexity_of_chapelle_wu(n=4, m=16, lipschitz_l2=1.0, radius=1.0, feature_norm=1.0)
+    6.0
+    """
+    return 3.0 * lipschitz_l2 * radius * feature_norm * math.sqrt(m / n)
+
+
+def _ogd(*, n: float, m: float, radius: float, feature_norm: float, lipschitz: float) -> float:
+    return lipschitz * radius * feature_norm * math.sqrt(2.0 / n)
+
+
+def _rerm(*, n: float, m: float, radius: float, feature_norm: float, lipschitz: float) -> float:
+    return 2.0 * lipschitz * feature_norm * radius * (8.0 / n + math.sqrt(2.0 / n))
+
+
+def _deviation(rademacher: float, n: float, loss_bound: float, delta: float) -> float:
+    return 2.0 * rademacher + 3.0 * loss_bound * math.sqrt(math.log(2.0 / delta) / (2.0 * n))
+
+
+def _erm(
+    *,
+    n: float,
+    m: float,
+    radius: float,
+    feature_norm: float,
+    lipschitz: float,
+    loss_bound: float,
+    delta: float,
+    entropy: Entropy,
+) -> float:
+    given = {"n": n, "m": m, "lipschitz": lipschitz, "radius": radius, "feature_norm": feature_norm}
+    if entropy == "closed-form":
+        average = entropies.corollary_8(loss_bound=loss_bound, **given)
+    else:
+        average = entropies.integral(entropies.proposition_7(**given), n, loss_bound).value
+    return _deviation(average, n, loss_bound, delta)
+
+
+def _erm_l1(
+    *,
+    n: float,
+    m: float,
+    radius: float,
+    feature_norm: float,
+    lipschitz: float,
+    d: int,
+    loss_bound: float,
+    delta: float,
+    entropy: Entropy,
+) -> float:
+    given = {"n": n, "m": m, "lipschitz": lipschitz, "radius": radius, "feature_norm": feature_norm}
+    if entropy == "closed-form":
+        average = entropies.corollary_11(d=d, loss_bound=loss_bound, **given)
+    else:
+        average = entropies.integral(entropies.proposition_10(d=d, **given), n, loss_bound).value
+    return _deviation(average, n, loss_bound, delta)
+
+
+def _smooth_ogd(
+    *, n: float, m: float, radius: float, feature_norm: float, smoothness: float, optimal_risk: float
+) -> float:
+    x = feature_norm**2 * smoothness * radius**2 / n
+    return 2.0 * math.sqrt(2.0 * x * optimal_risk) + 8.0 * x
+
+
+def _optimistic(
+    *,
+    n: float,
+    m: float,
+    radius: float,
+    feature_norm: float,
+    smoothness: float,
+    loss_bound: float,
+    delta: float,
+    empirical_risk: float,
+    entropy: Entropy,
+) -> float:
+    given = {"n": n, "m": m, "smoothness": smoothness, "radius": radius, "feature_norm": feature_norm}
+    # psi(r) = sqrt(r) psi(1), so the fixed point r* = psi(r*) is psi(1)^2.
+    if entropy == "closed-form":
+        average = entropies.corollary_16(loss_bound=loss_bound, **given)
+    else:
+        average = entropies.integral(entropies.proposition_15(**given), n, math.sqrt(loss_bound)).value
+    r_star = average**2
+    # log log n is negative below n = e.
+    r_0 = loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
+    slope = math.sqrt(8.0 * r_star) + math.sqrt(4.0 * r_0)
+    free = 45.0 * r_star + 20.0 * r_0
+    # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so the gap has no
+    # difference of large numbers: free + slope sqrt(L).
+    return free + slope * 0.5 * (slope + math.sqrt(slope**2 + 4.0 * (empirical_risk + free)))
+
+
+_STATEMENTS = {
+    "chapelle-wu": _Statement("Chapelle and Wu 2010", ("lipschitz_l2", "delta"), _chapelle_wu),
+    "ogd": _Statement("Theorem 5", ("lipschitz",), _ogd, convex=True),
+    "rerm": _Statement("Theorem 6", ("lipschitz",), _rerm, convex=True),
+    "erm": _Statement("Theorem 9", ("lipschitz", "loss_bound", "delta"), _erm, by_entropy=True),
+    "erm-l1": _Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True),
+    "smooth-ogd": _Statement("equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True),
+    "optimistic": _Statement(
+        "Theorem 17",
+        ("smoothness", "loss_bound", "delta", "empirical_risk"),
+        _optimistic,
+        non_negative=True,
+        by_entropy=True,
+    ),
+}
+NAMES: tuple[str, ...] = tuple(_STATEMENTS)

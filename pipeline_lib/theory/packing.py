@@ -1,0 +1,41 @@
+"""How many rankers of a ball are found whose losses on a sample are far apart?
+
+Points further apart than 2 eps lie in different balls of radius eps, so that a packing at scale 2 eps is never larger
+than a cover at scale eps: a lower estimate of the covering number that Propositions 7 and 10 of `lists` bound above.
+The distance is max_i |phi(X_i w, y_i) - phi(X_i w', y_i)|.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.surrogates.base import Floats
+
+
+def greedy(losses: Floats, eps: float) -> int:
+    """How many rows, taken in turn, are further than 2 eps from all rows taken before, in the maximum norm.
+
+    Parameters
+    ----------
+    losses : shape (k, n)
+        A ranker a row, a query a column.
+    eps : float > 0
+
+    Raises
+    ------
+    DataError
+        When eps is not > 0.
+
+    Example
+    -------
+    >>> greedy(np.array([[0.0], [1.0], [2.5], [2.6]]), 0.5)
+    2
+    """
+    if not eps > 0.0:
+        raise DataError(f"eps: expected a number > 0, found {eps}")
+    left, taken = losses, 0
+    while len(left):
+        taken += 1
+        left = left[np.max(np.abs(left - left[0]), axis=1) > 2.0 * eps]
+    return taken

@@ -1,0 +1,307 @@
+"""Are gaps, excess risks, exponents and the evidence of `lists` computed as they are described?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.experiments.lists import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
+from pipeline_lib.learners import erm
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.theory import list_bounds
+
+LOSSES = [
+    {"name": "listnet", "surrogate": "listnet", "options": {}},
+    {"name": "smooth-dcg", "surrogate": "smooth-dcg", "options": {"sign": "regret"}},
+]
+GRID = {
+    "queries": [10, 20, 40],
+    "lengths": [3, 6, 12],
+    "documents_at_most": 120,
+    "repetitions": 3,
+    "rate_repetitions": 4,
+    "held_out_documents": 600,
+    "held_out_queries_at_least": 100,
+    "radius": 2.5,
+    "tol": 1e-4,
+    "ascent_steps": 3,
+    "delta": 0.05,
+    "populations": {
+        "noisy": {"features": 4},
+        "realisable": {"features": 4, "noise": 0, "query_noise": 0, "margin": 0.4999},
+    },
+    "realisable_lengths": [3],
+    "realisable_losses": ["listnet"],
+    "losses": LOSSES,
+}
+ASKED = grid.Settings.from_mapping(GRID)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [row for loss in LOSSES for row in grid.run(ASKED, str(loss["name"]), 1)]
+
+
+@pytest.fixture(scope="module")
+def found(rows):
+    return summary.run(ASKED, rows, [])
+
+
+def small(n=40, m=5, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return RankingData.from_arrays(rng.normal(size=(n * m, d)), rng.integers(0, 3, n * m), np.repeat(np.arange(n), m))
+
+
+def test_risks_by_blocks_are_plain_means(monkeypatch):
+    data, rng = small(), np.random.default_rng(1)
+    loss, W, w = surrogates.create("listnet"), rng.normal(size=(3, 4)), rng.normal(size=3)
+    monkeypatch.setattr(held_out, "DOCUMENTS_PER_BLOCK", 17)
+    measured = held_out.risks(loss, data, W, w)
+    direct = np.array([held_out.losses(loss, data, W[:, k]) for k in range(4)])
+    apart = direct - held_out.losses(loss, data, w)
+    np.testing.assert_allclose(measured.value, direct.mean(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(measured.standard_error, direct.std(axis=1, ddof=1) / np.sqrt(40), rtol=1e-6)
+    np.testing.assert_allclose(measured.difference, apart.mean(axis=1), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(measured.difference_error, apart.std(axis=1, ddof=1) / np.sqrt(40), rtol=1e-6)
+
+
+@pytest.mark.parametrize("entry", [*LOSSES, {"surrogate": "squared", "options": {}}])
+def test_losses_above_their_floor_are_not_negative(entry):
+    data, loss = small(), surrogates.create(entry["surrogate"], **entry["options"])
+    values = held_out.losses(loss, data, 100.0 * np.random.default_rng(2).normal(size=3))
+    assert values.min() >= -1e-12
+
+
+def test_the_floor_of_listnet_is_attained():
+    data, loss = small(), surrogates.create("listnet")
+    at_labels = loss.value(data.y.astype(float) + 3.0, data.y, data.offsets)
+    np.testing.assert_allclose(at_labels, held_out.floor(loss, data.y, data.offsets), rtol=1e-12)
+
+
+def test_the_worst_ranker_found_is_worse_than_zero_and_in_the_ball():
+    sample, reference, loss = small(seed=1), small(n=400, seed=2), surrogates.create("listnet")
+    w = worst_gap.search(loss, sample, reference, 2.0, 10)
+    assert np.linalg.norm(w) <= 2.0 + 1e-12
+
+    def gap(v):
+        return float(held_out.losses(loss, reference, v).mean() - held_out.losses(loss, sample, v).mean())
+
+    minimiser = erm.fit(sample, loss, l2=0.0, radius=2.0).w
+    assert gap(w) >= max(gap(np.zeros(3)), gap(minimiser))
+
+
+def test_every_cell_is_measured_with_its_repetitions(rows):
+    cells = {(row["loss"], row["population"], row["m"], row["n"]) for row in rows}
+    noisy = {("noisy", m, n) for m in (3, 6, 12) for n in (10, 20, 40) if m * n <= 120}
+    assert {cell[1:] for cell in cells if cell[0] == "smooth-dcg"} == noisy
+    assert {cell[1:] for cell in cells if cell[0] == "listnet"} == noisy | {("realisable", 3, n) for n in (10, 20, 40)}
+    for m, repetitions in ((3, 4), (6, 3)):
+        mine = [row for row in rows if (row["loss"], row["m"], row["n"]) == ("smooth-dcg", m, 10)]
+        assert sorted({row["repetition"] for row in mine}) == list(range(repetitions))
+
+
+def test_minimisers_are_certified_and_excess_risks_not_negative(rows):
+    certified = [row["certified_gap"] for row in rows if row["learner"] in ("erm", "rerm") and row["loss"] == "listnet"]
+    assert max(certified) <= ASKED.tol
+    assert min(row["excess"] for row in rows) >= 0.0
+    assert {row["learner"] for row in rows if row["loss"] == "smooth-dcg"} == {"erm", "worst"}
+
+
+def test_the_realisable_population_has_no_risk(rows):
+    assert max(row["optimal_risk"] for row in rows if row["population"] == "realisable") < 1e-6
+
+
+def test_the_same_seed_gives_the_same_rows():
+    few = grid.Settings.from_mapping({**GRID, "queries": [10], "lengths": [3], "realisable_losses": []})
+    assert grid.run(few, "listnet", 5) == grid.run(few, "listnet", 5)
+    assert grid.run(few, "listnet", 5) != grid.run(few, "listnet", 6)
+
+
+def test_samples_share_queries_over_lengths():
+    short, long = (grid.Slice(ASKED, "listnet", "noisy", m, 1) for m in (3, 12))
+    one, other = (part.population.draw_queries(5, np.random.default_rng(0)) for part in (short, long))
+    np.testing.assert_array_equal(one.level, other.level)
+    assert short.sample(5, "sample", 0).n_documents == 15
+
+
+def test_every_claim_gets_its_evidence(found):
+    assert {one.claim for one in found.evidence} == {
+        *("lists-thm5", "lists-thm6", "lists-thm9", "lists-eq8", "lists-thm17", "lists-m-free", "lists-n-rate"),
+        "lists-table1",
+    }
+    assert all(one.trials for one in found.evidence)
+
+
+def test_bounds_beside_gaps_are_those_of_the_formulas(found):
+    [row] = [
+        r
+        for r in found.cells
+        if (r["loss"], r["population"], r["m"], r["n"], r["learner"]) == ("listnet", "noisy", 6, 20, "erm")
+    ]
+    given = {"n": 20, "m": 6, "radius": 2.5, "feature_norm": 1.0, "lipschitz": 2.0, "delta": 0.05}
+    assert row["bound_ogd"] == list_bounds.evaluate("ogd", **given)
+    assert row["bound_erm"] == list_bounds.evaluate("erm", loss_bound=2 + 2 * 2.5, **given)
+    assert row["gap_low"] <= row["gap"] <= row["gap_high"]
+
+
+def test_exponents_are_those_of_made_rows():
+    made = [
+        made_row(loss, m, n, repetition, learner)
+        for loss in ("listnet", "smooth-dcg")
+        for m in (3, 6, 12)
+        for n in (10, 20, 40)
+        for repetition in range(4)
+        for learner in ("erm", "worst")
+    ]
+    found = summary.run(dataclasses.replace(ASKED, documents_at_most=10**6), made, [])
+    by = {one.claim: one for one in found.evidence}
+    in_m = [t.values["gap_exponent_in_m"] for t in by["lists-m-free"].trials if "gap_exponent_in_m" in t.values]
+    in_n = [t.values["pessimistic_exponent"] for t in by["lists-n-rate"].trials]
+    for value in in_m:
+        assert isinstance(value, Interval)
+        assert value.value == pytest.approx(0.25, abs=1e-9)
+        assert value.high - value.low > 0.01  # the held-out error alone
+    for value in in_n:
+        assert isinstance(value, Interval)
+        assert value.value == pytest.approx(-0.5, abs=1e-9)
+
+
+def made_row(loss, m, n, repetition, learner):
+    return {
+        "loss": loss,
+        "population": "noisy",
+        "m": m,
+        "n": n,
+        "repetition": repetition,
+        "learner": learner,
+        "empirical": 0.5,
+        "risk": 0.5 + m**0.25 * n**-0.5,
+        "risk_error": 0.01,
+        "excess": 1.0 / n,
+        "excess_error": 0.001,
+        "optimal_risk": 0.1,
+        "certified_gap": None,
+    }
+
+
+def test_no_convex_loss_means_not_run():
+    asked = dataclasses.replace(ASKED, losses=(LOSSES[1],))
+    made = [made_row("smooth-dcg", 3, n, k, w) for n in (10, 20, 40) for k in range(3) for w in ("erm", "worst")]
+    by = {one.claim: one for one in summary.run(asked, made, []).evidence}
+    assert "convex" in by["lists-table1"].not_run
+    assert by["lists-thm5"].not_run
+    assert by["lists-m-free"].not_run
+
+
+def test_nothing_measured_is_an_error():
+    with pytest.raises(DataError, match="measured gaps"):
+        summary.run(ASKED, [], [])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"delta": 1.0},
+        {"queries": []},
+        {"repetitions": 1},
+        {"radius": 0.0},
+        {"populations": {"noisy": {}}},
+        {"nothing": 1},
+    ],
+)
+def test_wrong_settings_are_refused(change):
+    with pytest.raises(ConfigurationError, match=r"lists\.grid"):
+        grid.Settings.from_mapping({**GRID, **change})
+
+
+def test_an_unknown_loss_gets_the_nearest():
+    with pytest.raises(ConfigurationError, match="listnet"):
+        ASKED.loss("listnett")
+
+
+def test_intervals_add_the_held_out_error():
+    assert intervals.of_mean([1.0, 1.0, 1.0], 0.5).high == pytest.approx(1.0 + 1.96 * 0.5, rel=1e-3)
+    largest = intervals.of_largest([{"g": 1.0, "e": 0.1}, {"g": 2.0, "e": 0.2}], "g", "e")
+    assert (largest.value, largest.low) == (2.0, pytest.approx(2.0 - 1.96 * 0.2, rel=1e-3))
+
+
+REAL = {
+    "queries": [10, 20, 400],
+    "lengths": [3],
+    "repetitions": 2,
+    "radius": 5.0,
+    "tol": 1e-4,
+    "delta": 0.05,
+    "losses": LOSSES[:1],
+}
+
+
+def test_real_samples_and_held_out_queries_do_not_overlap():
+    asked, data = real.Settings.from_mapping(REAL), small(n=50)
+    rows = real.run(asked, data, "made", 1)
+    assert sorted({row["n"] for row in rows}) == [10, 20]
+    assert len(rows) == 4
+    assert all(row["gap"] == pytest.approx(row["risk"] - row["empirical"]) for row in rows)
+    assert all(row["certified_gap"] <= 1e-4 for row in rows)
+    with pytest.raises(DataError, match="at least 20 queries"):
+        real.run(asked, data.take(np.arange(15)), "made", 1)
+
+
+def test_scaled_documents_fit_the_unit_ball():
+    norms = np.linalg.norm(real.scaled(small()).X64, axis=1)
+    assert norms.max() == pytest.approx(1.0, rel=1e-6)
+    with pytest.raises(DataError, match="constant"):
+        real.scaled(RankingData.from_arrays([[1.0], [1.0]], [0, 1], [1, 1]))
+
+
+def test_the_l1_class_gives_certified_gaps_and_a_bound_that_grows_as_a_root_of_a_logarithm():
+    asked = sparse.Settings.from_mapping(
+        {
+            "features": [5, 50, 500],
+            "active": 3,
+            "queries": 10,
+            "documents": 4,
+            "held_out_queries": 100,
+            "repetitions": 2,
+            "radius": 2.0,
+            "tol": 1e-2,
+            "delta": 0.05,
+            "fitted_at": 10**9,
+        }
+    )
+    rows, evidence = sparse.run(asked, 1)
+    assert len(rows) == 6
+    assert max(row["certified_gap"] for row in rows) <= 1e-2
+    exponent = evidence.trials[-1].values["bound_exponent_in_d"]
+    assert isinstance(exponent, Interval)
+    assert 0.0 < exponent.value < 0.12
+    with pytest.raises(ConfigurationError, match="three numbers"):
+        dataclasses.replace(asked, features=(5, 50))
+
+
+def test_estimates_of_averages_stay_below_their_bounds():
+    asked = averages.Settings.from_mapping(
+        {
+            "queries": [10],
+            "documents": [4],
+            "features": 3,
+            "radius": 2.0,
+            "draws": 5,
+            "scales": [0.1],
+            "candidates": 50,
+            "integral_queries": [100, 10**9],
+            "integral_documents": [5],
+            "radii": [1.0],
+        }
+    )
+    found = averages.run(asked, 1)
+    assert {row["class"] for row in found.averages} == {"l2", "l1", "local"}
+    assert all(row["found"] < row["integral"] for row in found.averages)
+    assert all(row["log2_packing_found"] <= row["log2_covering_bound"] for row in found.coverings)
+    assert len(found.closed_forms) == 6
+    assert [one.claim for one in found.evidence] == ["lists-prop7", "lists-cor8"]

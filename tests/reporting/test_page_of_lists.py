@@ -1,0 +1,183 @@
+"""Does the page of lists say what the tables of gaps, bounds and averages hold?"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from pipeline_lib.commands import lists_averages, lists_sparse, lists_summary
+from pipeline_lib.experiments.lists import grid, summary
+from pipeline_lib.reporting.blocks import Block, Paragraph, Subsection
+from pipeline_lib.reporting.figures import Figure
+from pipeline_lib.reporting.pages import lists
+from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.tables import Table
+
+ASKED = grid.Settings.from_mapping(
+    {
+        "queries": [10, 20, 40],
+        "lengths": [3, 6, 12],
+        "documents_at_most": 480,
+        "repetitions": 3,
+        "rate_repetitions": 3,
+        "held_out_documents": 600,
+        "held_out_queries_at_least": 100,
+        "radius": 2.5,
+        "tol": 1e-4,
+        "ascent_steps": 3,
+        "delta": 0.05,
+        "populations": {"noisy": {"features": 4}, "realisable": {"features": 4}},
+        "realisable_lengths": [3],
+        "realisable_losses": ["listnet"],
+        "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
+    }
+)
+
+
+def made_row(kind: str, m: int, n: int, repetition: int, learner: str, growth: float) -> dict[str, Any]:
+    return {
+        "loss": "listnet",
+        "population": kind,
+        "m": m,
+        "n": n,
+        "repetition": repetition,
+        "learner": learner,
+        "empirical": 0.5,
+        "risk": 0.5 + m**growth * n**-0.5,
+        "risk_error": 0.001,
+        "excess": 1.0 / n,
+        "excess_error": 0.0001,
+        "optimal_risk": 0.1 if kind == "noisy" else 0.0,
+        "certified_gap": None,
+    }
+
+
+def write_summary(folder: Path, growth: float) -> None:
+    learners = ("erm", "worst", "rerm", "ogd", "smooth-ogd")
+    rows = [
+        made_row(kind, m, n, repetition, learner, growth)
+        for kind, lengths in (("noisy", ASKED.lengths), ("realisable", ASKED.realisable_lengths))
+        for m in lengths
+        for n in ASKED.queries
+        for repetition in range(3)
+        for learner in learners
+    ]
+    found = summary.run(dataclasses.replace(ASKED), rows, [])
+    for name, path in (("cells", lists.CELLS), ("bounds", lists.BOUNDS), ("exponents", lists.EXPONENTS)):
+        frame = pl.DataFrame(getattr(found, name), schema=lists_summary.SCHEMAS[name])
+        frame.write_parquet(folder / path)
+
+
+def inside(blocks: tuple[Block, ...], kind: type) -> list[Any]:
+    [part] = blocks
+    assert isinstance(part, Subsection)
+    return [block for block in part.blocks if isinstance(block, kind)]
+
+
+def words(blocks: tuple[Block, ...]) -> str:
+    return " ".join(block.text for block in inside(blocks, Paragraph))
+
+
+@pytest.mark.parametrize(
+    ("growth", "said"),
+    [(0.5, "the gap grows with the list for listnet"), (-0.2, "lies below it for listnet; the gap grows")],
+)
+def test_growth_with_the_list_is_said(tmp_path: Path, growth: float, said: str) -> None:
+    (tmp_path / "tables").mkdir()
+    write_summary(tmp_path, growth)
+    blocks = lists.gaps(ResultsFolder.at(tmp_path))
+    assert said in words(blocks)
+    names = [figure.name for figure in inside(blocks, Figure)]
+    assert names == ["lists-gap-against-m", "lists-gap-against-n", "lists-gap-heat", "lists-realisable"]
+    for figure in inside(blocks, Figure):
+        figure.draw()
+
+
+def test_table_1_counts_what_is_vacuous_and_says_where_the_optimistic_bound_wins(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    write_summary(tmp_path, 0.0)
+    blocks = lists.table_1(ResultsFolder.at(tmp_path))
+    rows = pl.read_parquet(tmp_path / lists.BOUNDS)
+    noisy = rows.filter(pl.col("population") == "noisy")
+    assert f"{noisy['vacuous'].sum()} of {len(noisy)} do not" in words(blocks)
+    wins = rows.filter(pl.col("beats_theorem_9_from").is_not_null())
+    assert f"the smallest {wins['beats_theorem_9_from'].min():,}" in words(blocks)
+    first, second = inside(blocks, Table)
+    assert len(first.rows()) == 6
+    assert len(second.rows()) == len(rows.filter(pl.col("bound") == "optimistic"))
+
+
+def test_closed_forms_below_their_integrals_are_said(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    average = {
+        "class": "l2",
+        "n": 30,
+        "m": 5,
+        "linear": 0.4,
+        "linear_error": 0.01,
+        "found": 0.05,
+        "found_error": 0.003,
+        "integral": 25.0,
+        "closed_form": 24.0,
+        "loss_bound": 7.0,
+    }
+    pl.DataFrame([average], schema=lists_averages.SCHEMAS["averages"]).write_parquet(tmp_path / lists.AVERAGES)
+    for closed, said in ((24.0, "In 1 of 1 settings they are not"), (26.0, "In all of 1 settings")):
+        row = {
+            "corollary": 8,
+            "radius": 1.0,
+            "n": 100,
+            "m": 5,
+            "loss_bound": 7.0,
+            "closed_form": closed,
+            "integral": 25.0,
+            "alpha": 1.0,
+        }
+        pl.DataFrame([row], schema=lists_averages.SCHEMAS["closed_forms"]).write_parquet(tmp_path / lists.CLOSED_FORMS)
+        assert said in words(lists.averages(ResultsFolder.at(tmp_path)))
+        assert "500 to 500 times above" in words(lists.averages(ResultsFolder.at(tmp_path)))
+
+
+def test_features_and_data_sets(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    sparse = [
+        {
+            "d": d,
+            "n": 50,
+            "m": 8,
+            "repetition": 0,
+            "empirical": 0.1,
+            "risk": 0.2,
+            "risk_error": 0.01,
+            "gap": 0.1,
+            "certified_gap": 1e-4,
+            "bound": 60.0,
+            "bound_far": 0.01 * d,
+            "fitted_at": 10**9,
+        }
+        for d in (10, 100)
+    ]
+    pl.DataFrame(sparse, schema=lists_sparse.SCHEMA).write_parquet(tmp_path / lists.SPARSE)
+    results = ResultsFolder.at(tmp_path)
+    assert "from 0.1 to 1" in words(lists.sparse(results)).replace("grows ", "")
+    inside(lists.sparse(results), Figure)[0].draw()
+    real = {
+        "dataset": "made",
+        "m": 5,
+        "n": 25,
+        "repetition": 0,
+        "loss": "listnet",
+        "empirical": 0.1,
+        "risk": 0.3,
+        "risk_error": 0.01,
+        "gap": 0.2,
+        "certified_gap": 1e-5,
+        "bound": 40.0,
+        "loss_bound": 22.0,
+    }
+    pl.DataFrame([real]).write_parquet(tmp_path / lists.REAL.format(dataset="made"))
+    assert "The largest gap is 0.5 % of Theorem 9's bound" in words(lists.real(results))

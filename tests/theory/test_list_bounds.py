@@ -1,0 +1,198 @@
+"""Are the seven bounds of `lists` what the paper says, in every range, and refused where their assumptions fail?"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import surrogates
+from pipeline_lib.cli import main
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.theory import entropy, list_bounds
+
+GIVEN = {
+    "n": 4000,
+    "m": 30,
+    "lipschitz": 2.0,
+    "lipschitz_l2": 1.4,
+    "smoothness": 1.5,
+    "radius": 1.2,
+    "feature_norm": 0.8,
+    "d": 50,
+    "loss_bound": 3.0,
+    "delta": 0.05,
+    "optimal_risk": 0.2,
+    "empirical_risk": 0.1,
+}
+
+
+def test_the_names_are_those_other_programs_use():
+    assert list_bounds.NAMES == ("chapelle-wu", "ogd", "rerm", "erm", "erm-l1", "smooth-ogd", "optimistic")
+
+
+def test_statements_by_hand():
+    n, a = 4000, 1.2 * 0.8
+    x = 0.8**2 * 1.5 * 1.2**2 / n
+    rademacher = entropy.corollary_8(n=n, m=30, lipschitz=2.0, radius=1.2, feature_norm=0.8, loss_bound=3.0)
+    covering = entropy.proposition_10(n=n, m=30, d=50, lipschitz=2.0, radius=1.2, feature_norm=0.8)
+    deviation = 3 * 3.0 * math.sqrt(math.log(2 / 0.05) / (2 * n))
+    expected = {
+        "chapelle-wu": 3 * 1.4 * a * math.sqrt(30 / n) + math.sqrt(8 * math.log(20) / n),
+        "ogd": 2.0 * a * math.sqrt(2 / n),
+        "rerm": 2 * 2.0 * a * (8 / n + math.sqrt(2 / n)),
+        "erm": 2 * rademacher + deviation,
+        "erm-l1": 2 * entropy.integral(covering, n, 3.0).value + deviation,
+        "smooth-ogd": 2 * math.sqrt(2 * x * 0.2) + 8 * x,
+    }
+    for name, value in expected.items():
+        assert list_bounds.evaluate(name, **GIVEN) == pytest.approx(value, rel=1e-12), name
+
+
+def test_optimistic_solves_its_inequality():
+    found = list_bounds.evaluate("optimistic", **{**GIVEN, "n": 10**9})
+    C = 5 * math.sqrt(3) * 1.2 * 0.8 * math.sqrt(1.5 * math.log2(3 * 30 * 1e9) / 1e9)
+    r_star = (4 * C * math.log(3 * math.sqrt(3.0) / C)) ** 2
+    r_0 = 3.0 * (math.log(20) + math.log(math.log(1e9))) / 1e9
+    L = 0.1 + found
+    right = 0.1 + 45 * r_star + math.sqrt(8 * r_star * L) + math.sqrt(4 * r_0 * L) + 20 * r_0
+    assert right == pytest.approx(L, rel=1e-12)
+
+
+def test_the_step_and_the_regularisation_of_the_theorems():
+    G = 2.0 * 0.8
+    n, W = 4000, 1.2
+    l2 = list_bounds.rerm_l2(n, radius=W, lipschitz=2.0, feature_norm=0.8)
+
+    def bound(value):
+        # appendix F: lambda W^2/2 + 4 (lambda W + G)^2 / (lambda n)
+        return value * W**2 / 2 + 4 * (value * W + G) ** 2 / (value * n)
+
+    assert bound(l2) <= min(bound(0.99 * l2), bound(1.01 * l2))
+    assert bound(l2) <= list_bounds.evaluate("rerm", **GIVEN) * (1 + 1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(list_bounds.NAMES),
+    st.floats(1.0, 1e12),
+    st.floats(1.0, 1e6),
+    st.floats(1e-2, 1e2),
+    st.floats(1e-2, 1e2),
+    st.floats(1e-3, 0.5),
+    st.floats(1.01, 100.0),
+)
+def test_monotone_in_every_argument(name, n, m, radius, loss_bound, delta, factor):
+    base = {**GIVEN, "n": n, "m": m, "radius": radius, "loss_bound": loss_bound, "delta": delta}
+    value, allowed = list_bounds.evaluate(name, **base), 1.0 + 1e-6
+    assert math.isfinite(value)
+    assert value > 0.0
+    for key in ("m", "lipschitz", "lipschitz_l2", "smoothness", "radius", "feature_norm", "loss_bound", "d"):
+        larger = base[key] * factor if key != "d" else 500
+        assert list_bounds.evaluate(name, **{**base, key: larger}) * allowed >= value, key
+    for key in ("optimal_risk", "empirical_risk"):
+        assert list_bounds.evaluate(name, **{**base, key: base[key] * factor}) * allowed >= value, key
+    assert list_bounds.evaluate(name, **{**base, "delta": min(0.999, delta * factor)}) <= value * allowed
+    # log log n grows where it begins (n = e); from there on B log log n / n has to fall again.
+    if name != "optimistic" or n >= 20.0:
+        assert list_bounds.evaluate(name, **{**base, "n": n * factor}) <= value * allowed
+
+
+@pytest.mark.parametrize("name", list_bounds.NAMES)
+def test_no_overflow_at_a_million_million_queries(name):
+    value = list_bounds.evaluate(name, **{**GIVEN, "n": 10**12, "m": 10**6})
+    assert 0.0 < value < 0.2
+
+
+@pytest.mark.parametrize("name", list_bounds.NAMES)
+def test_vacuous_up_to_the_n_named(name):
+    given_ = {key: value for key, value in GIVEN.items() if key != "n"}
+    found = list_bounds.assess(name, n=10, **given_)
+    first = found.not_vacuous_from
+    assert found.vacuous == (found.value >= 3.0)
+    assert first is not None
+    assert list_bounds.evaluate(name, n=first, **given_) < 3.0
+    assert first == 1 or list_bounds.evaluate(name, n=first - 1, **given_) >= 3.0
+
+
+def test_never_is_said():
+    assert list_bounds.first_below(lambda n: 2.0, lambda n: 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("erm", {"delta": 0.0}, r"delta in \(0, 1\)"),
+        ("erm", {"delta": 1.0}, r"delta in \(0, 1\)"),
+        ("chapelle-wu", {"delta": None}, "probability with which"),
+        ("erm", {"lipschitz": None}, "G in the maximum norm"),
+        ("chapelle-wu", {"lipschitz_l2": None}, "G in the Euclidean norm"),
+        ("optimistic", {"smoothness": None}, "H in the maximum norm"),
+        ("smooth-ogd", {"optimal_risk": None}, "smallest risk"),
+        ("smooth-ogd", {"optimal_risk": -0.1}, "must not be negative"),
+        ("erm-l1", {"d": None}, "number of features"),
+        ("ogd", {"convex": False}, "Theorem 5.*convex"),
+        ("rerm", {"convex": False}, "Theorem 6.*convex"),
+        ("smooth-ogd", {"convex": False}, "equation 8.*convex"),
+        ("erm", {"n": math.nan}, "finite"),
+        ("erm", {"n": 0}, "n >= 1"),
+        ("erm", {"radius": -1.0}, "radius > 0"),
+        ("erm", {"loss_bound": math.inf}, "finite"),
+        ("erm", {"entropy": "guess"}, "closed-form"),
+    ],
+)
+def test_violated_assumptions_are_named(name, change, said):
+    with pytest.raises(DataError, match=said):
+        list_bounds.evaluate(name, **{**GIVEN, **change})
+
+
+def test_uniform_bounds_do_not_ask_for_convexity():
+    for name in ("chapelle-wu", "erm", "erm-l1", "optimistic"):
+        assert list_bounds.evaluate(name, **GIVEN, convex=False) == list_bounds.evaluate(name, **GIVEN)
+
+
+def test_unknown_names_get_the_nearest():
+    with pytest.raises(ConfigurationError, match="optimistic"):
+        list_bounds.evaluate("optimist", **GIVEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "surrogate", "options", "said"),
+    [
+        ("ogd", "smooth-dcg", {}, "convex"),
+        ("smooth-ogd", "ranksvm", {}, "smooth"),
+        ("optimistic", "smooth-dcg", {"sign": "descent"}, "non-negative"),
+    ],
+)
+def test_a_surrogate_that_does_not_fit_is_refused(name, surrogate, options, said):
+    loss = surrogates.create(surrogate, **options)
+    with pytest.raises(DataError, match=said):
+        list_bounds.of_surrogate(name, loss, m=10, y_max=2, radius=1.0, feature_norm=1.0)
+
+
+def test_surrogates_supply_their_constants():
+    loss = surrogates.create("smooth-dcg", sign="regret", sigma=0.5)
+    found = list_bounds.of_surrogate("optimistic", loss, m=10, y_max=2, radius=1.0, feature_norm=1.0)
+    assert found["lipschitz"] == pytest.approx(2 * 3 / 0.5)
+    assert found["loss_bound"] == pytest.approx(3.0)
+    assert not found["convex"]
+
+
+def test_the_command_prints_the_number(capsys):
+    command = ["bound", "--name", "erm", "--surrogate", "listnet", "--n", "6000", "--m", "120"]
+    assert main(command) == 0
+    value = list_bounds.evaluate(
+        "erm", n=6000, m=120, lipschitz=2.0, radius=1.0, feature_norm=1.0, loss_bound=4.0, delta=0.05
+    )
+    said = capsys.readouterr().out
+    assert f"{value:.6g}" in said
+    assert "vacuous              yes" in said
+
+
+def test_the_command_names_what_is_wrong(capsys):
+    assert main(["bound", "--name", "ogd", "--surrogate", "smooth-dcg", "--n", "60", "--m", "12"]) == 1
+    assert "convex" in capsys.readouterr().err
+    assert main(["bound", "--name", "ogd", "--lipschitz", "2", "--n", "60", "--m", "12"]) == 1
+    assert "--loss-bound" in capsys.readouterr().err

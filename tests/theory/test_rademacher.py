@@ -1,0 +1,78 @@
+"""Are Rademacher averages and packings right where they can be enumerated?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.theory import packing, rademacher
+
+
+def sample(n, m, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return RankingData.from_arrays(rng.normal(size=(n * m, d)), rng.integers(0, 3, n * m), np.repeat(np.arange(n), m))
+
+
+@pytest.mark.parametrize(("ball", "order"), [("l2", 2), ("l1", np.inf)])
+def test_the_linear_average_agrees_with_enumeration(ball, order):
+    data = sample(5, 2, 3)
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=10)))
+    exact = 1.7 / 5 * np.linalg.norm(signs @ data.X64, order, axis=1).mean()
+    found = rademacher.linear(data, 1.7, 20_000, 1, ball)
+    assert abs(found.estimate - exact) < 4.0 * found.standard_error
+
+
+def test_the_linear_average_is_below_its_bound():
+    data = sample(40, 1, 5)
+    found = rademacher.linear(data, 2.0, 2_000, 3)
+    assert found.estimate <= 2.0 / 40 * math.sqrt(float(np.sum(data.X64**2))) + 4.0 * found.standard_error
+
+
+@pytest.mark.parametrize("ball", ["l2", "l1"])
+def test_ascent_stays_below_the_supremum_on_a_grid_and_comes_near_it(ball):
+    data, loss, radius = sample(6, 4, 2), surrogates.create("listnet"), 2.0
+    axis = np.linspace(-radius, radius, 161)
+    grid = np.array([(a, b) for a in axis for b in axis])
+    grid = grid[np.linalg.norm(grid, 2 if ball == "l2" else 1, axis=1) <= radius]
+    losses = np.array([loss.value(data.X64 @ w, data.y, data.offsets) for w in grid])
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=6)))
+    exact = float(np.mean(np.max(signs @ losses.T, axis=1))) / 6
+    found = rademacher.composite(data, loss, radius, 400, 0, ball=ball, steps=60)
+    assert found.estimate <= 1.02 * exact + 4.0 * found.standard_error
+    assert found.estimate >= 0.9 * exact - 4.0 * found.standard_error
+
+
+def test_a_smaller_class_has_a_smaller_average():
+    data = sample(8, 3, 2)
+    at_zero = float(surrogates.create("listnet").value(np.zeros(24), data.y, data.offsets).mean())
+    whole = rademacher.composite(data, "listnet", 1.0, 100, 0)
+    part = rademacher.composite(data, "listnet", 1.0, 100, 0, largest_risk=at_zero)
+    assert 0.0 <= part.estimate < whole.estimate
+    with pytest.raises(DataError, match="largest_risk"):
+        rademacher.composite(data, "listnet", 1.0, 100, 0, largest_risk=0.5 * at_zero)
+
+
+@pytest.mark.parametrize(("radius", "draws"), [(0.0, 10), (math.nan, 10), (1.0, 1)])
+def test_bad_arguments_are_refused(radius, draws):
+    data = sample(2, 2, 1)
+    with pytest.raises(DataError):
+        rademacher.linear(data, radius, draws, 0)
+    with pytest.raises(DataError):
+        rademacher.composite(data, "listnet", radius, draws, 0)
+
+
+def test_packed_rows_are_apart_and_no_more_fit():
+    losses = np.random.default_rng(0).random((300, 2))
+    eps = 0.1
+    n = packing.greedy(losses, eps)
+    assert n <= 5 * 5  # boxes of side 2 eps cover the square, and hold one each
+    assert n >= 4  # the four corners are further apart than 2 eps and near to some row
+    assert packing.greedy(np.array([[0.0], [0.2], [0.4]]), 0.1) == 2
+    with pytest.raises(DataError):
+        packing.greedy(losses, 0.0)
