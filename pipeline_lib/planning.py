@@ -67,6 +67,13 @@ COSTS: Mapping[str, Cost] = {
     "lists_sparse": Cost(7.0, 0.0, 1000.0),
     "lists_averages": Cost(5.0, 0.0),
     "lists_summary": Cost(4.0, 0.0),
+    "cone_cones": Cost(10.0, 0.0, 800.0),
+    "cone_bases_fold": Cost(4.0, 3.0, 600.0, 20.0),
+    "cone_bases": Cost(2.0, 0.0),
+    "cone_stability_slice": Cost(8.0, 0.0),
+    "cone_stability": Cost(2.0, 0.0),
+    "cone_adarank": Cost(3.0, 0.0),
+    "cone_table1": Cost(2.0, 0.0),
     "judge_claims": Cost(1.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
