@@ -45,8 +45,9 @@ def run(arguments: argparse.Namespace) -> None:
     print(_text_plot(queries, totals, plan.queries))
     print(
         "The bound is for the pairwise 0-1 risk, over and above the risk in training. Its constants are generous: read "
-        "the\nplan, not the value. It also grows faster with the number of queries at fixed documents than measured "
-        "errors do,\nso that it favours deeper judging than they do (docs/errata.md, letter Z)."
+        "the\nplan, not the value. Its layer of documents does not shrink with the number of queries, as measured "
+        "errors do,\nso that it favours deeper judging than they do, the more so the larger the budget "
+        "(docs/errata.md, R)."
     )
     if arguments.figure:
         _draw(arguments.figure, queries, totals, plan.queries, arguments.documents)

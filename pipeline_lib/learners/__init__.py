@@ -26,7 +26,7 @@ _REGISTRY = Registry(Path(__file__).with_name("registry.toml"), "learner")
 
 NAMES: tuple[str, ...] = _REGISTRY.names
 
-WITH_SURROGATE: tuple[str, ...] = ("erm", "ogd")
+WITH_SURROGATE: tuple[str, ...] = ("erm", "ogd", "top-k-feedback")
 """The learners that minimise a surrogate: their settings name it."""
 
 

@@ -175,6 +175,75 @@ class RandomFourierModel:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class ThresholdModel:
+    """Scores sum_t alpha_t [x_k(t) > theta_t], as boosting makes them.
+
+    Attributes
+    ----------
+    features : int64, shape (T,), in 0..n_features - 1
+    thresholds, alphas : float64, shape (T,)
+    n_features : int
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[1.0], [3.0]], [0, 1], [1, 1])
+    >>> ThresholdModel.of([0, 0], [2.0, 5.0], [0.5, 1.0], n_features=1).score(data)
+    array([0. , 0.5])
+    """
+
+    kind: ClassVar[str] = "thresholds"
+    features: NDArray[np.int64]
+    thresholds: Floats
+    alphas: Floats
+    n_features: int
+
+    @classmethod
+    def of(cls, features: ArrayLike, thresholds: ArrayLike, alphas: ArrayLike, n_features: int) -> ThresholdModel:
+        """A model from array-likes.
+
+        Raises
+        ------
+        DataError
+            When shapes differ, a number is not finite or a feature is not there.
+        """
+        which = np.asarray(features, dtype=np.int64)
+        theta, alpha = np.asarray(thresholds, dtype=np.float64), np.asarray(alphas, dtype=np.float64)
+        if not (which.ndim == 1 and which.shape == theta.shape == alpha.shape):
+            raise DataError(
+                f"threshold model: expected features, thresholds and alphas of one shape (T,), found {which.shape}, "
+                f"{theta.shape} and {alpha.shape}"
+            )
+        if not np.isfinite([theta, alpha]).all() or ((which < 0) | (which >= n_features)).any():
+            raise DataError(f"threshold model: expected finite numbers and features in 0..{n_features - 1}")
+        return cls(which, theta, alpha, n_features)
+
+    def score(self, data: RankingData) -> Floats:
+        """The weighted vote on every document.
+
+        Raises
+        ------
+        DataError
+            When ``data`` has another number of features.
+        """
+        if data.n_features != self.n_features:
+            raise DataError(f"threshold model: expected {self.n_features} features, found {data.n_features}")
+        scores = np.zeros(data.n_documents)
+        for k, theta, alpha in zip(self.features, self.thresholds, self.alphas, strict=True):
+            scores += alpha * (data.X64[:, k] > theta)
+        return scores
+
+    def to_dict(self) -> dict[str, Any]:
+        """See :class:`Model`."""
+        return {
+            "kind": self.kind,
+            "features": self.features.tolist(),
+            "thresholds": self.thresholds.tolist(),
+            "alphas": self.alphas.tolist(),
+            "n_features": self.n_features,
+        }
+
+
 @dataclass(frozen=True)
 class RandomModel:
     """Scores uniform on [0, 1), the same for the same seed and the same queries, whenever they are asked for.
@@ -241,6 +310,7 @@ def from_dict(spelled: Mapping[str, Any]) -> Model:
     expected: dict[str, set[str]] = {
         "linear": {"w", "mean", "scale"},
         "random-fourier": {"w", "mean", "scale", "bandwidth", "seed"},
+        "thresholds": {"features", "thresholds", "alphas", "n_features"},
         "random": {"seed"},
         "ideal": set(),
     }
@@ -250,6 +320,8 @@ def from_dict(spelled: Mapping[str, Any]) -> Model:
         raise ConfigurationError(f"{kind} model: expected the fields {sorted(expected[kind])}, found {sorted(fields)}")
     if kind == "linear":
         return LinearModel.of(**fields)
+    if kind == "thresholds":
+        return ThresholdModel.of(**fields)
     if kind == "random-fourier":
         w, mean, scale = (fields[name] for name in ("w", "mean", "scale"))
         random = RandomFourier(len(mean), len(w), fields["bandwidth"], tuple(fields["seed"]))

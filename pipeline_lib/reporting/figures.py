@@ -22,13 +22,19 @@ from pipeline_lib.files import replacing, write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
 INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKS = ("*", "d", "p")
 WIDTH = 7.2
 """Width of every figure in inches: the width of the page's column."""
+
+
+Band = tuple[float, float, float, float]
+"""A point of a line: (x, y, low, high)."""
 
 
 @dataclass(frozen=True)
@@ -122,19 +128,26 @@ def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequenc
     return figure
 
 
+def banded(x: float, y: float, low: float, high: float) -> Band:
+    """A point for a logarithmic axis, where a band that reaches 0 has no place: it is drawn down to a tenth of y."""
+    return (x, y, max(low, y / 10.0), high)
+
+
 def line_plot(
-    series: Mapping[str, Sequence[tuple[float, float, float, float]]],
+    series: Mapping[str, Sequence[Band]],
     *,
     xlabel: str,
     ylabel: str,
     log: str = "",
     vertical: Mapping[str, float] | None = None,
     bounds: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    marks: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Drawing:
     """Draw lines with bands; each point is ``(x, y, low, high)``, with ``low == y == high`` where there is no band.
 
     ``log`` names the logarithmic axes (``""``, ``"x"``, ``"y"`` or ``"xy"``), ``vertical`` marks places on x.
     ``bounds`` are dashed lines of points ``(x, y)``; the first has the colour of the first series, and so on.
+    ``marks`` are single points of at most three kinds.
     """
     figure = _drawing(3.1)
     axis = figure.subplots()
@@ -147,17 +160,106 @@ def line_plot(
     for i, (label, curve) in enumerate((bounds or {}).items()):
         x, y = zip(*curve, strict=True)
         axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=label)
+    for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
+        x, y = zip(*places, strict=True)
+        axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=label, zorder=3)
     for i, (label, place) in enumerate((vertical or {}).items()):
         axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=label)
     if "x" in log:
         axis.set_xscale("log")
+        _count_plainly(axis.xaxis)
     if "y" in log:
         axis.set_yscale("log")
     axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.grid()
-    figure.legend(
-        loc="outside lower center", ncols=min(4, max(1, len(series) + len(bounds or {}) + len(vertical or {})))
-    )
+    labels = sum(len(one or {}) for one in (series, bounds, marks, vertical))
+    figure.legend(loc="outside lower center", ncols=min(4, max(1, labels)))
+    return figure
+
+
+def _count_plainly(axis: Axis) -> None:
+    """Label a logarithmic axis of counts 1, 10, 100 instead of powers, and between these where it is short."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if low < 1.0 or high > 1e6:
+        return
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+    if high / low > 50.0:
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if f"{x:e}"[0] in "235" else ""))
+
+
+def heat_maps(
+    panels: Mapping[str, Sequence[Sequence[float]]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    xlabel: str,
+    ylabel: str,
+    digits: int = 3,
+) -> Drawing:
+    """Draw tables of positive numbers side by side, darker for larger, each cell with its number.
+
+    Every panel has a scale of its own (logarithmic): what is compared is how its numbers change, not the panels.
+    """
+    import math
+
+    figure = _drawing(0.34 * len(rows) + 1.15)
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axis, (title, values) in zip(axes, panels.items(), strict=True):
+        known = [value for row in values for value in row if value > 0.0] or [1.0]
+        low, high = math.log(min(known)), math.log(max(known))
+        shades = [[(math.log(max(v, min(known))) - low) / ((high - low) or 1.0) for v in row] for row in values]
+        axis.imshow(shades, cmap="Blues", vmin=0.0, vmax=1.6, aspect="auto")
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                axis.text(j, i, f"{value:.{digits}f}".lstrip("0"), ha="center", va="center", fontsize=6.5)
+        axis.set_title(title, fontsize=8.5)
+        axis.set_xticks(range(len(columns)), columns)
+        axis.set_yticks(range(len(rows)), rows)
+        axis.tick_params(length=0)
+        axis.set_xlabel(xlabel)
+        axis.spines[:].set_visible(False)
+    axes[0].set_ylabel(ylabel)
+    return figure
+
+
+def line_panels(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float, float, float]]]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    log: str = "",
+) -> Drawing:
+    """Draw several line plots beside each other on the same axes; a series has one colour and marker in all of them.
+
+    ``panels`` maps the title of a panel to its series, whose points are those of :func:`line_plot`; ``log`` likewise.
+    """
+    figure = _drawing(3.4)
+    axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    labels = list(dict.fromkeys(label for series in panels.values() for label in series))
+    handles = {}
+    for axis, (title, series) in zip(axes, panels.items(), strict=True):
+        for label, points in series.items():
+            i = labels.index(label)
+            x, y, low, high = zip(*points, strict=True)
+            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+            axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+            every = max(1, len(x) // 6)
+            [handles[label]] = axis.plot(
+                x, y, color=colour, marker=marker, markersize=3.5, markevery=every, linewidth=1.2, label=label
+            )
+        if "x" in log:
+            axis.set_xscale("log")
+        if "y" in log:
+            axis.set_yscale("log")
+        axis.set(xlabel=xlabel)
+        axis.set_title(title, fontsize=8.5)
+        axis.grid()
+    axes[0].set(ylabel=ylabel)
+    figure.legend(handles=[handles[label] for label in labels], loc="outside lower center", ncols=min(4, len(labels)))
     return figure
 
 

@@ -109,6 +109,19 @@ def number(value: float | None, digits: int = 4, *, signed: bool = False) -> Cel
     return Cell(shown.replace("-", "−"), raw=value)
 
 
+def plus_minus(value: float, half: float, digits: int = 4, *, signed: bool = False) -> Cell:
+    """A cell with a number and, small, half of its interval or its standard error, to as many decimals.
+
+    Example
+    -------
+    >>> cell = plus_minus(0.45678, 0.0123, 3)
+    >>> cell.text, cell.spread
+    ('0.457', '0.012')
+    """
+    shown = number(value, digits, signed=signed)
+    return Cell(shown.text, shown.raw, number(half, digits).text, half)
+
+
 def scientific(value: float | None) -> Cell:
     """A cell with a number of any size, to three significant digits.
 

@@ -46,6 +46,10 @@ class PairLoss:
         phi(0), the cost of two documents of one label.
     of_difference : callable
         t -> phi(t), elementwise, t = -sgn(y - y') (f(x) - f(x')).
+    derivative : callable
+        t -> phi'(t), elsewhere than at a kink.
+    curvature : callable or None
+        t -> phi''(t); None where phi is made of straight pieces.
     largest, slope : callables
         B -> M and B -> Lipschitz constant of phi, on [-2B, 2B], where t lies for scores in [-B, B].
     """
@@ -54,6 +58,8 @@ class PairLoss:
     surrogate: str | None
     at_zero: float
     of_difference: Callable[[Floats], Floats]
+    derivative: Callable[[Floats], Floats]
+    curvature: Callable[[Floats], Floats] | None
     largest: Callable[[float], float]
     slope: Callable[[float], float]
 
@@ -128,6 +134,10 @@ def _logistic(t: Floats) -> Floats:
     return np.logaddexp(0.0, t)
 
 
+def _sigmoid(t: Floats) -> Floats:
+    return np.exp(-np.logaddexp(0.0, -t))
+
+
 def _misorders(t: Floats) -> Floats:
     return (t > 0.0).astype(np.float64)
 
@@ -165,16 +175,36 @@ def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
 LOSSES = {
     loss.name: loss
     for loss in (
-        PairLoss("zero-one", None, 0.0, _misorders, lambda b: 1.0, lambda b: math.inf),
-        PairLoss("hinge", "ranksvm", 1.0, _hinge, lambda b: 1.0 + 2.0 * b, lambda b: 1.0),
+        PairLoss("zero-one", None, 0.0, _misorders, np.zeros_like, None, lambda b: 1.0, lambda b: math.inf),
+        PairLoss(
+            "hinge",
+            "ranksvm",
+            1.0,
+            _hinge,
+            lambda t: (t > -1.0).astype(np.float64),
+            None,
+            lambda b: 1.0 + 2.0 * b,
+            lambda b: 1.0,
+        ),
         PairLoss(
             "logistic",
             "ranknet",
             math.log(2.0),
             _logistic,
+            _sigmoid,
+            lambda t: _sigmoid(t) * _sigmoid(-t),
             lambda b: float(np.logaddexp(0.0, 2.0 * b)),
             lambda b: 1.0 / (1.0 + math.exp(-2.0 * b)),
         ),
-        PairLoss("exponential", "rankboost", 1.0, np.exp, lambda b: math.exp(2.0 * b), lambda b: math.exp(2.0 * b)),
+        PairLoss(
+            "exponential",
+            "rankboost",
+            1.0,
+            np.exp,
+            np.exp,
+            np.exp,
+            lambda b: math.exp(2.0 * b),
+            lambda b: math.exp(2.0 * b),
+        ),
     )
 }

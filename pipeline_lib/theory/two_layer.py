@@ -162,6 +162,9 @@ def bound(
 def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
     """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
 
+    McDiarmid's inequality would give half of the second term: another query moves the mean of n losses in [0, M] by at
+    most M/n, not 2M/n (docs/errata.md, AA).
+
     The bounds for a query's documents as one deterministic whole (section 2.3) have this form, too: they do not change
     with the number of documents.
 
@@ -225,6 +228,43 @@ def pooled_document_layer(
     _check_level(loss_bound, delta)
     deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
     return Layer(_evaluated(complexity, n_queries * (documents // 2)), _document_concentration(deviation, m))
+
+
+def informative_from(complexity: Complexity, loss_bound: float, delta: float) -> int:
+    """The smallest n = m, an even number, with Theorem 1 below M, the largest loss: there it begins to say something.
+
+    By doubling and halving; D has to fall.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`, and when the bound is not below M at n = m = 2^40.
+
+    Example
+    -------
+    >>> k = informative_from(vc(10), 1.0, 0.05)
+    >>> k, [round(bound([m] * m, vc(10), 1.0, 0.05).total, 4) for m in (k, k - 2)]
+    (120, [0.9918, 1.0004])
+    """
+
+    def says_something(half: int) -> bool:
+        # n queries with n documents each, without writing them down
+        n = 2 * half
+        deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
+        concentration = math.sqrt(deviation / n) + math.sqrt(deviation) / n
+        return _evaluated(complexity, n) + _evaluated(complexity, half) + concentration < loss_bound
+
+    _check_level(loss_bound, delta)
+    upper = 1
+    while not says_something(upper):
+        upper *= 2
+        if upper > 2**39:
+            raise DataError("complexity: expected a bound that falls below M, found none up to n = m = 2^40")
+    lower = upper // 2
+    while upper - lower > 1:
+        middle = (upper + lower) // 2
+        lower, upper = (lower, middle) if says_something(middle) else (middle, upper)
+    return 2 * upper
 
 
 @dataclass(frozen=True)

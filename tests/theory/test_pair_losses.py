@@ -58,6 +58,16 @@ def test_range_and_slope_hold_and_are_reached(name):
         assert slopes.max() == pytest.approx(loss.slope(b), rel=0.01)
 
 
+@pytest.mark.parametrize("name", ["hinge", "logistic", "exponential"])
+def test_derivatives_are_those_of_phi(name):
+    loss, t, step = pair_losses.get(name), np.array([-3.1, -1.3, -0.4, 0.2, 2.5]), 1e-5
+    slope = (loss.of_difference(t + step) - loss.of_difference(t - step)) / (2 * step)
+    np.testing.assert_allclose(loss.derivative(t), slope, rtol=1e-8)
+    if loss.curvature is not None:
+        bend = (loss.derivative(t + step) - loss.derivative(t - step)) / (2 * step)
+        np.testing.assert_allclose(loss.curvature(t), bend, rtol=1e-8)
+
+
 def test_minimising_the_objective_minimises_the_risk():
     rng = np.random.default_rng(1)
     lengths = np.array([2, 9, 4, 6])

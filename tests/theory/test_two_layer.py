@@ -58,6 +58,14 @@ def test_sauer_massart_bounds_the_exact_average_of_half_lines():
     assert exact <= two_layer.sauer_massart(1)(10)
 
 
+@pytest.mark.parametrize("complexity", [two_layer.vc(3), two_layer.sauer_massart(3), two_layer.vc(40, 0.3)])
+@pytest.mark.parametrize("big", [1.0, 5.0])
+def test_the_bound_says_something_from_there_on(complexity, big):
+    n = two_layer.informative_from(complexity, big, 0.05)
+    assert two_layer.bound([n] * n, complexity, big, 0.05).total < big
+    assert n == 2 or two_layer.bound([n - 2] * (n - 2), complexity, big, 0.05).total >= big
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.integers(2, 10**6), st.integers(1, 500), st.floats(1e-6, 0.5), st.floats(0.05, 20.0))
 def test_the_closed_form_is_the_minimum(documents, v, delta, c1):
@@ -73,6 +81,18 @@ def test_the_printed_formula():
     c, v, delta, c1 = 10_000, 30, 0.1, 0.7
     expected = (c1 * math.sqrt(v) + math.sqrt(2 * math.log(4 / delta))) / (c1 * math.sqrt(2 * v)) * math.sqrt(c)
     assert two_layer.budget(c, v, delta, c1).queries == pytest.approx(expected)
+
+
+def test_the_printed_programme_has_another_minimum():
+    # Discussion 3 as printed, for D(k) = c1 sqrt(V/k) and m = C/n: no 1/n before the sum, no term of the queries alone.
+    c = 10_000
+    n = np.geomspace(1, c / 2, 200_001)
+    for v, delta, c1 in ((30, 0.1, 0.7), (5, 0.01, 2.0)):
+        concentration = np.sqrt(2 * np.log(2 / delta) / c)
+        printed = c1 * np.sqrt(v / n) + concentration + n * c1 * np.sqrt(2 * v * n / c)
+        best = n[np.argmin(printed)]
+        assert best == pytest.approx((c / 18) ** 0.25, rel=1e-3)  # neither V nor delta enters
+        assert best < two_layer.budget(c, v, delta, c1).queries / 10
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -123,6 +143,7 @@ def test_pairs_that_overlap_would_not_do():
         (lambda: two_layer.bound([2], two_layer.vc(2), 1.0, 1.0), "delta: expected a probability"),
         (lambda: two_layer.bound([2], two_layer.vc(2), math.inf, 0.1), "loss_bound"),
         (lambda: two_layer.bound([2], lambda k: math.nan, 1.0, 0.1), "complexity: expected a finite number"),
+        (lambda: two_layer.informative_from(lambda k: 2.0, 1.0, 0.1), "found none up to"),
         (lambda: two_layer.query_layer(0, two_layer.vc(2), 1.0, 0.1), "n_queries: expected at least 1"),
         (lambda: two_layer.budget(1, 2, 0.1), "at least 2 documents, found 1"),
         (lambda: two_layer.budget(100, 2, 0.1, c1=0.0), "c1: expected a finite number above 0, found 0"),

@@ -155,6 +155,26 @@ def per_fold(pattern):
     ]
 
 
+def per_dataset_fold(pattern):
+    """The pattern for every fold of every data set at hand."""
+    return [
+        pattern.format(study=STUDY.name, dataset=dataset, fold=fold)
+        for dataset in DATASETS
+        for fold in STUDY.folds(dataset)
+    ]
+
+
+def per_published_model(pattern, datasets):
+    """The pattern for every model that reproduces a published row, on those of the data sets that are at hand."""
+    return [
+        pattern.format(study=STUDY.name, dataset=dataset, model=entry.name)
+        for dataset in datasets
+        if dataset in DATASETS
+        for entry in STUDY.models
+        if entry.published is not None and (entry.datasets is None or dataset in entry.datasets)
+    ]
+
+
 def per_trained_fold(pattern):
     """The pattern for every fold of every model of every data set at hand."""
     return [

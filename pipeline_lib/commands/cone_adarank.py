@@ -1,0 +1,47 @@
+"""Measure AdaRank with every rule for stopping, on every fold of some data sets."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import polars as pl
+
+from pipeline_lib.experiments.cone import adarank
+from pipeline_lib.files import replacing
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import folds
+
+SCHEMA = {
+    "dataset": pl.String,
+    "fold": pl.Int64,
+    "measure": pl.String,
+    "repeats": pl.Int64,
+    "stop": pl.String,
+    "rounds": pl.Int64,
+    "features": pl.Int64,
+    "map": pl.Float64,
+    "ndcg": pl.Float64,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--documents", nargs="*", type=Path, default=[], help="DATASET/documents.parquet of data sets")
+    parser.add_argument("--folds", nargs="*", type=Path, default=[], help="DATASET/folds.parquet, in the same order")
+    parser.add_argument("--fold-numbers", nargs="+", type=int, default=[1], help="folds, from 1")
+    parser.add_argument("--tables", required=True, nargs=1, type=Path, help="where the table goes")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the table."""
+    rows = []
+    for documents, table in zip(arguments.documents, arguments.folds, strict=True):
+        for fold in arguments.fold_numbers:
+            parts = [
+                RankingData.read_parquet(documents, folds.queries(table, fold, part))
+                for part in ("train", "validation", "test")
+            ]
+            rows += adarank.run_fold(documents.parent.name, fold, parts)
+    with replacing(arguments.tables[0]) as partial:
+        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")

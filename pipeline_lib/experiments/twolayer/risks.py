@@ -1,0 +1,81 @@
+"""How are the risks of linear rankers measured on the two-layer population, without end and without bias?
+
+The expected risk (2) is over two independent documents of a fresh query, so that a pool of queries with two documents
+each gives it with its standard error. The middle risk, over all documents of the queries that were sampled, is measured
+on fresh documents of the same queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.learners import erm
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources.population import Population
+from pipeline_lib.theory.pair_losses import PairLoss
+from pipeline_lib.theory.two_layer_rademacher import disjoint_pairs
+
+Floats = NDArray[np.float64]
+
+# Losses of rankers on the pool are computed in blocks of about this many: 8 MB.
+LOSSES_PER_BLOCK = 2**20
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Independent pairs of documents, one a query.
+
+    ``differences`` sgn(y - y') (x - x') of those with different labels, shape (P, d); ``size`` counts all pairs.
+    """
+
+    differences: Floats
+    size: int
+
+    @classmethod
+    def of(cls, data: RankingData) -> Pool:
+        """The first floor(m/2) disjoint pairs of every query."""
+        differences = disjoint_pairs(data.X64, data.y, data.offsets).differences
+        return cls(differences[differences.any(axis=1)], len(differences))
+
+    def risk(self, loss: PairLoss, weights: Floats) -> tuple[Floats, Floats]:
+        """The expected risks of the rankers in the columns of ``weights``, shape (d, K), and their standard errors."""
+        total, squares = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
+        step = max(1, LOSSES_PER_BLOCK // weights.shape[1])
+        for start in range(0, len(self.differences), step):
+            values = loss.of_difference(-(self.differences[start : start + step] @ weights))
+            total += values.sum(axis=0)
+            squares += (values**2).sum(axis=0)
+        equal = self.size - len(self.differences)
+        mean = (total + equal * loss.at_zero) / self.size
+        square = (squares + equal * loss.at_zero**2) / self.size
+        return mean, np.sqrt(np.maximum(square - mean**2, 0.0) / self.size)
+
+
+def first(data: RankingData, queries: int, documents: int) -> RankingData:
+    """The first ``documents`` documents of the first ``queries`` queries."""
+    starts = data.offsets[:queries]
+    rows = (starts[:, None] + np.arange(documents)).ravel()
+    offsets = np.arange(0, queries * documents + 1, documents, dtype=np.int64)
+    return RankingData(data.X[rows], data.y[rows], offsets, data.qids[:queries].copy())
+
+
+def fitted(data: RankingData, loss: PairLoss, radius: float) -> tuple[Floats, bool]:
+    """Empirical risk minimisation over ||w|| <= radius: the weights, and whether their gap is certified."""
+    fit = erm.fit(data, loss.objective(), l2=0.0, radius=radius, tol=TOLERANCE)
+    return fit.w, fit.certified
+
+
+def empirical(data: RankingData, loss: PairLoss, w: Floats) -> float:
+    """The empirical risk of one ranker."""
+    return float(loss.values(data.X64 @ w, data.y, data.offsets).mean())
+
+
+def best_ranker(
+    population: Population, loss: PairLoss, radius: float, queries: int, rng: np.random.Generator
+) -> Floats:
+    """A ranker of nearly least expected risk: fitted on ``queries`` queries with two documents each."""
+    return fitted(population.draw(queries, rng, 2), loss, radius)[0]

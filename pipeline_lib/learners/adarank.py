@@ -1,0 +1,169 @@
+"""How does AdaRank boost single features towards a ranking measure?
+
+With queries' weights P_1 = 1/Q, in every round t the weak ranker is the feature k that maximises
+sum_q P_t(q) E(q, x_k), where E in [0, 1] is the measure of the query ranked by that feature alone, and
+
+    alpha_t = 1/2 ln( sum_q P_t(q) (1 + E(q, x_k)) / sum_q P_t(q) (1 - E(q, x_k)) ),
+    f_t = f_(t-1) + alpha_t x_k,      P_(t+1)(q) proportional to exp(-E(q, f_t)).
+
+As printed the algorithm stalls where a feature is chosen again: f_t then ranks as before, P stays and the feature is
+chosen for ever. ``repeats`` limits how often one feature may be chosen (null: as printed).
+
+Rankings tie by document order. A query without a relevant document has no measure: it is left out of training.
+
+References
+----------
+Xu and Li, AdaRank: a boosting algorithm for information retrieval, SIGIR 2007, figure 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import metrics
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.settings import completed, whole
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates.base import Floats
+
+CERTAIN = 1e-12
+"""A weak ranker without any loss would get infinite weight: its loss counts as at least this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What :func:`run` went through.
+
+    Attributes
+    ----------
+    features : int64, shape (T,)
+        The weak ranker of every round, from 0.
+    alphas : float64, shape (T,)
+        Its weight.
+    values : float64, shape (T,)
+        The mean training measure of f_t.
+    weights : float64, shape (T, d)
+        f_t as a linear ranker, for every t.
+    """
+
+    features: NDArray[np.int64]
+    alphas: Floats
+    values: Floats
+    weights: Floats
+
+
+def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = None) -> Run:
+    """Boost for ``rounds``, or until every feature was chosen ``repeats`` times.
+
+    Parameters
+    ----------
+    data : RankingData
+        At least one query with a relevant document.
+    measure : str
+        "map", "ndcg" or "ndcg@K".
+    rounds : int >= 1
+    repeats : int >= 1, optional
+        How often a feature may be chosen; None: without limit, as printed.
+
+    Raises
+    ------
+    DataError
+        When a number is out of range or no query has a relevant document.
+
+    Example
+    -------
+    Two queries; the first feature ranks the first right, the second feature the second. E is 1 and 1/2 for both:
+
+    >>> X = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
+    >>> data = RankingData.from_arrays(X, [1, 0, 0, 1], [1, 1, 2, 2])
+    >>> result = run(data, "map", rounds=2)
+    >>> result.features, result.alphas.round(4)
+    (array([0, 1]), array([0.973 , 1.0726]))
+    """
+    for name, value in (("rounds", rounds), ("repeats", 1 if repeats is None else repeats)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
+    known = np.flatnonzero(np.maximum.reduceat(data.y, data.offsets[:-1]) > 0) if data.n_documents else np.zeros(0)
+    if not len(known):
+        raise DataError("adarank: expected a query with a relevant document, found none")
+    train = data.take(known)
+    name = "ap" if measure == "map" else measure
+    alone = np.stack([_measured(name, column, train) for column in train.X64.T])
+    P = np.full(train.n_queries, 1.0 / train.n_queries)
+    w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
+    chosen, alphas, values, weights = [], [], [], []
+    left = np.full(train.n_features, rounds if repeats is None else repeats)
+    for _ in range(rounds):
+        mean = np.where(left > 0, alone @ P, -np.inf)
+        k = int(np.argmax(mean))
+        if not left[k]:
+            break
+        left[k] -= 1
+        alpha = 0.5 * math.log((1.0 + mean[k]) / max(1.0 - mean[k], CERTAIN))
+        w[k] += alpha
+        scores += alpha * train.X64[:, k]
+        E = _measured(name, scores, train)
+        P = np.exp(-E)
+        P /= P.sum()
+        chosen.append(k)
+        alphas.append(alpha)
+        values.append(float(E.mean()))
+        weights.append(w.copy())
+    return Run(np.array(chosen), np.array(alphas), np.array(values), np.array(weights))
+
+
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Boost on ``train`` and keep the number of rounds with the best mean measure on ``validation``.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``measure`` (as in :func:`run`), ``rounds``, ``repeats`` and ``selection`` (of ``metrics.per_query``);
+        optionally ``features`` ("raw"). Ties go to fewer rounds.
+
+    Returns
+    -------
+    Trained
+        A linear model. The record holds the settings, the chosen ``rounds``, their ``validation`` value, and
+        ``course``: the feature, its weight, and the training and validation value of every round.
+
+    Raises
+    ------
+    ConfigurationError, DataError
+        When a setting is missing, unknown or out of range.
+    """
+    chosen = completed("adarank", settings, ("measure", "rounds", "repeats", "selection"), {"features": "raw"})
+    whole("rounds", chosen["rounds"])
+    if chosen["repeats"] is not None:
+        whole("repeats", chosen["repeats"])
+    if not validation.n_queries:
+        raise DataError("adarank: expected at least one validation query to choose the rounds by, found none")
+    features = fitted(chosen["features"], train, seed)
+    found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
+    models = [features.model(w) for w in found.weights]
+    values = [float(_measured(chosen["selection"], model.score(validation), validation).mean()) for model in models]
+    best = int(np.argmax(values))
+    path = [
+        {"feature": int(k), "alpha": float(alpha), "training": float(value), "validation": held}
+        for k, alpha, value, held in zip(found.features, found.alphas, found.values, values, strict=True)
+    ]
+    record = {
+        "settings": chosen,
+        "rounds": best + 1,
+        "iterations": best + 1,
+        "validation": values[best],
+        "course": path,
+    }
+    return Trained(models[best], record)
+
+
+def _measured(measure: str, scores: Floats, data: RankingData) -> Floats:
+    return metrics.per_query([measure], np.ascontiguousarray(scores), data.y, data.offsets)[measure]

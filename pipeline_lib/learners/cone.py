@@ -1,0 +1,591 @@
+"""How does ConeRank learn the polyhedral cone that holds the differences between better and worse documents?
+
+For pairs with y_l > y_m, phi = y_l - y_m and z = rho (x_l - x_m) / (alpha + ||x_l - x_m||)  (eq. 5, 7), problem (18) is
+
+    min over U (d x K, ||u_k|| <= c) and w_j (>= 0, sum 1) of   mean over queries of  mean over its pairs of
+        phi_j ||z_j - U w_j||^2,
+
+and (9) the same with ||u_k|| = c and low <= sum w_j <= high. Queries without a pair do not count.
+
+Algorithm 1 alternates: fold in w_j with U fixed, then step along the gradient in U. How w_j is folded in:
+
+| method | step on ||z - U w||^2, gradient g |
+|---|---|
+| ``sg`` | w - mu g, projected on the set: what (18) asks for |
+| ``sg-printed`` | max(w - mu g, 0), divided by its sum: steps 1a to 1c as printed, which end elsewhere (errata, W) |
+| ``eg`` | w exp(-mu g), divided by its sum |
+| ``eg-linear`` | w (1 - mu (g - w.g)) |
+| ``exact`` | the minimum, certified; U too is solved for, block against block |
+
+The gradient steps of the paper carry no 1/(P n_q): a coefficient belongs to one pair alone, and mu = .001 speaks of
+that pair's loss. "Stochastic" means a basis step a query, along the gradient of its mean loss; ``at_once`` takes one
+step a pass along the gradient of the whole risk, as Algorithm 1 is printed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import cone_kernels
+from pipeline_lib.learners.cone_ranking import FoldIn, direction
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.settings import completed, whole
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
+from pipeline_lib.surrogates.base import Floats
+
+Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
+METHODS: tuple[Method, ...] = get_args(Method)
+PUBLISHED_STEPS: Mapping[str, float] = {"sg": 0.001, "sg-printed": 0.001, "eg": 0.005, "eg-linear": 0.005, "exact": 1.0}
+"""mu of section 6.1; the exact method has no step."""
+
+ACCURACY = 1e-9
+"""Gap to which coefficients are folded in exactly, relative to rho^2."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The constants of (18) and (9).
+
+    Attributes
+    ----------
+    alpha : float > 0
+        Damps short differences (eq. 5), in units of the features' norm.
+    rho : float > 0 or None
+        Bound of ||z|| (eq. 6); None: sqrt(d).
+    c : float > 0 or None
+        Bound of ||u_k||; None: 2 rho.
+    weighted : bool
+        Weight pairs by the difference of their labels (eq. 7).
+    band : (low, high)
+        Of the coefficients' sum, 0 < low <= high; (1, 1) is (18).
+    norms : "at-most" or "equal"
+        Is ||u_k|| at most c (18) or equal to it (9)?
+
+    Example
+    -------
+    >>> Problem().rho_of(46), Problem(rho=2.0).c_of(46)
+    (6.782329983125268, 4.0)
+    """
+
+    alpha: float = 1.0
+    rho: float | None = None
+    c: float | None = None
+    weighted: bool = True
+    band: tuple[float, float] = (1.0, 1.0)
+    norms: Literal["at-most", "equal"] = "at-most"
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "rho", "c"):
+            value = getattr(self, name)
+            if value is not None:
+                _positive(name, value)
+        low, high = self.band
+        if not 0.0 < low <= high < math.inf:
+            raise DataError(f"band: expected 0 < low <= high, found {low}, {high}")
+        if self.norms not in ("at-most", "equal"):
+            raise DataError(f"norms: expected 'at-most' or 'equal', found {self.norms!r}")
+
+    def rho_of(self, d: int) -> float:
+        """rho for d features."""
+        return math.sqrt(d) if self.rho is None else float(self.rho)
+
+    def c_of(self, d: int) -> float:
+        """c for d features."""
+        return 2.0 * self.rho_of(d) if self.c is None else float(self.c)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What :func:`fit` found.
+
+    Attributes
+    ----------
+    U : float64, shape (d, K)
+        The basis after the last pass.
+    path : float64, shape (passes + 1, d, K)
+        The basis at the start and after every pass.
+    objective : float64, shape (passes + 1,)
+        (18) or (9) at every basis of the path, with coefficients folded in exactly; untraced: at the first and the
+        last alone, shape (2,).
+    met : float64, shape (passes,)
+        The risk at the coefficients and bases met during each pass, as the algorithm itself saw it.
+    converged : bool
+        Did the objective change by at most ``tol`` (relative) in the last pass?
+    block_gap : float
+        Exact method: the largest gap of a basis block that was solved; NaN for norms that must equal c; else 0.
+    """
+
+    U: Floats
+    path: Floats
+    objective: Floats
+    met: Floats
+    converged: bool
+    block_gap: float
+
+    @property
+    def passes(self) -> int:
+        """Passes taken."""
+        return len(self.met)
+
+    def score(self, X: ArrayLike, fold_in: FoldIn = "gradient") -> Floats:
+        """<a, x> for rows x of X (N, d) with a = U 1 or (U^+)' 1: see :mod:`pipeline_lib.learners.cone_ranking`."""
+        documents = np.asarray(X, dtype=np.float64)
+        if documents.ndim != 2 or documents.shape[1] != len(self.U) or not np.isfinite(documents).all():
+            raise DataError(f"X: expected finite features, shape (N, {len(self.U)}), found shape {documents.shape}")
+        scores: Floats = np.einsum("ij,j->i", documents, direction(self.U, fold_in))
+        return scores
+
+
+def fit(
+    data: RankingData,
+    K: int,
+    *,
+    method: Method = "sg",
+    problem: Problem | None = None,
+    step: float | None = None,
+    passes: int = 30,
+    fold_steps: int = 10,
+    fold_tol: float = 1e-3,
+    tol: float = 1e-4,
+    traced: bool = True,
+    at_once: bool = False,
+    start: ArrayLike | None = None,
+    order: ArrayLike | None = None,
+    seed: Seed = 0,
+) -> Fit:
+    """Learn a basis of K vectors from the pairs of ``data`` (features as they are: standardise first).
+
+    Parameters
+    ----------
+    data : RankingData
+        With at least one pair.
+    K : int >= 1
+    method : "sg", "sg-printed", "eg", "eg-linear" or "exact"
+    problem : Problem, optional
+    step : float > 0, optional
+        mu, of both blocks; the published one when not given.
+    passes : int >= 1
+        Over all queries, at most.
+    fold_steps, fold_tol
+        A pair's folding-in stops when its coefficients move by at most fold_tol (sum of sizes), or after fold_steps.
+    tol : float >= 0
+        Stop when the objective changes by at most this much (relative) in a pass; 0: take all passes.
+    traced : bool
+        False takes all passes without measuring the objective after each, which costs more than the pass.
+    at_once : bool
+        One basis step a pass instead of one a query; always so for "exact".
+    start : shape (d, K), optional
+        First basis, columns moved to norm <= c; else random, see :func:`started`.
+    order : integers, shape (passes, Q), optional
+        Queries of every pass; else random, anew in every pass.
+    seed : int or axes of a seed
+        Of start, order and the coefficients' random starts.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range, no two documents of a query differ in label, or "eg-linear" meets a band.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> result = fit(data, 1, method="exact")
+    >>> result.U.round(6), result.objective[-1].round(9)
+    (array([[0.5]]), np.float64(0.0))
+    """
+    problem = Problem() if problem is None else problem
+    if method not in METHODS:
+        raise DataError(f"method: expected one of {', '.join(METHODS)}, found {method!r}")
+    for name, value in (("K", K), ("passes", passes), ("fold_steps", fold_steps)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
+    _positive("fold_tol", fold_tol)
+    if not (math.isfinite(tol) and tol >= 0.0):
+        raise DataError(f"tol: expected a finite number >= 0, found {tol}")
+    if method == "eg-linear" and problem.band[0] != problem.band[1]:
+        raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
+    if not has_pairs(data):
+        raise DataError("cone: expected a query with documents of different labels, found none")
+    d = data.n_features
+    axes = _axes(seed)
+    begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
+    rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data, passes)
+    return _passes(
+        data,
+        begin,
+        rounds,
+        method,
+        problem,
+        step,
+        (fold_steps, fold_tol),
+        tol if traced else None,
+        at_once or method == "exact",
+        axes,
+    )
+
+
+def _passes(
+    data: RankingData,
+    start: Floats,
+    order: NDArray[np.int64],
+    method: Method,
+    problem: Problem,
+    step: float | None,
+    folding: tuple[int, float],
+    tol: float | None,
+    at_once: bool,
+    axes: tuple[Any, ...],
+) -> Fit:
+    # A pass at a time: the kernel starts where it ended, and the objective says when to stop.
+    how, numbers = _spelled(method, problem, step, folding, data.n_features)
+    c, equal = problem.c_of(data.n_features), problem.norms == "equal"
+    path, met, values = [start], [], [risk(data, start, problem)]
+    gap, converged, key = 0.0, False, _key(axes)
+    for t in range(len(order)):
+        bases, seen = np.empty((2, *start.shape)), np.empty(1)
+        left = cone_kernels.train(
+            data.X64,
+            data.y,
+            data.offsets,
+            path[-1],
+            order[t : t + 1],
+            -1,
+            how,
+            numbers,
+            c,
+            equal,
+            at_once,
+            key + t,
+            bases,
+            seen,
+        )
+        gap = left if math.isnan(left) else max(gap, left)
+        path.append(bases[1])
+        met.append(float(seen[0]))
+        if tol is None:
+            continue
+        values.append(risk(data, bases[1], problem))
+        if tol > 0.0 and abs(values[-2] - values[-1]) <= tol * abs(values[-2]):
+            converged = True
+            break
+    if tol is None:
+        values.append(risk(data, path[-1], problem))
+    return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap)
+
+
+def without_each(
+    data: RankingData,
+    start: Floats,
+    order: NDArray[np.int64],
+    left_out: ArrayLike,
+    *,
+    method: Method = "sg",
+    problem: Problem | None = None,
+    step: float | None = None,
+    fold_steps: int = 10,
+    fold_tol: float = 1e-3,
+    at_once: bool = False,
+    seed: Seed = 0,
+) -> Floats:
+    """The last basis of a training that leaves out one query, for each of ``left_out``, in one compiled batch.
+
+    Same start, same order of the other queries, same starts of the coefficients, all passes: otherwise the columns
+    would not correspond. A query that is not there (-1) leaves out nothing.
+
+    Returns
+    -------
+    float64, shape (len(left_out), d, K)
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1], [1, 1, 2, 2])
+    >>> start, order = started(1, 1, Problem(), (1,)), random_order(2, 3, (1,))
+    >>> without_each(data, start, order, [-1, 0, 1], method="exact").shape
+    (3, 1, 1)
+    """
+    problem = Problem() if problem is None else problem
+    d, K = start.shape
+    how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), d)
+    bases: Floats = cone_kernels.train_without_each(
+        data.X64,
+        data.y,
+        data.offsets,
+        _given_start(start, d, K, problem),
+        _given_order(order, data, len(order)),
+        np.asarray(left_out, dtype=np.int64),
+        how,
+        numbers,
+        problem.c_of(d),
+        problem.norms == "equal",
+        at_once or method == "exact",
+        _key(_axes(seed)),
+    )
+    return bases
+
+
+def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> tuple[Floats, NDArray[np.int64]]:
+    """L_q of every query with the coefficients that are best for U, and its number of pairs; shapes (Q,).
+
+    Certified: each pair's loss is at most 1e-9 rho^2 above its minimum. A query without a pair has loss 0.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> losses(data, [[-0.5]])
+    (array([1.]), array([1]))
+    """
+    problem = Problem() if problem is None else problem
+    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
+    d = data.n_features
+    if basis.ndim != 2 or len(basis) != d or not np.isfinite(basis).all():
+        raise DataError(f"U: expected finite numbers, shape ({d}, K), found shape {basis.shape}")
+    rho = problem.rho_of(d)
+    low, high = problem.band
+    values, pairs = cone_kernels.objective(
+        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
+    )
+    return values, pairs
+
+
+def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
+    """The empirical risk (4): the mean of L_q over the queries that have pairs; 0 if there are none."""
+    values, pairs = losses(data, U, problem)
+    return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0
+
+
+def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> Floats:
+    """phi_j min_w ||z_j - U w||^2 of every pair of ``data``, shape (pairs,): for small samples.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0]], [0, 1, 0], [1, 1, 1])
+    >>> pair_losses(data, [[-0.5]])
+    array([1., 1.])
+    """
+    problem = Problem() if problem is None else problem
+    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
+    rho = problem.rho_of(data.n_features)
+    low, high = problem.band
+    found: Floats = cone_kernels.every_loss(
+        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
+    )
+    return found
+
+
+def folded_in(
+    data: RankingData,
+    U: ArrayLike,
+    query: int,
+    *,
+    method: Method,
+    problem: Problem | None = None,
+    step: float | None = None,
+    fold_steps: int = 10,
+    fold_tol: float = 1e-3,
+    seed: Seed = 0,
+) -> Floats:
+    """The coefficients of every pair of one query for a fixed basis, shape (pairs, K).
+
+    Pairs (l, m) with y_l > y_m in the order of l, then m.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> folded_in(data, [[0.5]], 0, method="exact")
+    array([[1.]])
+    """
+    problem = Problem() if problem is None else problem
+    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
+    how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), data.n_features)
+    begin, end = int(data.offsets[query]), int(data.offsets[query + 1])
+    y = data.y[begin:end]
+    n = int((y[:, None] > y).sum())
+    found: Floats = cone_kernels.coefficients(data.X64, data.y, begin, end, basis, how, numbers, _key(_axes(seed)), n)
+    return found
+
+
+def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
+    """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
+
+    "Randomly initialised to satisfy the relaxed norm constraint": with rho = sqrt(d) the entries are standard normal.
+    """
+    rho = problem.rho_of(d)
+    basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
+    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
+    return basis
+
+
+def random_order(n_queries: int, passes: int, seed: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Every query once a pass, in a new random order each time; shape (passes, Q)."""
+    rng = generator(*seed, "cone-order")
+    return np.stack([rng.permutation(n_queries) for _ in range(passes)]).astype(np.int64)
+
+
+def has_pairs(data: RankingData) -> bool:
+    """Has any query two documents with different labels?"""
+    if not data.n_documents:
+        return False
+    lowest = np.minimum.reduceat(data.y, data.offsets[:-1])
+    return bool((np.maximum.reduceat(data.y, data.offsets[:-1]) > lowest).any())
+
+
+_REQUIRED = ("basis", "method", "passes", "restarts", "fold_in", "selection")
+_DEFAULTS: dict[str, Any] = {
+    "step": None,
+    "fold_steps": 10,
+    "fold_tol": 1e-3,
+    "alpha": 1.0,
+    "rho": None,
+    "c": None,
+    "weighted": True,
+    "features": "standardised",
+}
+
+
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Learn cones from several starts on ``train``; keep the start, number of passes and K best on ``validation``.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``basis`` (list of K), ``method``, ``passes``, ``restarts``, ``fold_in`` ("gradient" or "least-squares") and
+        ``selection`` (a measure of ``metrics.per_query``); optionally ``step``, ``fold_steps``, ``fold_tol``,
+        ``alpha``, ``rho``, ``c``, ``weighted`` and ``features``. Ties go to the smaller K, the first start, the fewest
+        passes.
+
+    Returns
+    -------
+    Trained
+        A linear model (observation E). The record holds the settings, the chosen ``basis``, ``start`` and ``passes``,
+        their ``validation`` value, and ``tried``: for every K and start the objective first and last, and the best
+        validation value with its pass.
+
+    Raises
+    ------
+    ConfigurationError, DataError
+        When a setting is missing, unknown or out of range.
+    """
+    from pipeline_lib import metrics
+
+    chosen = _settings(settings)
+    if not validation.n_queries:
+        raise DataError("cone: expected at least one validation query to choose the passes by, found none")
+    features = fitted(chosen["features"], train, seed)
+    inside = features.apply(train)
+    problem = Problem(chosen["alpha"], chosen["rho"], chosen["c"], chosen["weighted"])
+    tried, best, model = [], (-math.inf, 0, 0, 0), None
+    for K in chosen["basis"]:
+        for begin in range(chosen["restarts"]):
+            found = fit(
+                inside,
+                K,
+                method=chosen["method"],
+                problem=problem,
+                step=chosen["step"],
+                passes=chosen["passes"],
+                fold_steps=chosen["fold_steps"],
+                fold_tol=chosen["fold_tol"],
+                traced=False,
+                seed=(*_axes(seed), K, begin),
+            )
+            models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
+            values = [
+                float(
+                    np.mean(
+                        metrics.per_query(
+                            [chosen["selection"]], one.score(validation), validation.y, validation.offsets
+                        )[chosen["selection"]]
+                    )
+                )
+                for one in models
+            ]
+            after = int(np.argmax(values))
+            if values[after] > best[0]:
+                best, model = (values[after], K, begin, after), models[after]
+            tried.append(
+                {
+                    "basis": K,
+                    "start": begin,
+                    "first_objective": float(found.objective[0]),
+                    "last_objective": float(found.objective[-1]),
+                    "passes": found.passes,
+                    "best_passes": after,
+                    "validation": values[after],
+                }
+            )
+    assert model is not None
+    record = {
+        "settings": chosen,
+        "validation": best[0],
+        "basis": best[1],
+        "start": best[2],
+        "passes": best[3],
+        "iterations": best[3],
+        "tried": tried,
+    }
+    return Trained(model, record)
+
+
+def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    chosen = completed("cone", settings, _REQUIRED, _DEFAULTS)
+    for name in ("passes", "restarts", "fold_steps"):
+        whole(name, chosen[name])
+    bases = chosen["basis"]
+    if not isinstance(bases, Sequence) or isinstance(bases, str) or not bases:
+        raise ConfigurationError(f"basis: expected a list of whole numbers, found {bases!r}")
+    for K in bases:
+        whole("basis", K)
+    for name, known in (("method", METHODS), ("fold_in", get_args(FoldIn))):
+        if chosen[name] not in known:
+            raise ConfigurationError(f"{name}: expected one of {', '.join(known)}, found {chosen[name]!r}")
+    return {**chosen, "basis": list(bases)}
+
+
+def _spelled(
+    method: Method, problem: Problem, step: float | None, folding: tuple[int, float], d: int
+) -> tuple[tuple[int, int, bool], tuple[float, float, float, float, float, float]]:
+    mu = PUBLISHED_STEPS[method] if step is None else float(step)
+    _positive("step", mu)
+    rho = problem.rho_of(d)
+    tol = ACCURACY * rho**2 if method == "exact" else folding[1]
+    how = (METHODS.index(method), folding[0], problem.weighted)
+    return how, (float(problem.alpha), rho, mu, tol, float(problem.band[0]), float(problem.band[1]))
+
+
+def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
+    basis = np.array(start, dtype=np.float64, order="C")
+    if basis.shape != (d, K) or not np.isfinite(basis).all():
+        raise DataError(f"start: expected finite numbers, shape ({d}, {K}), found shape {basis.shape}")
+    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
+    return basis
+
+
+def _given_order(order: ArrayLike, data: RankingData, passes: int) -> NDArray[np.int64]:
+    rounds = np.ascontiguousarray(np.asarray(order, dtype=np.int64))
+    if rounds.ndim != 2 or len(rounds) != passes or (rounds < 0).any() or (rounds >= data.n_queries).any():
+        raise DataError(
+            f"order: expected queries from 0 to {data.n_queries - 1}, shape ({passes}, Q), found shape {rounds.shape}"
+        )
+    return rounds
+
+
+def _axes(seed: Seed) -> tuple[Any, ...]:
+    return tuple(seed) if isinstance(seed, tuple | list) else (seed,)
+
+
+def _key(axes: tuple[Any, ...]) -> int:
+    return int(generator(*axes, "cone-coefficients").integers(2**62))
+
+
+def _positive(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0.0):
+        raise DataError(f"{name}: expected a finite number > 0, found {value}")

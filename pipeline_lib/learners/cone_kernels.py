@@ -1,0 +1,438 @@
+"""How are ConeRank's two blocks, the coefficients of every pair and the basis, brought down?
+
+For a pair with difference z (eq. 5) and basis U, with G = U'U and b = U'z,
+
+    ||z - U w||^2 = ||z||^2 - 2 b.w + w'G w,     g = 2 (G w - b) its gradient in w,
+
+so that a step of the folding-in costs K^2, whatever the number of features. Pairs are enumerated and never stored: a
+query's documents are multiplied by U once, and the gradient in U is collected over documents,
+
+    d/dU (1/n) sum_j phi_j ||z_j - U w_j||^2 = (2/n) (U sum_j phi_j w_j w_j' - X'V),
+    V_l = sum over pairs (l, m) of phi f w - sum over pairs (m, l) of phi f w,     z = f (x_l - x_m).
+
+Everything is serial, so the numbers do not depend on the number of cores.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+SG, SG_PRINTED, EG, EG_LINEAR, EXACT = range(5)
+"""How coefficients are folded in; :mod:`pipeline_lib.learners.cone` names them."""
+
+
+@njit(cache=True)
+def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore[no-untyped-def]
+    """Move w from where it is towards argmin b.w-form over {w >= 0, low <= sum w <= high}; steps taken."""
+    if method == EXACT:
+        return fold_exactly(G, b, w, low, high, tol, g, aside)
+    K = len(w)
+    for taken in range(most):
+        for i in range(K):
+            g[i] = -2.0 * b[i]
+            aside[i] = w[i]
+        for j in range(K):
+            # Row by row, so that the inner loop adds vectors; G is symmetric.
+            twice = 2.0 * w[j]
+            if twice != 0.0:
+                for i in range(K):
+                    g[i] += twice * G[j, i]
+        if method == SG:
+            for i in range(K):
+                w[i] -= step * g[i]
+            _project(w, low, high)
+        elif method == SG_PRINTED:
+            for i in range(K):
+                w[i] = max(w[i] - step * g[i], 0.0)
+            _rescale(w, low, high)
+        elif method == EG:
+            for i in range(K):
+                w[i] *= math.exp(min(max(-step * g[i], -50.0), 50.0))
+            _rescale(w, low, high)
+        else:
+            mean = 0.0
+            for i in range(K):
+                mean += w[i] * g[i]
+            for i in range(K):
+                w[i] = max(w[i] * (1.0 - step * (g[i] - mean)), 0.0)
+            _rescale(w, low, high)
+        moved = 0.0
+        for i in range(K):
+            moved += abs(w[i] - aside[i])
+        if moved <= tol:
+            return taken + 1
+    return most
+
+
+@njit(cache=True)
+def _rescale(w, low, high):  # type: ignore[no-untyped-def]
+    # w / (sum w) into the band; the even vector where every entry vanished.
+    total = w.sum()
+    if total <= 0.0:
+        w[:] = low / len(w)
+        return
+    if total < low:
+        w *= low / total
+    elif total > high:
+        w *= high / total
+
+
+@njit(cache=True)
+def _project(w, low, high):  # type: ignore[no-untyped-def]
+    # Euclidean projection onto {w >= 0, low <= sum w <= high}: max(w - theta, 0) with theta by Michelot's rounds.
+    total = 0.0
+    for i in range(len(w)):
+        total += max(w[i], 0.0)
+    if low <= total <= high:
+        for i in range(len(w)):
+            w[i] = max(w[i], 0.0)
+        return
+    radius = low if total < low else high
+    theta = -np.inf
+    while True:
+        total, count = 0.0, 0
+        for i in range(len(w)):
+            if w[i] > theta:
+                total += w[i]
+                count += 1
+        moved = (total - radius) / count
+        if moved <= theta:
+            break
+        theta = moved
+    for i in range(len(w)):
+        w[i] = max(w[i] - theta, 0.0)
+
+
+@njit(cache=True)
+def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
+    """Fold in to a certified gap; w is the result, and the pair steps taken are returned.
+
+    The set is the convex hull of low e_k and high e_k, so the coefficients are w = sum_a v_a s_a e_k(a) with v on the
+    simplex of K (low = high) or 2K atoms. Pair steps move weight from the atom of largest slope to that of smallest,
+    by exact line search, until the Frank-Wolfe gap sum_a v_a h_a - min_a h_a <= tol bounds the distance to the minimum.
+    """
+    K = len(w)
+    atoms = K if low == high else 2 * K
+    best, value = 0, np.inf
+    for a in range(atoms):
+        k, s = a % K, (low if a < K else high)
+        alone = s * s * G[k, k] - 2.0 * s * b[k]
+        if alone < value:
+            best, value = a, alone
+    if len(v) < atoms:
+        v = np.empty(atoms)
+    v[:atoms] = 0.0
+    v[best] = 1.0
+    k, s = best % K, (low if best < K else high)
+    for i in range(K):
+        g[i] = 2.0 * (s * G[i, k] - b[i])
+    steps = 0
+    while steps < 10_000:
+        down, up, least, most, gap = 0, best, np.inf, -np.inf, 0.0
+        for a in range(atoms):
+            h = (low if a < K else high) * g[a % K]
+            if h < least:
+                down, least = a, h
+            if v[a] > 0.0:
+                gap += v[a] * h
+                if h > most:
+                    up, most = a, h
+        if gap - least <= tol or down == up:
+            break
+        i, j = down % K, up % K
+        p, q = (low if down < K else high), (low if up < K else high)
+        curvature = p * p * G[i, i] + q * q * G[j, j] - 2.0 * p * q * G[i, j]
+        move = v[up]
+        if curvature > 0.0:
+            move = min(move, (most - least) / (2.0 * curvature))
+        v[down] += move
+        v[up] = v[up] - move if move < v[up] else 0.0
+        for r in range(K):
+            g[r] += 2.0 * move * (p * G[r, i] - q * G[r, j])
+        steps += 1
+    w[:] = 0.0
+    for a in range(atoms):
+        w[a % K] += v[a] * (low if a < K else high)
+    return steps
+
+
+@njit(cache=True)
+def _mixed(x):  # type: ignore[no-untyped-def]
+    # SplitMix64: the start of every pair is a hash of where it stands, the same whichever queries are left out.
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True)
+def _begin(w, seed, round_, l, m, low, high):  # type: ignore[no-untyped-def]
+    # Uniform numbers, scaled into the band: "randomly initialised from the non-negative uniform distribution".
+    key = _mixed(np.uint64(seed) + np.uint64(round_ + 1) * np.uint64(0x9E3779B97F4A7C15))
+    key = _mixed(key ^ (np.uint64(l) << np.uint64(32)) ^ np.uint64(m))
+    total = 0.0
+    for k in range(len(w)):
+        key += np.uint64(0x9E3779B97F4A7C15)
+        w[k] = (float(_mixed(key) >> np.uint64(11)) + 0.5) / 9007199254740992.0
+        total += w[k]
+    w *= 0.5 * (low + high) / total
+
+
+@njit(cache=True)
+def _gram(U):  # type: ignore[no-untyped-def]
+    K = U.shape[1]
+    G = np.zeros((K, K))
+    for i in range(U.shape[0]):
+        for j in range(K):
+            for k in range(j + 1):
+                G[j, k] += U[i, j] * U[i, k]
+    for j in range(K):
+        for k in range(j):
+            G[k, j] = G[j, k]
+    return G
+
+
+@njit(cache=True)
+def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type: ignore[no-untyped-def]
+    """Fold in every pair of one query; its number of pairs and its loss L_q (eq. 3 with 7).
+
+    ``how`` = (method, most steps, weighted), ``numbers`` = (alpha, rho, step, tol, low, high). Adds
+    (1/n) sum phi w w' to M (K, K) and (1/n) sum phi z w' to B (d, K). The coefficients of the pairs go to W (n, K), in
+    the order of enumeration, if it has rows.
+    """
+    method, most, weighted = how
+    alpha, rho, step, tol, low, high = numbers
+    m, d, K = end - begin, X.shape[1], U.shape[1]
+    A, V = np.zeros((m, K)), np.zeros((m, K))
+    for l in range(m):
+        for i in range(d):
+            x = X[begin + l, i]
+            for k in range(K):
+                A[l, k] += x * U[i, k]
+    b, w, g, aside = np.empty(K), np.empty(K), np.empty(K), np.empty(2 * K)
+    inside = np.zeros((K, K))
+    n, loss = 0, 0.0
+    for l in range(m):
+        for r in range(m):
+            if y[begin + l] <= y[begin + r]:
+                continue
+            squared = 0.0
+            for i in range(d):
+                difference = X[begin + l, i] - X[begin + r, i]
+                squared += difference * difference
+            norm = math.sqrt(squared)
+            f = rho / (alpha + norm)
+            for k in range(K):
+                b[k] = f * (A[l, k] - A[r, k])
+            _begin(w, seed, round_, begin + l, begin + r, low, high)
+            fold(method, G, b, w, step, most, tol, low, high, g, aside)
+            phi = float(y[begin + l] - y[begin + r]) if weighted else 1.0
+            value = f * f * squared
+            for j in range(K):
+                half = 0.0
+                for k in range(K):
+                    half += G[j, k] * w[k]
+                value += w[j] * (half - 2.0 * b[j])
+            loss += phi * max(value, 0.0)
+            for j in range(K):
+                share = phi * w[j]
+                for k in range(K):
+                    inside[j, k] += share * w[k]
+                V[l, j] += f * share
+                V[r, j] -= f * share
+            if n < len(W):
+                W[n] = w
+            n += 1
+    if n == 0:
+        return 0, 0.0
+    for j in range(K):
+        for k in range(K):
+            M[j, k] += inside[j, k] / n
+    for l in range(m):
+        for i in range(d):
+            x = X[begin + l, i] / n
+            for k in range(K):
+                B[i, k] += x * V[l, k]
+    return n, loss / n
+
+
+@njit(cache=True)
+def clip_columns(U, c, equal):  # type: ignore[no-untyped-def]
+    """Columns of norm above c (or, for ``equal``, of any norm but 0) get norm c."""
+    for k in range(U.shape[1]):
+        total = 0.0
+        for i in range(U.shape[0]):
+            total += U[i, k] * U[i, k]
+        norm = math.sqrt(total)
+        if norm > c or (equal and norm > 0.0):
+            for i in range(U.shape[0]):
+                U[i, k] *= c / norm
+
+
+@njit(cache=True)
+def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
+    """Minimise tr(U M U') - 2 tr(U'B) over ||u_k|| <= c, a column at a time; the Frank-Wolfe gap that is left.
+
+    The Hessian in one column is 2 M_kk I, so its exact minimiser over the ball is the scaled free one. With norms that
+    must equal c the problem is not convex; then the gap is NaN.
+    """
+    d, K = U.shape
+    gap = np.inf
+    for _ in range(rounds):
+        for k in range(K):
+            if M[k, k] <= 0.0:
+                continue
+            total = 0.0
+            for i in range(d):
+                free = B[i, k] + M[k, k] * U[i, k]
+                for j in range(K):
+                    free -= U[i, j] * M[j, k]
+                U[i, k] = free / M[k, k]
+                total += U[i, k] * U[i, k]
+            norm = math.sqrt(total)
+            if norm > c or (equal and norm > 0.0):
+                for i in range(d):
+                    U[i, k] *= c / norm
+        if equal:
+            continue
+        gap = 0.0
+        for k in range(K):
+            along, squared = 0.0, 0.0
+            for i in range(d):
+                slope = -B[i, k]
+                for j in range(K):
+                    slope += U[i, j] * M[j, k]
+                slope *= 2.0
+                along += slope * U[i, k]
+                squared += slope * slope
+            gap += along + c * math.sqrt(squared)
+        if gap <= tol:
+            break
+    return np.nan if equal else gap
+
+
+@njit(cache=True)
+def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
+    """The loss L_q of every query with coefficients folded in exactly, and its number of pairs; shapes (Q,)."""
+    n_queries, (d, K) = len(offsets) - 1, U.shape
+    losses, pairs = np.zeros(n_queries), np.zeros(n_queries, np.int64)
+    M, B, nothing = np.zeros((K, K)), np.zeros((d, K)), np.empty((0, K))
+    G = _gram(U)
+    numbers = (alpha, rho, 0.0, tol, low, high)
+    for q in range(n_queries):
+        pairs[q], losses[q] = visit(
+            X, y, offsets[q], offsets[q + 1], U, G, (EXACT, 0, weighted), numbers, 0, 0, M, B, nothing
+        )
+    return losses, pairs
+
+
+@njit(cache=True)
+def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
+    """phi min_w ||z - U w||^2 of every pair of every query, in the order of enumeration."""
+    n = 0
+    for q in range(len(offsets) - 1):
+        for l in range(offsets[q], offsets[q + 1]):
+            for r in range(offsets[q], offsets[q + 1]):
+                n += y[l] > y[r]
+    K = U.shape[1]
+    found, G = np.empty(n), _gram(U)
+    z, b, w, g, v = np.empty(X.shape[1]), np.empty(K), np.empty(K), np.empty(K), np.empty(2 * K)
+    n = 0
+    for q in range(len(offsets) - 1):
+        for l in range(offsets[q], offsets[q + 1]):
+            for r in range(offsets[q], offsets[q + 1]):
+                if y[l] <= y[r]:
+                    continue
+                z[:] = X[l] - X[r]
+                z *= rho / (alpha + math.sqrt((z * z).sum()))
+                for k in range(K):
+                    b[k] = (z * U[:, k]).sum()
+                fold_exactly(G, b, w, low, high, tol, g, v)
+                value = (z * z).sum()
+                for k in range(K):
+                    value += w[k] * ((G[k] * w).sum() - 2.0 * b[k])
+                found[n] = (y[l] - y[r] if weighted else 1.0) * max(value, 0.0)
+                n += 1
+    return found
+
+
+@njit(cache=True)
+def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no-untyped-def]
+    """The folded-in coefficients of the n pairs of one query, shape (n, K)."""
+    d, K = U.shape
+    W = np.empty((n, K))
+    visit(X, y, begin, end, U, _gram(U), how, numbers, seed, 0, np.zeros((K, K)), np.zeros((d, K)), W)
+    return W
+
+
+@njit(cache=True)
+def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once, seed, path, met):  # type: ignore[no-untyped-def]
+    """Passes over the queries of ``order`` (passes, Q) but ``skipped``; the basis after each goes to ``path``.
+
+    With ``at_once`` the basis takes one step a pass, along the gradient of the empirical risk (the exact method: solves
+    its block); else one a query, along that of L_q. ``met`` (passes,) gets the risk at the coefficients and bases met
+    on the way, path (passes + 1, d, K) the start too. Returns the largest gap of the basis blocks that were solved.
+    """
+    d, K = start.shape
+    method, step = how[0], numbers[2]
+    U = start.copy()
+    path[0] = U
+    G, nothing, largest_gap = _gram(U), np.empty((0, K)), 0.0
+    for t in range(len(order)):
+        M, B = np.zeros((K, K)), np.zeros((d, K))
+        total, counted = 0.0, 0
+        for q in order[t]:
+            if q == skipped:
+                continue
+            if not at_once:
+                M[:] = 0.0
+                B[:] = 0.0
+            n, loss = visit(X, y, offsets[q], offsets[q + 1], U, G, how, numbers, seed, t, M, B, nothing)
+            if n == 0:
+                continue
+            total += loss
+            counted += 1
+            if not at_once:
+                _step(U, M, B, step, c, equal)
+                G = _gram(U)
+        if at_once and counted > 0:
+            M /= counted
+            B /= counted
+            if method == EXACT:
+                gap = solve_basis(U, M, B, c, equal, 1000, numbers[3])
+                largest_gap = max(largest_gap, gap)
+            else:
+                _step(U, M, B, step, c, equal)
+            G = _gram(U)
+        met[t] = total / max(counted, 1)
+        path[t + 1] = U
+    return largest_gap
+
+
+@njit(cache=True)
+def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
+    # U - 2 step (U M - B), columns back to norm c if violated.
+    d, K = U.shape
+    row = np.empty(K)
+    for i in range(d):
+        for k in range(K):
+            slope = -B[i, k]
+            for j in range(K):
+                slope += U[i, j] * M[j, k]
+            row[k] = slope
+        for k in range(K):
+            U[i, k] -= 2.0 * step * row[k]
+    clip_columns(U, c, equal)
+
+
+@njit(cache=True)
+def train_without_each(X, y, offsets, start, order, left_out, how, numbers, c, equal, at_once, seed):  # type: ignore[no-untyped-def]
+    """The last basis of a training without each query of ``left_out``, same start and order; shape (n, d, K)."""
+    found = np.empty((len(left_out), *start.shape))
+    path, met = np.empty((len(order) + 1, *start.shape)), np.empty(len(order))
+    for i in range(len(left_out)):
+        train(X, y, offsets, start, order, left_out[i], how, numbers, c, equal, at_once, seed, path, met)
+        found[i] = path[-1]
+    return found

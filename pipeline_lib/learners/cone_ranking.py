@@ -1,0 +1,89 @@
+"""How does a learned cone rank documents? Algorithm 2, and the linear score that gives the same order.
+
+Algorithm 2 folds in every pair's difference z without the sign constraint and gives document l a point when the
+coefficients sum to more than 0, else document m. The sum is linear in z:
+
+- ``least-squares``: the coefficients of least norm are U^+ z, their sum is a.z with a = (U^+)' 1;
+- ``gradient``: one gradient step from w = 0 gives coefficients 2 mu U'z, whose sum has the sign of a.z with a = U 1.
+
+The positive factor of eq. 5 changes no sign, so l gets the point exactly when a.x_l > a.x_m: the vote of m(m-1)/2
+pairs in O(m^2 K) is the order of the scores a.x in O(m d).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.surrogates.base import Floats
+
+FoldIn = Literal["gradient", "least-squares"]
+
+TIE = 1e-9
+"""Differences of scores below this share of ||a|| max ||x|| are ties that rounding decides."""
+
+
+def direction(U: ArrayLike, fold_in: FoldIn) -> Floats:
+    """a, shape (d,): U 1 for "gradient", (U^+)' 1 for "least-squares".
+
+    Raises
+    ------
+    DataError
+        When U is not a matrix of finite numbers or ``fold_in`` is neither.
+
+    Example
+    -------
+    >>> U = [[2.0, 0.0], [0.0, 1.0]]
+    >>> direction(U, "gradient"), direction(U, "least-squares")
+    (array([2., 1.]), array([0.5, 1. ]))
+    """
+    basis = np.asarray(U, dtype=np.float64)
+    if basis.ndim != 2 or not np.isfinite(basis).all():
+        raise DataError(f"U: expected a matrix of finite numbers, found shape {basis.shape}")
+    if fold_in == "gradient":
+        return np.asarray(basis.sum(axis=1))
+    if fold_in != "least-squares":
+        raise DataError(f"fold_in: expected 'gradient' or 'least-squares', found {fold_in!r}")
+    return np.asarray(np.linalg.pinv(basis).sum(axis=0))
+
+
+def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rho: float = 1.0) -> NDArray[np.int64]:
+    """Algorithm 2 as printed, for one query: the points A_l of its documents, shape (m,). O(m^2 K); a reference.
+
+    Parameters
+    ----------
+    X : shape (m, d)
+    U : shape (d, K)
+    alpha, rho : float > 0
+        Of eq. 5.
+
+    Example
+    -------
+    >>> votes([[0.0], [2.0], [1.0]], [[1.0]], "least-squares")
+    array([0, 2, 1])
+    """
+    documents, basis = np.asarray(X, dtype=np.float64), np.asarray(U, dtype=np.float64)
+    first, second = np.triu_indices(len(documents), 1)
+    z = documents[first] - documents[second]
+    z *= (rho / (alpha + np.linalg.norm(z, axis=1)))[:, None]
+    coefficients = 2.0 * z @ basis if fold_in == "gradient" else np.linalg.lstsq(basis, z.T, rcond=None)[0].T
+    wins = coefficients.sum(axis=1) > 0.0
+    points: NDArray[np.int64] = np.bincount(np.where(wins, first, second), minlength=len(documents))
+    return points
+
+
+def same_order(points: ArrayLike, scores: ArrayLike, scale: float) -> bool:
+    """Do the points rank as the scores do, but for score differences of at most ``TIE * scale``?
+
+    Example
+    -------
+    >>> same_order([2, 0, 1], [0.5, 0.1, 0.2], 1.0), same_order([0, 1], [0.5, 0.1], 1.0)
+    (True, False)
+    """
+    s = np.asarray(scores, dtype=np.float64)
+    A = np.asarray(points, dtype=np.int64)
+    above = s[:, None] - s > TIE * scale
+    return bool((A[:, None] - A > 0)[above].all())

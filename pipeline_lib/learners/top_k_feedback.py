@@ -1,0 +1,747 @@
+"""How does a ranker learn online when it is told the labels of the k documents on top of what it shows, and no others?
+
+`topk`, Algorithm 1 (RTop-kF): w_1 = 0; on round t the documents are ranked by s_t = X_t w_t, or, with probability
+gamma, by scores uniform on [0, 1]^m; from the labels of the k documents shown first comes an unbiased estimate z_t of
+X_t' grad phi(X_t w_t, y_t); w_(t+1) is the projection of w_t - eta z_t onto ||w|| <= radius.
+
+**The estimate, once for all** (Lemma 1). Let the gradient be F(y) = c + sum over sets B of l documents of H_B(y_B),
+where c needs no label. Every B lies in C(m - l, k - l) sets A of k documents, and A is shown with probability
+
+    P(A) = (1 - gamma) 1[A = top k of s] + gamma / C(m, k),
+
+so that c + sum over B in A of H_B(y_B) / (C(m - l, k - l) P(A)) has the mean F(y). This is the quotient of (3): both
+of its sums run over the k! orders of A. The terms, with l = 1 for the first three and l = 2 for pairs:
+
+| surrogate | c | H |
+|---|---|---|
+| `squared` | 2 s | -2 y_a e_a |
+| `kl` | 0 | (e^{s_a} - e^{y_a}) e_a |
+| `smooth-dcg` (k = 1), gain SD | 0 | G(y_a) pi_a (e_a - pi) / sigma,  pi = softmax(s / sigma) |
+| `ranksvm` | 0 | 1[y_i > y_j] 1[1 + s_j > s_i] (e_j - e_i) |
+| `ranknet`, `rankboost` | 0 | 1[y_i > y_j] q(s_j - s_i) (e_j - e_i),  q(x) = 1 / (1 + e^-x), e^x |
+
+The paper prints P(A) = 1 - gamma + gamma / C(m, k) for every A (section 4.2), which is right only where A is the top k
+of s (docs/errata.md, C); ``probabilities="as-printed"`` keeps it.
+
+**One loop.** A round takes O(m d): scores, the ten best, estimate, step; a pair loss that is measured, or learned with
+all labels, takes O(m^2 + m d), without pairs in memory. Features are read in float32, as they are stored; sums are in
+float64. Random numbers come from SplitMix64 (Steele, Lea and Flood 2014), seeded from a ``numpy`` generator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import rounds
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.settings import completed, whole
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.registry import unknown
+from pipeline_lib.seeds import generator
+from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import checked as checked_scores
+from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
+from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+
+Probabilities = Literal["correct", "as-printed"]
+
+SHOWN = 10
+"""Quality is NDCG at this rank."""
+LARGEST_EXPONENT = 300.0
+# e^300 and its square are finite: what lies beyond is a step to the surface of the ball whatever its size.
+
+_SQUARED, _KL, _SMOOTH_DCG, _RANKSVM, _RANKNET, _RANKBOOST, _LISTNET = range(7)
+_KINDS = {
+    "squared": _SQUARED,
+    "kl": _KL,
+    "smooth-dcg": _SMOOTH_DCG,
+    "ranksvm": _RANKSVM,
+    "ranknet": _RANKNET,
+    "rankboost": _RANKBOOST,
+    "listnet": _LISTNET,
+    # With G(y)/Z(y) in place of the labels it is the squared loss.
+    "squared-ndcg": _SQUARED,
+}
+ORDERS: Mapping[str, int] = {"squared": 1, "kl": 1, "smooth-dcg": 1, "ranksvm": 2, "ranknet": 2, "rankboost": 2}
+"""Labels at a time over which a surrogate's gradient decomposes, for those with an estimator; k must not be smaller."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a game of T rounds looked like at its C checkpoints; all averages are over rounds 1..checkpoint.
+
+    Attributes
+    ----------
+    w : float64, shape (d,)
+        After the last round.
+    rounds : int64, shape (C,)
+        The checkpoints.
+    path : float64, shape (C, d)
+        w after each checkpoint.
+    ndcg : float64, shape (C,)
+        Average NDCG@10 of the rankings shown, over the rounds whose query has a relevant document; NaN before the
+        first of them.
+    losses : float64, shape (C,)
+        Average loss of the scores by which was ranked, random ones included; 0 where losses were not asked for.
+    own_losses : float64, shape (C,)
+        Average loss of the scores X_t w_t; 0 where losses were not asked for.
+    squared_norms : float64, shape (C,)
+        Average ||z_t||_2^2.
+    explored : int
+        Rounds with a random order.
+    """
+
+    w: Floats
+    rounds: NDArray[np.int64]
+    path: Floats
+    ndcg: Floats
+    losses: Floats
+    own_losses: Floats
+    squared_norms: Floats
+    explored: int
+
+
+def run(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    *,
+    k: int,
+    gamma: float,
+    eta: float,
+    rng: np.random.Generator,
+    order: ArrayLike | None = None,
+    radius: float | None = None,
+    probabilities: Probabilities = "correct",
+    checkpoints: ArrayLike | None = None,
+    losses: bool = False,
+    judge: ArrayLike | None = None,
+    y_max: int | None = None,
+) -> Run:
+    """Play Algorithm 1 over queries in ``order``.
+
+    Parameters
+    ----------
+    data : RankingData
+    surrogate : str or Surrogate
+        One of :data:`ORDERS`; ``smooth-dcg`` with k = 1 climbs its gain, or descends on it with
+        ``sign="as-printed"`` (docs/errata.md, D); pairwise ones with normalisation ``sum``.
+    k : int
+        How many labels are seen: at least the surrogate's order, at most the length of the shortest list met.
+    gamma : float in (0, 1)
+        How often the order is random.
+    eta : float > 0
+        The step.
+    rng : numpy.random.Generator
+    order : integers, shape (T,), optional
+        Queries by position, repeats allowed; every query once, as they stand, when not given.
+    radius : float > 0, optional
+        Keep ||w||_2 <= radius.
+    probabilities : "correct" or "as-printed"
+    checkpoints : rising integers in 1..T, optional
+        The rounds to report on; the last one when not given.
+    losses : bool
+        Measure losses as well.
+    judge : shape (N,), optional
+        Measure sum_i (s_i - judge_i)^2 in place of the surrogate's loss.
+    y_max : int, optional
+        The largest label that may appear.
+
+    Raises
+    ------
+    DataError
+        Before any round is played: when an argument is out of range, k is too small for the surrogate (Lemmas 2 and
+        3) or larger than a list, or a label lies beyond y_max.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> result = run(data, "squared", k=1, gamma=0.5, eta=0.1, order=[0] * 500, rng=np.random.default_rng(1))
+    >>> bool(0.5 < result.w[0] < 1.5), bool(0.8 < result.ndcg[0] < 1.0)
+    (True, True)
+    """
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    _check_order(loss, k)
+    _between("gamma", gamma)
+    if probabilities not in get_args(Probabilities):
+        raise unknown("kind of probabilities", probabilities, get_args(Probabilities))
+    queries = rounds.checked(data, order)
+    shortest = int(data.documents_per_query[queries].min(initial=k))
+    if k > shortest:
+        raise DataError(f"k: expected at most the length of the shortest list, {shortest}, found {k}")
+    _check_labels(data, y_max)
+    printed = probabilities == "as-printed"
+    return _played(data, loss, k, gamma, eta, queries, radius, printed, checkpoints, losses, judge, rng)
+
+
+def with_all_labels(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    *,
+    eta: float,
+    order: ArrayLike | None = None,
+    radius: float | None = None,
+    checkpoints: ArrayLike | None = None,
+    losses: bool = False,
+    judge: ArrayLike | None = None,
+) -> Run:
+    """Online gradient descent that sees all labels and never explores, in the same loop: the estimate is exact.
+
+    As :func:`run`, also for ``listnet`` and ``squared-ndcg``; online ListNet is the full-information learner of
+    Figure 1.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> with_all_labels(data, "listnet", eta=1.0, order=[0, 0], losses=True).losses.round(4)
+    array([0.6698])
+    """
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    _check_kind(loss, _KINDS)
+    queries = rounds.checked(data, order)
+    rng = generator("unused: nothing is random")
+    return _played(data, loss, 0, 0.0, eta, queries, radius, False, checkpoints, losses, judge, rng)
+
+
+def in_random_order(
+    data: RankingData, *, rng: np.random.Generator, order: ArrayLike | None = None, checkpoints: ArrayLike | None = None
+) -> Run:
+    """Show every query in a uniformly random order and learn nothing: the control.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> in_random_order(data, order=[0] * 10000, rng=np.random.default_rng(0)).ndcg.round(2)
+    array([0.81])
+    """
+    queries, loss = rounds.checked(data, order), surrogates.create("squared")
+    return _played(data, loss, 1, 1.0, 1e-300, queries, None, False, checkpoints, False, None, rng)
+
+
+def estimate(
+    surrogate: str | Surrogate,
+    scores: ArrayLike,
+    shown: Sequence[int],
+    labels: Sequence[int],
+    *,
+    gamma: float,
+    probabilities: Probabilities = "correct",
+) -> Floats:
+    """The estimate of grad phi(scores, y), shape (m,), from the labels of the documents shown first.
+
+    Parameters
+    ----------
+    scores : shape (m,)
+    shown : k distinct positions in 0..m-1, in any order
+    labels : k labels, of these documents
+    gamma : float in (0, 1)
+    probabilities : "correct" or "as-printed"
+
+    Raises
+    ------
+    DataError
+        As :func:`run`.
+
+    Example
+    -------
+    With gamma = 1/2, document 0 is on top with probability 3/4; 2 (s_0 - y_0 / p) = 2 (1 - 3 / 0.75).
+
+    >>> estimate("squared", [1.0, 0.0], [0], [3], gamma=0.5)
+    array([-6.,  0.])
+    """
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    k = len(shown)
+    _check_order(loss, k)
+    _between("gamma", gamma)
+    m = np.size(scores)
+    if not (k <= m and len(set(shown)) == k and all(0 <= a < m for a in shown)):
+        raise DataError(f"shown: expected distinct positions in 0..{m - 1}, found {list(shown)}")
+    s, _, _ = checked_scores(scores, np.zeros(m, np.int64), np.array([0, m]))
+    seen, first = np.asarray(shown, np.int64), np.empty(k, np.int64)
+    _, known, _ = checked_scores(np.zeros(k), labels, np.array([0, k]))
+    _best(s, k, first)
+    top = probabilities == "as-printed" or set(first.tolist()) == set(seen.tolist())
+    g, softmax, (sigma, sign) = np.empty(m), np.empty(m), _options(loss)
+    weight = _weight(m, k, ORDERS[loss.name], gamma, top)
+    _estimate(_KINDS[loss.name], s, seen, known.astype(np.float64), weight, sigma, sign, softmax, g)
+    return g
+
+
+def show_probability(m: int, k: int, gamma: float, *, top: bool) -> float:
+    """P(A): that exactly the k documents of A are shown first, (1 - gamma) 1[A is the top k] + gamma / C(m, k).
+
+    Example
+    -------
+    >>> show_probability(3, 1, 0.3, top=True), show_probability(3, 2, 0.3, top=False)
+    (0.7999999999999999, 0.09999999999999999)
+    """
+    return (1.0 - gamma if top else 0.0) + gamma / math.comb(m, k)
+
+
+def theorem_parameters(T: int) -> tuple[float, float]:
+    """eta = T^(-2/3) and gamma = T^(-1/3): what Theorem 4.1 asks for, up to constants, and section 6 uses.
+
+    Example
+    -------
+    >>> theorem_parameters(1000)
+    (0.01, 0.1)
+    """
+    if T < 2:
+        raise DataError(f"T: expected at least two rounds, found {T}")
+    return float(np.cbrt(float(T)) ** -2.0), float(1.0 / np.cbrt(float(T)))
+
+
+def log_checkpoints(T: int, count: int = 40, first: int = 100) -> NDArray[np.int64]:
+    """About ``count`` rounds from ``first`` to T, evenly spread in their logarithm; T is always among them.
+
+    Example
+    -------
+    >>> log_checkpoints(10_000, 5)
+    array([  100,   316,  1000,  3162, 10000])
+    """
+    points = np.exp(np.linspace(math.log(min(first, T)), math.log(T), count))
+    return np.unique(np.round(points).astype(np.int64))
+
+
+def _played(
+    data: RankingData,
+    loss: Surrogate,
+    k: int,
+    gamma: float,
+    eta: float,
+    queries: NDArray[np.int64],
+    radius: float | None,
+    printed: bool,
+    checkpoints: ArrayLike | None,
+    measured: bool,
+    judge: ArrayLike | None,
+    rng: np.random.Generator,
+) -> Run:
+    if not (math.isfinite(eta) and eta > 0.0):
+        raise DataError(f"eta: expected a finite step > 0, found {eta}")
+    if radius is not None and not (math.isfinite(radius) and radius > 0.0):
+        raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
+    if not len(queries):
+        raise DataError("order: expected at least one round, found none")
+    stops = _checkpoints(checkpoints, len(queries))
+    gains = loss.name == "squared-ndcg"
+    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
+    judged = np.empty(0) if judge is None else _judge(judge, data.n_documents)
+    sigma, sign = _options(loss)
+    state = rng.integers(0, 2**64, size=1, dtype=np.uint64)
+    reach = math.inf if radius is None else radius
+    found = _play(
+        *(data.X, data.y, data.offsets, queries, values, judged, _KINDS[loss.name], ORDERS.get(loss.name, 1), k),
+        *(gamma, eta, reach, printed, sigma, sign, measured, _ideal(data), discounts(SHOWN), GAINS, stops, state),
+    )
+    w, path, ndcg, losses, own, norms, explored = found
+    if not (np.isfinite(w).all() and np.isfinite(losses).all()):
+        raise DataError("top-k feedback: scores overflowed; give smaller steps or a smaller radius")
+    return Run(w, stops, path, ndcg, losses, own, norms, int(explored))
+
+
+@njit(cache=True)
+def _play(  # type: ignore[no-untyped-def]
+    X, y, offsets, order, values, judge, kind, size, k, gamma, eta, radius, printed, sigma, sign, measured, ideal, D,
+    gains, stops, state,
+):  # fmt: skip
+    d, longest = X.shape[1], 1
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    w, z, path = np.zeros(d), np.empty(d), np.empty((len(stops), d))
+    s, random, g, softmax = np.empty(longest), np.empty(longest), np.empty(longest), np.empty(longest)
+    every, labels = np.arange(longest), np.empty(longest)
+    n_best = max(SHOWN, k)
+    best, drawn = np.empty(n_best, np.int64), np.empty(n_best, np.int64)
+    ndcg, losses, own, norms = np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops))
+    quality = loss = own_loss = norm = 0.0
+    rated = explored = stop = 0
+    for t in range(len(order)):
+        q = order[t]
+        begin, m = offsets[q], offsets[q + 1] - offsets[q]
+        documents, truth = X[begin : begin + m], values[begin : begin + m]
+        _score(documents, w, s)
+        shown, scores = best, s
+        _best(s[:m], min(n_best, m), best)
+        if gamma > 0.0 and _uniform(state) < gamma:
+            for i in range(m):
+                random[i] = _uniform(state)
+            _best(random[:m], min(n_best, m), drawn)
+            shown, scores = drawn, random
+            explored += 1
+        if ideal[q] > 0.0:
+            gained = 0.0
+            for rank in range(min(SHOWN, m)):
+                gained += gains[y[begin + shown[rank]]] * D[rank]
+            quality += gained / ideal[q]
+            rated += 1
+        if measured:
+            goal, what = (judge[begin : begin + m], _SQUARED) if len(judge) else (truth, kind)
+            value = _loss(what, s[:m], goal, sigma, sign)
+            own_loss += value
+            loss += value if scores is s else _loss(what, scores[:m], goal, sigma, sign)
+        if k == 0:  # all labels: A = all documents, P(A) = 1
+            _estimate(kind, s[:m], every[:m], truth, 1.0, sigma, sign, softmax, g)
+        else:
+            for a in range(k):
+                labels[a] = truth[shown[a]]
+            top = printed or _same_set(best[:k], shown[:k])
+            _estimate(kind, s[:m], shown[:k], labels[:k], _weight(m, k, size, gamma, top), sigma, sign, softmax, g)
+        norm += _step(documents, g, eta, radius, z, w)
+        if t + 1 == stops[stop]:
+            ndcg[stop] = quality / rated if rated else np.nan
+            losses[stop], own[stop], norms[stop] = loss / (t + 1), own_loss / (t + 1), norm / (t + 1)
+            path[stop] = w
+            stop = min(stop + 1, len(stops) - 1)
+    return w, path, ndcg, losses, own, norms, explored
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _score(X, w, s):  # type: ignore[no-untyped-def]
+    # s_i = <x_i, w>; sums in any order, which the processor's vectors need. Equal documents get equal scores.
+    for i in range(X.shape[0]):
+        score = 0.0
+        for c in range(X.shape[1]):
+            score += X[i, c] * w[c]
+        s[i] = score
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
+    # w <- projection of w - eta X'g onto ||w|| <= radius; gives ||X'g||^2
+    z[:] = 0.0
+    for i in range(X.shape[0]):
+        slope = g[i]
+        if slope != 0.0:
+            for c in range(X.shape[1]):
+                z[c] += slope * X[i, c]
+    norm = length = 0.0
+    for c in range(len(w)):
+        norm += z[c] * z[c]
+        w[c] -= eta * z[c]
+        length += w[c] * w[c]
+    if length > radius * radius:
+        shrink = radius / math.sqrt(length)
+        for c in range(len(w)):
+            w[c] *= shrink
+    return norm
+
+
+@njit(cache=True)
+def _uniform(state):  # type: ignore[no-untyped-def]
+    # SplitMix64: uniform on [0, 1) in steps of 2^-53
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+
+
+@njit(cache=True)
+def _best(s, n, top):  # type: ignore[no-untyped-def]
+    # The n largest of s from the top down into top[:n], equal ones in document order.
+    filled = 0
+    for i in range(len(s)):
+        place = filled
+        if filled == n:
+            if s[i] <= s[top[n - 1]]:
+                continue
+            place = n - 1
+        else:
+            filled += 1
+        while place > 0 and s[top[place - 1]] < s[i]:
+            top[place] = top[place - 1]
+            place -= 1
+        top[place] = i
+
+
+@njit(cache=True)
+def _same_set(a, b):  # type: ignore[no-untyped-def]
+    for i in a:
+        found = False
+        for j in b:
+            found = found or i == j
+        if not found:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _choose(m, k):  # type: ignore[no-untyped-def]
+    ways = 1.0
+    for i in range(k):
+        ways = ways * (m - i) / (i + 1)
+    return ways
+
+
+@njit(cache=True)
+def _weight(m, k, size, gamma, top):  # type: ignore[no-untyped-def]
+    # 1 / (C(m - l, k - l) P(A))
+    probability = gamma / _choose(m, k)
+    if top:
+        probability += 1.0 - gamma
+    return 1.0 / (_choose(m - size, k - size) * probability)
+
+
+@njit(cache=True)
+def _exp(x):  # type: ignore[no-untyped-def]
+    return math.exp(min(x, LARGEST_EXPONENT))
+
+
+@njit(cache=True)
+def _softmax(s, sigma, into):  # type: ignore[no-untyped-def]
+    largest, total = s.max(), 0.0
+    for i in range(len(s)):
+        into[i] = math.exp((s[i] - largest) / sigma)
+        total += into[i]
+    for i in range(len(s)):
+        into[i] /= total
+
+
+@njit(cache=True)
+def _pair_slope(kind, x):  # type: ignore[no-untyped-def]
+    # derivative in x of the loss of a pair with x = s_worse - s_better
+    if kind == _RANKSVM:
+        return 1.0 if 1.0 + x > 0.0 else 0.0
+    if kind == _RANKNET:
+        return 1.0 / (1.0 + _exp(-x))
+    return _exp(x)
+
+
+@njit(cache=True)
+def _estimate(kind, s, shown, labels, weight, sigma, sign, softmax, g):  # type: ignore[no-untyped-def]
+    # g = c + weight sum over B in A of H_B(y_B); labels[a] is that of document shown[a]. ListNet: A = all documents.
+    m = len(s)
+    for i in range(m):
+        g[i] = 2.0 * s[i] if kind == _SQUARED else 0.0
+    if kind == _SQUARED:
+        for a in range(len(shown)):
+            g[shown[a]] -= 2.0 * labels[a] * weight
+    elif kind == _KL:
+        for a in range(len(shown)):
+            g[shown[a]] = (_exp(s[shown[a]]) - _exp(labels[a])) * weight
+    elif kind == _SMOOTH_DCG:
+        _softmax(s, sigma, softmax[:m])
+        for a in range(len(shown)):
+            document = shown[a]
+            slope = sign * (2.0 ** labels[a] - 1.0) * softmax[document] * weight / sigma
+            if slope != 0.0:
+                for i in range(m):
+                    g[i] -= slope * softmax[i]
+                g[document] += slope
+    elif kind == _LISTNET:
+        _softmax(labels, 1.0, softmax[:m])
+        for i in range(m):
+            g[i] = -softmax[i]
+        _softmax(s, 1.0, softmax[:m])
+        for i in range(m):
+            g[i] += softmax[i]
+    else:
+        for a in range(len(shown)):
+            for b in range(len(shown)):
+                if labels[a] > labels[b]:
+                    better, worse = shown[a], shown[b]
+                    slope = weight * _pair_slope(kind, s[worse] - s[better])
+                    g[worse] += slope
+                    g[better] -= slope
+
+
+@njit(cache=True)
+def _loss(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
+    total, m = 0.0, len(s)
+    if kind == _SQUARED:
+        for i in range(m):
+            total += (s[i] - values[i]) ** 2
+    elif kind == _KL:
+        for i in range(m):
+            total += _exp(values[i]) * (values[i] - s[i] - 1.0) + _exp(s[i])
+    elif kind == _SMOOTH_DCG:
+        largest, whole_ = s.max(), 0.0
+        for i in range(m):
+            share = math.exp((s[i] - largest) / sigma)
+            whole_ += share
+            total += (2.0 ** values[i] - 1.0) * share
+        total *= sign / whole_
+    elif kind == _LISTNET:
+        # log sum e^s - sum_i P_i(y) s_i
+        largest, highest, odds, mixed, weights = s.max(), values.max(), 0.0, 0.0, 0.0
+        for i in range(m):
+            odds += math.exp(s[i] - largest)
+            weight = math.exp(values[i] - highest)
+            weights += weight
+            mixed += weight * s[i]
+        total = largest + math.log(odds) - mixed / weights
+    else:
+        for i in range(m):
+            for j in range(m):
+                if values[i] > values[j]:
+                    x = s[j] - s[i]
+                    if kind == _RANKSVM:
+                        total += max(0.0, 1.0 + x)
+                    elif kind == _RANKNET:
+                        total += max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+                    else:
+                        total += _exp(x)
+    return total
+
+
+def _options(loss: Surrogate) -> tuple[float, float]:
+    # SmoothDCG's width, and the sign with which its gain enters the loss; the others have neither
+    if loss.name != "smooth-dcg":
+        return 1.0, 1.0
+    return float(getattr(loss, "sigma")), 1.0 if getattr(loss, "sign") == "as-printed" else -1.0  # noqa: B009
+
+
+def _check_kind(loss: Surrogate, known: Mapping[str, int]) -> None:
+    if loss.name not in known:
+        raise DataError(f"surrogate: expected one of {', '.join(known)}, found {loss.name}")
+    if getattr(loss, "normalisation", "sum") != "sum":
+        raise DataError(f"{loss.name}: expected normalisation 'sum'; the number of pairs takes all labels to know")
+    if getattr(loss, "margin", 1.0) != 1.0:
+        raise DataError(f"{loss.name}: expected margin 1, found {getattr(loss, 'margin')}")  # noqa: B009
+    if loss.name == "smooth-dcg" and (getattr(loss, "k") != 1 or getattr(loss, "sign") == "regret"):  # noqa: B009
+        raise DataError("smooth-dcg: expected the published loss, k = 1, with sign 'descent' or 'as-printed'")
+
+
+def _check_order(loss: Surrogate, k: int) -> None:
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise DataError(f"k: expected a whole number >= 1, found {k!r}")
+    if loss.name == "listnet":
+        raise DataError(
+            "listnet: its gradient does not decompose over fewer labels than all of a list (Lemma 3), found "
+            f"k = {k}; take kl, or with_all_labels"
+        )
+    _check_kind(loss, ORDERS)
+    if k < ORDERS[loss.name]:
+        raise DataError(
+            f"{loss.name}: expected k >= 2, because its gradient does not decompose over single labels (Lemma 2), "
+            f"found k = {k}"
+        )
+
+
+def _between(name: str, value: float) -> None:
+    if not 0.0 < value < 1.0:
+        raise DataError(f"{name}: expected a number above 0 and below 1, found {value}")
+
+
+def _check_labels(data: RankingData, y_max: int | None) -> None:
+    if y_max is None:
+        return
+    beyond = np.flatnonzero(data.y > y_max)
+    if len(beyond):
+        raise DataError(f"row {beyond[0]}: expected a label of at most y_max = {y_max}, found {data.y[beyond[0]]}")
+
+
+def _checkpoints(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
+    stops = np.array([T]) if checkpoints is None else np.asarray(checkpoints)
+    good = stops.ndim == 1 and len(stops) and stops.dtype.kind in "iu"
+    if not (good and stops[0] >= 1 and stops[-1] <= T and (np.diff(stops) > 0).all()):
+        raise DataError(f"checkpoints: expected rising whole numbers in 1..{T}, found {stops}")
+    return stops.astype(np.int64)
+
+
+def _judge(judge: ArrayLike, n: int) -> Floats:
+    goals = np.ascontiguousarray(judge, dtype=np.float64)
+    if goals.shape != (n,) or not np.isfinite(goals).all():
+        raise DataError(f"judge: expected {n} finite numbers, found shape {goals.shape}")
+    return goals
+
+
+def _ideal(data: RankingData) -> Floats:
+    # Z_10 of every query
+    ranks = ideal_ranks(data.y, data.offsets)
+    counted = np.where(ranks <= SHOWN, GAINS[data.y] * discounts(SHOWN)[np.minimum(ranks, SHOWN) - 1], 0.0)
+    return np.asarray(np.add.reduceat(counted, data.offsets[:-1]))
+
+
+_DEFAULTS: dict[str, Any] = {
+    "options": {},
+    "gamma": "theory",
+    "probabilities": "correct",
+    "features": "standardised",
+}
+_REQUIRED = ("surrogate", "k", "steps", "passes", "radius", "selection")
+
+
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Play ``passes`` passes over ``train`` with eta = c T^(-2/3) for every c; keep what ``validation`` likes best.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``surrogate`` (a name of :data:`ORDERS`), ``k``, ``steps`` (list of c > 0), ``passes`` (whole number >= 1),
+        ``radius`` (number > 0 or None), ``selection`` (a measure of ``metrics.per_query``); optionally ``options`` (of
+        the surrogate), ``gamma`` (a number, or "theory": T^(-1/3)), ``probabilities`` (see :func:`run`) and
+        ``features`` (see :func:`pipeline_lib.learners.features.fitted`). Ties go to the smaller c.
+    seed
+        Of the orders, of exploration and of random features.
+
+    Returns
+    -------
+    Trained
+        The record holds the settings, the chosen ``step``, and ``tried``: for every c the mean NDCG@10 of what was
+        shown, ||w|| and the validation value.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is missing, unknown or has no such value.
+    """
+    from pipeline_lib import metrics
+
+    chosen = _settings(settings)
+    if not validation.n_queries:
+        raise DataError("top-k feedback: expected at least one validation query to choose the step by, found none")
+    features = fitted(chosen["features"], train, seed)
+    long_enough = np.flatnonzero(train.documents_per_query >= chosen["k"])
+    inside = features.apply(train).take(long_enough)
+    loss = surrogates.create(chosen["surrogate"], **chosen["options"])
+    order = rounds.random_passes(inside.n_queries, chosen["passes"], seed)
+    step, exploration = theorem_parameters(max(len(order), 2))
+    gamma = exploration if chosen["gamma"] == "theory" else float(chosen["gamma"])
+    axes = seed if isinstance(seed, tuple) else (seed,)
+    tried, models = [], []
+    for c in chosen["steps"]:
+        found = run(
+            *(inside, loss),
+            k=chosen["k"],
+            gamma=gamma,
+            eta=c * step,
+            rng=generator(*axes, "exploration"),
+            order=order,
+            radius=chosen["radius"],
+            probabilities=chosen["probabilities"],
+        )
+        models.append(features.model(found.w))
+        scores = models[-1].score(validation)
+        measured = metrics.per_query([chosen["selection"]], scores, validation.y, validation.offsets)
+        value, size = float(np.mean(measured[chosen["selection"]])), float(np.linalg.norm(found.w))
+        shown = float(np.nan_to_num(found.ndcg[-1]))
+        tried.append({"step": c, "shown_ndcg": shown, "norm": size, "validation": value})
+    best = max(range(len(tried)), key=lambda i: (tried[i]["validation"], -tried[i]["step"]))
+    record = {
+        "settings": chosen,
+        "step": tried[best]["step"],
+        "validation": tried[best]["validation"],
+        "iterations": len(order),
+        "tried": tried,
+    }
+    return Trained(models[best], record)
+
+
+def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    chosen = completed("top-k-feedback", settings, _REQUIRED, _DEFAULTS)
+    whole("passes", chosen["passes"])
+    whole("k", chosen["k"])
+    if not isinstance(chosen["steps"], Sequence) or isinstance(chosen["steps"], str) or not chosen["steps"]:
+        raise ConfigurationError(f"steps: expected a list of numbers, found {chosen['steps']!r}")
+    return {**chosen, "steps": [float(step) for step in chosen["steps"]], "options": dict(chosen["options"])}

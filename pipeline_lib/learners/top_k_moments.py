@@ -1,0 +1,181 @@
+"""What are the mean and the second moment of an estimate from the labels on top, over everything that may be shown?
+
+`topk`: exact sums over all ordered tops (j_1, ..., j_k) of a list, each with the probability (1) that Algorithm 1 gives
+it,
+
+    p(j_1, ..., j_k) = (1 - gamma) 1[these are the top k of s, in this order] + gamma (m - k)! / m!.
+
+With them Lemma 1 (the mean is the gradient) and Lemma 5 (the second moment is at most C / gamma) can be checked without
+sampling.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners.top_k_feedback import Probabilities, estimate
+from pipeline_lib.surrogates.base import Floats, Surrogate
+
+Term = Callable[[tuple[int, ...]], Floats]
+
+
+def ordered_tops(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Every ordered top of k documents with its probability (1); they sum to 1.
+
+    Example
+    -------
+    >>> [(top, round(p, 3)) for top, p in ordered_tops([0.0, 2.0, 1.0], 1, 0.3)]
+    [((0,), 0.1), ((1,), 0.8), ((2,), 0.1)]
+    """
+    s = np.asarray(scores, np.float64)
+    best = tuple(np.argsort(-s, kind="stable")[:k].tolist())
+    for top in itertools.permutations(range(len(s)), k):
+        yield top, (1.0 - gamma) * (top == best) + gamma / math.perm(len(s), k)
+
+
+def lemma_1_mean(terms: Term, scores: ArrayLike, k: int, gamma: float) -> Floats:
+    """The mean of Lemma 1's estimator (3) of sum over ordered k-tuples of ``terms(tuple)``, from (1) and (3) alone.
+
+    Example
+    -------
+    >>> lemma_1_mean(lambda top: np.array([float(top[0])]), [0.5, 0.1, 0.9], 1, 0.2).round(12)
+    array([3.])
+    """
+    p = dict(ordered_tops(scores, k, gamma))
+    total: Floats = np.zeros(())
+    for top, probability in p.items():
+        orders = list(itertools.permutations(top))
+        numerator = np.sum([terms(order) for order in orders], axis=0)
+        total = total + probability * numerator / sum(p[order] for order in orders)
+    return np.asarray(total)
+
+
+def mean_estimate(
+    surrogate: Surrogate,
+    scores: ArrayLike,
+    y: ArrayLike,
+    k: int,
+    gamma: float,
+    probabilities: Probabilities = "correct",
+) -> Floats:
+    """The mean of the learner's estimate of grad phi(scores, y) over all that may be shown, shape (m,).
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> mean_estimate(surrogates.create("squared"), [1.0, 0.0], [3, 1], 1, 0.5).round(12)
+    array([-4., -2.])
+    """
+    labels = np.asarray(y)
+    total = np.zeros(np.size(scores))
+    for top, probability in ordered_tops(scores, k, gamma):
+        seen = labels[list(top)].tolist()
+        total += probability * estimate(surrogate, scores, top, seen, gamma=gamma, probabilities=probabilities)
+    return total
+
+
+def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: ArrayLike, k: int, gamma: float) -> float:
+    """E ||X' f||_2^2 of the learner's estimate f over all that may be shown: the left side of Lemma 5.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> round(second_moment(surrogates.create("kl"), np.eye(2), [0.0, 0.0], [0, 1], 1, 0.5), 4)
+    11.81
+    """
+    documents, labels = np.asarray(X, np.float64), np.asarray(y)
+    total = 0.0
+    for top, probability in _sets(scores, k, gamma):
+        f = estimate(surrogate, scores, top, labels[list(top)].tolist(), gamma=gamma)
+        total += probability * float(np.sum((f @ documents) ** 2))
+    return total
+
+
+def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
+    # The estimate does not see the order within the top: sets are enough.
+    s = np.asarray(scores, np.float64)
+    best = set(np.argsort(-s, kind="stable")[:k].tolist())
+    for top in itertools.combinations(range(len(s)), k):
+        yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(len(s), k)
+
+
+def printed_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:
+    """C of Lemma 5 as its proof prints it, with R_D = ``feature_norm``, U = ``radius`` and R_max = ``y_max``.
+
+    C^sq = m^4 R_D^4 U^2 R_max^2, C^KL = m^2 R_D^2 exp(2 R_D U), and C^svm = m^4 R_D^2, the least whole constant in its
+    O(m^4 R_D^2).
+
+    Example
+    -------
+    >>> printed_constant("squared", 2, 1.0, 3.0, 2)
+    576.0
+    """
+    if name == "squared":
+        return float(m**4 * feature_norm**4 * radius**2 * y_max**2)
+    if name == "kl":
+        return float(m**2 * feature_norm**2 * math.exp(2.0 * feature_norm * radius))
+    if name == "ranksvm":
+        return float(m**4 * feature_norm**2)
+    raise DataError(f"surrogate: Lemma 5 speaks of squared, kl and ranksvm, found {name}")
+
+
+def valid_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:
+    """A C with E||z||^2 <= C / gamma for all parameters (docs/errata.md, T).
+
+    By Lemma 4, ||X'f||_2 <= R_D ||f||_1. Over the sets A of l documents E||z||^2 <= R_D^2 sum_A P(A) ||f_A||_1^2, and
+    P(A) >= gamma / C(m, l):
+
+    - squared: ||f||_1 <= 2 (m R_D U + R_max / P) <= 2 (m R_D U + R_max) / P, so C = 4 m^2 R_D^2 (m R_D U + R_max)^2;
+      the proof bounds the sum a + b by the product a b, which needs a, b >= 2, and drops the gradient's factor 2;
+    - kl: |e^s - e^y| <= max(e^{R_D U}, e^{R_max}), so C = m^2 R_D^2 exp(2 max(R_D U, R_max)); the proof drops the
+      second;
+    - ranksvm: ||f||_1 <= 2 / P, so C = 4 R_D^2 C(m, 2)^2 = m^2 (m - 1)^2 R_D^2.
+
+    Example
+    -------
+    >>> valid_constant("squared", 2, 1.0, 3.0, 2), valid_constant("ranksvm", 3, 1.0, 3.0, 2)
+    (1024.0, 36.0)
+    """
+    if name == "squared":
+        return float(4.0 * m**2 * feature_norm**2 * (m * feature_norm * radius + y_max) ** 2)
+    if name == "kl":
+        return float(m**2 * feature_norm**2 * math.exp(2.0 * max(feature_norm * radius, y_max)))
+    if name == "ranksvm":
+        return float(m**2 * (m - 1) ** 2 * feature_norm**2)
+    raise DataError(f"surrogate: Lemma 5 speaks of squared, kl and ranksvm, found {name}")
+
+
+def start_constant(name: str, m: int, y_max: int) -> float:
+    """C with E||z_1||^2 <= C R_D^2 / gamma at w_1 = 0, where scores are 0: what a step is chosen by.
+
+    m^2 (2 y_max)^2 for squared, m^2 (e^{y_max} - 1)^2 for kl, m^2 (m - 1)^2 for ranksvm.
+
+    Example
+    -------
+    >>> start_constant("squared", 2, 2), start_constant("ranksvm", 3, 1)
+    (64.0, 36.0)
+    """
+    if name == "ranksvm":
+        return float(m**2 * (m - 1) ** 2)
+    largest = {"squared": 2.0 * y_max, "kl": math.expm1(y_max)}
+    if name not in largest:
+        raise DataError(f"surrogate: expected squared, kl or ranksvm, found {name}")
+    return float((m * largest[name]) ** 2)
+
+
+def relative_bias(mean: ArrayLike, truth: ArrayLike) -> float:
+    """max |mean - truth| / max(1, max |truth|).
+
+    Example
+    -------
+    >>> relative_bias([1.0, 4.0], [1.0, 2.0])
+    1.0
+    """
+    expected = np.asarray(truth, np.float64)
+    return float(np.abs(np.asarray(mean) - expected).max() / max(1.0, np.abs(expected).max()))

@@ -1,0 +1,106 @@
+"""What is the nearest point of a polyhedral cone, and which direction do differences take?
+
+The cone of U (d x K) is {U w : w >= 0}; the projection (1) of `cone` is min over w >= 0 of ||z - U w||^2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates.base import Floats
+
+ROUNDING = 1e-12
+
+
+def project(U: ArrayLike, z: ArrayLike) -> Floats:
+    """The coefficients w >= 0 of the point U w of the cone that is nearest to z, shape (K,); eq. 1.
+
+    An active set (Lawson and Hanson 1974, chapter 23): coefficients join by the steepest slope, and leave where the
+    free least-squares solution would make them negative. Finite, and exact up to rounding.
+
+    Raises
+    ------
+    DataError
+        When shapes do not fit or a number is not finite.
+
+    Example
+    -------
+    >>> project([[1.0, 0.0], [0.0, 1.0]], [2.0, -1.0])
+    array([2., 0.])
+    """
+    basis, point = np.asarray(U, dtype=np.float64), np.asarray(z, dtype=np.float64)
+    if basis.ndim != 2 or point.shape != (len(basis),) or not (np.isfinite(basis).all() and np.isfinite(point).all()):
+        raise DataError(f"cone: expected finite U (d, K) and z (d,), found shapes {basis.shape} and {point.shape}")
+    K = basis.shape[1]
+    w, free = np.zeros(K), np.zeros(K, dtype=bool)
+    tol = ROUNDING * max(1.0, float(np.abs(basis).max(initial=0.0))) * max(1.0, float(np.linalg.norm(point)))
+    while not free.all():
+        slope = basis.T @ (point - basis @ w)
+        slope[free] = -np.inf
+        k = int(np.argmax(slope))
+        if slope[k] <= tol:
+            break
+        free[k] = True
+        while True:
+            target = np.zeros(K)
+            target[free] = np.linalg.lstsq(basis[:, free], point, rcond=None)[0]
+            wrong = free & (target <= 0.0)
+            if not wrong.any():
+                break
+            share = float(np.min(w[wrong] / (w[wrong] - target[wrong])))
+            w += share * (target - w)
+            free &= w > ROUNDING
+            w[~free] = 0.0
+        w = target
+    return w
+
+
+def acute(U: ArrayLike) -> bool:
+    """Do no two basis vectors enclose more than a right angle?
+
+    Example
+    -------
+    >>> acute([[1.0, 0.0], [0.0, 1.0]]), acute([[1.0, -1.0], [0.0, 1.0]])
+    (True, False)
+    """
+    basis = np.asarray(U, dtype=np.float64)
+    return bool((basis.T @ basis >= 0.0).all())
+
+
+def second_moment(data: RankingData) -> Floats:
+    """The uncentred second moment of the ordered differences x_l - x_m, y_l > y_m, over all pairs; shape (d, d).
+
+    With counts h_l of lower and g_l of higher labels in the query and S the Laplacian of the pairs, the sum over a
+    query's pairs is X' (diag(h + g) - A) X, where A joins differently labelled documents; per level of label that is
+    sums of features, so O(m d^2) and no pairs.
+
+    Raises
+    ------
+    DataError
+        When there is no pair.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [2.0], [1.0]], [0, 1, 0], [1, 1, 1])
+    >>> second_moment(data)
+    array([[2.5]])
+    """
+    X, y = data.X64, data.y
+    query = np.repeat(np.arange(data.n_queries), data.documents_per_query)
+    levels = int(y.max(initial=0)) + 1
+    cell = query * levels + y
+    counts = np.bincount(cell, minlength=data.n_queries * levels).reshape(data.n_queries, levels)
+    sums = np.zeros((data.n_queries * levels, data.n_features))
+    np.add.at(sums, cell, X)
+    others = data.documents_per_query[query] - counts[query, y]
+    by_level = sums.reshape(data.n_queries, levels, -1)
+    whole = by_level.sum(axis=1)
+    crossed = whole.T @ whole - np.einsum("qld,qle->de", by_level, by_level)
+    n_pairs = float(others.sum()) / 2.0
+    if not n_pairs:
+        raise DataError("second moment: expected documents with different labels in some query, found none")
+    moment: Floats = ((X * others[:, None]).T @ X - crossed) / n_pairs
+    return moment

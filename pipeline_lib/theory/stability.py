@@ -1,0 +1,63 @@
+"""What do ConeRank's stability bounds come to? Theorems 1 and 2 of `cone`."""
+
+from __future__ import annotations
+
+import math
+
+from pipeline_lib.errors import DataError
+
+
+def risk_bound(empirical_risk: float, beta: float, gamma: float, P: int, epsilon: float) -> float:
+    """Theorem 1: R_hat + 2 beta + (4 P beta + gamma) sqrt(ln(1/epsilon) / (2 P)), with probability 1 - epsilon.
+
+    Parameters
+    ----------
+    empirical_risk, beta, gamma : float >= 0
+        R_hat (4), the leave-one-query-out stability (12), and the largest loss.
+    P : int >= 1
+        Queries.
+    epsilon : float in (0, 1)
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> round(risk_bound(1.0, 0.01, 2.0, 200, math.exp(-1)), 6)
+    1.52
+    """
+    _at_least_zero(empirical_risk=empirical_risk, beta=beta, gamma=gamma)
+    if isinstance(P, bool) or not isinstance(P, int) or P < 1:
+        raise DataError(f"P: expected a whole number >= 1, found {P!r}")
+    if not 0.0 < epsilon < 1.0:
+        raise DataError(f"epsilon: expected a number in (0, 1), found {epsilon}")
+    return empirical_risk + 2.0 * beta + (4.0 * P * beta + gamma) * math.sqrt(-math.log(epsilon) / (2.0 * P))
+
+
+def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float) -> float:
+    """Theorem 2: 2 s lambda_u (rho + sqrt(K) c lambda_u) + s^2 lambda_u^2, s = ||U - U^-i||_2, ||z|| <= rho.
+
+    The loss without weights; with weights, times the largest.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> bound_on_beta(0.5, K=4, rho=2.0, c=3.0, largest_sum=1.0)
+    8.25
+    """
+    _at_least_zero(s=s, rho=rho, c=c, largest_sum=largest_sum)
+    if isinstance(K, bool) or not isinstance(K, int) or K < 1:
+        raise DataError(f"K: expected a whole number >= 1, found {K!r}")
+    return 2.0 * s * largest_sum * (rho + math.sqrt(K) * c * largest_sum) + (s * largest_sum) ** 2
+
+
+def _at_least_zero(**numbers: float) -> None:
+    for name, value in numbers.items():
+        if not (math.isfinite(value) and value >= 0.0):
+            raise DataError(f"{name}: expected a finite number >= 0, found {value}")

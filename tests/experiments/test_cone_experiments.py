@@ -1,0 +1,162 @@
+"""Do ConeRank's experiments measure what their claims speak of?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline_lib import RankingData
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.experiments.cone import adarank, bases, cones, stability, table1
+from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.sources.population import Population, PopulationSettings
+
+CONES = {"cones": 3, "features": [3], "bases": [1, 2], "queries": 6, "basis": 2, "passes": 3, "fold_steps": 500}
+BASES = {
+    "bases": [1, 2],
+    "basis": 2,
+    "starts": 1,
+    "passes": 2,
+    "methods": ["sg", "eg"],
+    "alphas": [0.1],
+    "rhos": [],
+    "cs": [1.0],
+    "largest_sums": [2.0],
+    "ranksvm_l2": [0.1],
+}
+STABILITY = {
+    "queries": [4, 6, 8],
+    "repetitions": 2,
+    "methods": ["eg"],
+    "features": 3,
+    "documents": 6,
+    "basis": 2,
+    "passes": 2,
+    "test_queries": 50,
+    "compared_queries": 5,
+    "epsilon": 0.05,
+}
+
+
+def sample(n: int, seed: int) -> RankingData:
+    return Population(PopulationSettings(features=4, documents=6)).draw(n, np.random.default_rng(seed))
+
+
+def test_cones_hand_in_four_claims_and_only_obtuse_cones_break_the_projection() -> None:
+    found = cones.run(cones.Settings.from_mapping(CONES), {"sim": sample(20, 0)}, 1)
+    claims = {one.claim: one for one in found.evidence}
+    assert set(claims) == {"cone-project", "cone-norm", "cone-descent", "cone-fig4"}
+    for trial in claims["cone-project"].trials:
+        assert trial.values["largest_difference_to_nnls"] < 1e-9
+        if trial.setting["cone"] == "acute":
+            assert trial.values["largest_norm_on_the_negative"] < 1e-9
+    [norm] = claims["cone-norm"].trials
+    assert 0 < norm.values["largest_norm"] < norm.values["rho"]
+    assert len(claims["cone-descent"].trials) == 9
+    shares = [row["cumulative"] for row in found.spectrum]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+
+
+def test_without_data_the_reason_is_said() -> None:
+    found = cones.run(cones.Settings.from_mapping(CONES), {}, 1)
+    assert [one.claim for one in found.evidence if one.not_run] == ["cone-norm", "cone-descent", "cone-fig4"]
+
+
+def test_the_largest_norm_is_that_of_the_largest_difference() -> None:
+    data = RankingData.from_arrays([[0.0], [3.0], [1.0]], [0, 1, 0], [1, 1, 1])
+    assert cones.largest_norm(data, 1.0, 2.0) == pytest.approx(2 * 3 / 4)
+
+
+def test_a_fold_of_bases() -> None:
+    asked = bases.Settings.from_mapping(BASES)
+    rows, ballots = bases.run_fold(asked, "sim", 1, [sample(12, k) for k in range(3)], 5)
+    parts = {row["part"] for row in rows}
+    assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
+    assert len(rows) == 1 + 2 * (2 + 2 + 1 + 1 + 1 + 1)
+    assert sum(row["in_another_order"] for row in ballots) == 0
+    claims = {one.claim: one for one in bases.evidence(rows, ballots)}
+    assert claims["cone-fig3"].not_run
+    [halfspace] = claims["cone-k1"].trials
+    one = [row["map"] for row in rows if row["part"] == "basis" and row["K"] == 1 and row["fold_in"] == "gradient"]
+    assert halfspace.values["map_with_one_basis_vector"] == pytest.approx(np.mean(one))
+
+
+def test_figure_3_takes_the_best_of_each_group() -> None:
+    values = {2: (0.30, 0.32), 5: (0.40, 0.42), 10: (0.44, 0.46), 46: (0.35, 0.37)}
+    rows = [
+        {"part": "basis", "K": K, "fold": fold, "map": value}
+        for K, pair in values.items()
+        for fold, value in enumerate(pair, 1)
+    ]
+    found = bases.figure_3(rows)
+    assert found is not None
+    middle, fewer, more = (found[name] for name in ("near_ten", "fewer", "more"))
+    assert isinstance(middle, Interval)
+    assert isinstance(fewer, Interval)
+    assert isinstance(more, Interval)
+    assert [one.value for one in (fewer, middle, more)] == pytest.approx([0.31, 0.45, 0.36])
+    assert found["best_k"] == 10.0
+    assert bases.figure_3([row for row in rows if row["K"] != 46]) is None
+
+
+def test_stability_measures_what_leaving_out_changes() -> None:
+    asked = stability.Settings.from_mapping(STABILITY)
+    rows = [row for P in asked.queries for row in stability.run_slice(asked, P, 3)]
+    assert len(rows) == 6
+    for row in rows:
+        assert 0 < row["s_mean"] <= row["s_max"]
+        assert 0 < row["beta"] <= row["beta_bound"]
+        assert row["largest_ratio"] <= 1
+        assert row["empirical_risk"] < row["bound"] <= row["bound_by_theorem_2"]
+    exponents, evidence = stability.summary(rows)
+    assert {one.claim for one in evidence} == {"cone-thm1", "cone-thm2", "cone-smax"}
+    slope = next(row for row in exponents if row["statistic"] == "s_max")
+    grid = np.log(asked.queries)
+    means = np.log([np.mean([row["s_max"] for row in rows if row["P"] == P]) for P in asked.queries])
+    assert slope["slope"] == pytest.approx(np.polyfit(grid, means, 1)[0])
+
+
+def test_a_cell_of_table_1() -> None:
+    rng = np.random.default_rng(0)
+    values = {fold: rng.random(40) for fold in (1, 2, 3)}
+    first = float(values[1].mean())
+    row = table1.cell("MQ2008", "ListNet", "listnet", "ap", first + 0.0149, values, seed=1, resamples=200)
+    assert row["status"] == "verified"
+    assert row["fold1"] == pytest.approx(first)
+    assert row["five_fold_mean"] == pytest.approx(np.mean([one.mean() for one in values.values()]))
+    assert row["five_fold_sd"] == pytest.approx(np.std([one.mean() for one in values.values()], ddof=1))
+    assert row["fold1_low"] < first < row["fold1_high"]
+    far = table1.cell("MQ2008", "ListNet", "listnet", "ap", first - 0.02, values, seed=1, resamples=200)
+    assert far["status"] == "deviates"
+    here, missing = table1.evidence([row], {"MQ2008": "", "MQ2007": "put it there"})
+    assert len(here.trials) == 1
+    assert missing.not_run == "put it there"
+
+
+def test_every_stop_of_adarank() -> None:
+    rows = adarank.run_fold("sim", 1, [sample(12, k) for k in range(3)])
+    assert len(rows) == 2 * 2 * 4
+    for measure in adarank.MEASURES:
+        for repeats in adarank.REPEATS:
+            found = {row["stop"]: row for row in rows if (row["measure"], row["repeats"]) == (measure, repeats)}
+            assert found["best on test"]["map"] == max(row["map"] for row in found.values())
+            assert found["last"]["rounds"] == (adarank.ROUNDS if repeats is None else 4)
+            assert all(row["features"] <= row["rounds"] for row in found.values())
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        (cones.Settings, {**CONES, "cones": 0}),
+        (cones.Settings, {**CONES, "bases": [2, 1]}),
+        (bases.Settings, {**BASES, "methods": ["newton"]}),
+        (bases.Settings, {**BASES, "alphas": [-1.0]}),
+        (stability.Settings, {**STABILITY, "queries": [4, 6]}),
+        (stability.Settings, {**STABILITY, "epsilon": 1.0}),
+        (stability.Settings, {**STABILITY, "methods": []}),
+    ],
+)
+def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError):
+        settings.from_mapping(wrong)

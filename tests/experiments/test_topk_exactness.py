@@ -1,0 +1,72 @@
+"""The enumerations of topk: what they find, and that a wrong statement would be found out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.experiments.topk import exactness
+
+SMALL = {
+    "lengths": [3, 4],
+    "shown": [1, 2],
+    "gammas": [0.2],
+    "repetitions": 2,
+    "y_max": 2,
+    "run_rounds": 200,
+    "run_points": 2,
+    "run_queries": 3,
+    "radius": 3.0,
+    "matrices": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> exactness.Results:
+    return exactness.run(exactness.Settings.from_mapping(SMALL), 1)
+
+
+def values(found: exactness.Results, claim: str, name: str) -> list[float]:
+    [evidence] = [one for one in found.evidence if one.claim == claim]
+    return [trial.values[name] for trial in evidence.trials if name in trial.values]
+
+
+def test_the_correct_probabilities_leave_no_bias_and_the_printed_ones_do(found):
+    assert max(values(found, "topk-lemma1", "largest_relative_bias")) < 1e-12
+    assert max(values(found, "topk-estimators", "largest_relative_bias")) < 1e-12
+    assert max(values(found, "topk-p-compact", "bias_corrected")) < 1e-12
+    assert min(values(found, "topk-p-compact", "bias_as_printed")) > 0.01
+
+
+def test_the_bias_is_zero_by_construction_where_everything_is_shown():
+    # With k = m there is only one set: even the printed probability is right.
+    asked = exactness.Settings.from_mapping({**SMALL, "lengths": [3], "shown": [3]})
+    rows: list[dict[str, object]] = []
+    exactness.estimators(asked, 1, rows)
+    assert all(row["largest_relative_bias"] < 1e-12 for row in rows)
+
+
+def test_decompositions_of_lemmas_2_and_3(found):
+    assert min(values(found, "topk-lemma2", "second_order_difference")) > 0.1
+    assert max(values(found, "topk-lemma2", "third_order_difference")) < 1e-12
+    assert min(values(found, "topk-lemma3", "third_order_difference")) > 1e-3
+
+
+def test_the_minimum_of_kl(found):
+    assert max(values(found, "topk-kl-min", "value_at_labels")) < 1e-12
+    assert min(values(found, "topk-kl-min", "smallest_eigenvalue")) > 0.0
+
+
+def test_printed_constants_fail_in_small_balls_only_and_valid_ones_nowhere(found):
+    over = {(row["surrogate"], row["where"]) for row in found.moments if row["second_moment"] > row["printed"]}
+    assert {where for _, where in over} == {"short lists, small ball"}
+    assert {name for name, _ in over} == {"squared", "kl"}
+    assert all(row["second_moment"] <= row["valid"] for row in found.moments)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"lengths": [7]}, {"lengths": [2]}, {"shown": [4]}, {"gammas": [1.0]}, {"repetitions": 0}, {"y_max": 1}]
+)
+def test_settings_out_of_range_are_refused(wrong):
+    with pytest.raises(ConfigurationError, match=r"topk\.exactness"):
+        exactness.Settings.from_mapping({**SMALL, **wrong})

@@ -1,0 +1,208 @@
+"""Are gaps, their layers and the bounds beside them what they are said to be?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.experiments.twolayer import gaps, risks, samplings, statements
+from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import pair_losses
+
+POPULATION = {"features": 3, "label_shares": [0.5, 0.5], "query_noise": 0.5}
+SMALL = {
+    "population": POPULATION,
+    "radius": 2.0,
+    "delta": 0.05,
+    "c1": 1.0,
+    "losses": ["hinge", "logistic"],
+    "queries": [4, 8],
+    "documents": [2, 4],
+    "more_queries": [16, 32],
+    "more_documents": [8, 16],
+    "repetitions": 6,
+    "middle_documents": 200,
+    "risk_queries": 2000,
+    "reference_queries": 500,
+    "draws": 30,
+    "slices": 2,
+}
+CLAIMS = {"two-thm1", "two-thm2", "two-thm3", "two-both", "two-vs-old"}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    asked = gaps.Settings.from_mapping(SMALL)
+    return [row for part in range(2) for row in gaps.measure(asked, 1, part)]
+
+
+def test_every_claim_gets_evidence_whatever_the_order_of_rows(rows):
+    asked = gaps.Settings.from_mapping(SMALL)
+    found = gaps.join(asked, rows, 1)
+    assert {one.claim for one in found.evidence} == CLAIMS
+    assert found == gaps.join(asked, rows[::-1], 1)
+    cells = {(row["loss"], row["queries"], row["documents"]) for row in found.gaps}
+    assert len(cells) == len(found.gaps) == 3 * 8
+    assert all(row["repetitions"] == row["certified"] == 6 for row in found.gaps)
+
+
+def test_slices_do_not_change_a_repetition(rows):
+    whole = gaps.measure(gaps.Settings.from_mapping({**SMALL, "slices": 1}), 1, 0)
+    key = ("loss", "queries", "documents", "repetition")
+    order = {tuple(row[one] for one in key): row for row in rows}
+    assert len(whole) == len(rows)
+    assert all(order[tuple(row[one] for one in key)] == row for row in whole)
+
+
+def test_the_layers_add_up_to_the_gap(rows):
+    for row in gaps.join(gaps.Settings.from_mapping(SMALL), rows, 1).gaps:
+        assert row["query_error"] + row["document_error"] == pytest.approx(row["gap"])
+        terms = sum(
+            row[f"{layer}_{kind}"] for layer in ("query", "document") for kind in ("complexity", "concentration")
+        )
+        assert terms == pytest.approx(row["bound"])
+        assert row["gap_largest"] < row["bound"]
+
+
+def test_samples_are_nested_and_middle_documents_are_others():
+    asked = gaps.Settings.from_mapping(SMALL)
+    drawn = gaps._drawn(asked, asked.population_of(), np.random.default_rng(0))
+    sizes = [(data.n_queries, data.n_documents // data.n_queries) for data, _ in drawn]
+    assert sizes == asked.cells
+    largest = drawn[asked.cells.index((4, 16))][0]
+    for (n, m), (data, fresh) in zip(asked.cells, drawn, strict=True):
+        assert fresh.n_documents == n * max(2, 200 // n)
+        for q in range(min(n, 4)):
+            mine = data.X[q * m : (q + 1) * m]
+            np.testing.assert_array_equal(mine, largest.X[q * 16 : q * 16 + m])
+            assert not (fresh.X[:, None] == mine[None]).all(axis=2).any()
+
+
+def test_the_pool_measures_what_all_pairs_measure():
+    population = Population(PopulationSettings.from_mapping(POPULATION))
+    data = population.draw(4000, np.random.default_rng(0), 2)
+    weights = np.random.default_rng(1).normal(size=(3, 2))
+    for name in pair_losses.LOSSES:
+        loss = pair_losses.get(name)
+        value, error = risks.Pool.of(data).risk(loss, weights)
+        for k in range(2):
+            losses = loss.values(data.X64 @ weights[:, k], data.y, data.offsets)
+            assert value[k] == pytest.approx(losses.mean())
+            assert error[k] == pytest.approx(losses.std() / np.sqrt(4000))
+
+
+def test_the_best_ranker_has_no_gap_in_the_mean():
+    # What is subtracted from gaps must have mean 0: its empirical risk is unbiased for any m.
+    population = Population(PopulationSettings.from_mapping(POPULATION))
+    loss, w = pair_losses.get("logistic"), np.array([0.5, -1.0, 0.3])
+    pool = risks.Pool.of(population.draw(200_000, np.random.default_rng(0), 2))
+    [expected], [error] = pool.risk(loss, w[:, None])
+    for m in (2, 5):
+        data = population.draw(20_000, np.random.default_rng(m), m)
+        losses = loss.values(data.X64 @ w, data.y, data.offsets)
+        spread = np.hypot(losses.std() / np.sqrt(len(losses)), error)
+        assert abs(losses.mean() - expected) < 4 * spread
+
+
+def test_estimated_complexities_bound_the_linear_average():
+    asked = gaps.Settings.from_mapping({**SMALL, "draws": 400})
+    found = gaps._Complexities(asked, 1)
+    # One pair: E ||d|| times 2 W, by a plain mean over many queries.
+    data = asked.population_of().draw(20_000, np.random.default_rng(5), 2)
+    sign = (data.y[::2] != data.y[1::2])[:, None]
+    plain = 2 * 2.0 * np.linalg.norm(sign * (data.X64[::2] - data.X64[1::2]), axis=1).mean()
+    linear = found._linear_average("queries", 1)
+    assert plain < linear < 1.4 * plain
+    hinge = found.of("hinge", "queries")(1)
+    assert hinge == pytest.approx(2 * linear + 2.0)
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.3])
+def test_limits_are_found_in_noise(truth):
+    rng = np.random.default_rng(0)
+    x = np.array([10.0, 40, 160, 320, 640, 1280])
+    values = truth + 5 / x - 20 / x**2 + 0.001 * rng.normal(size=(60, 6))
+    found = gaps.mean_interval(gaps.limits_at_infinity(x, values))
+    assert found.low < truth < found.high
+    assert found.high - found.low < 0.01
+
+
+def test_ratios_by_simulation():
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(300):
+        below = 2.0 + rng.normal(size=30)
+        above = 0.5 * below + 0.3 * rng.normal(size=30)
+        interval = gaps.ratio_interval(above, below)
+        inside += interval.low <= 0.5 <= interval.high
+    assert 270 <= inside <= 298
+
+
+def test_statements():
+    asked = statements.Settings.from_mapping(
+        {
+            "draws": 500,
+            "radius": 1.0,
+            "matrices": 3,
+            "budgets": [10, 1000],
+            "vc_dimensions": [2, 20],
+            "deltas": [0.2, 0.01],
+            "c1": [1.0],
+        }
+    )
+    found = statements.run(asked, 3)
+    evidence = {one.claim: one.trials for one in found.evidence}
+    assert set(evidence) == {"two-def3", "two-eq6", "two-budget", "two-capacity"}
+    assert all(trial.values["standard_errors_apart"] < 4 for trial in evidence["two-def3"])
+    assert all(trial.values["largest_difference"] < 1e-12 for trial in evidence["two-eq6"])
+    assert all(trial.values["relative_difference"] < 1e-5 for trial in evidence["two-budget"])
+    assert found == statements.run(asked, 3)
+
+
+def test_samplings_differ_in_what_they_say():
+    asked = samplings.Settings.from_mapping(
+        {
+            "population": POPULATION,
+            "radius": 2.0,
+            "loss": "logistic",
+            "queries": [6],
+            "documents": [4],
+            "repetitions": 5,
+            "risk_queries": 500,
+            "reference_queries": 200,
+        }
+    )
+    found = samplings.run(asked, 1)
+    values = {row["what"]: row["value"] for row in found.samplings}
+    assert list(values) == [samplings.TWO_LAYER, samplings.UNEVEN, samplings.INDEPENDENT, "lengths", "dependence"]
+    assert values["lengths"] == pytest.approx(values[samplings.UNEVEN] - values[samplings.TWO_LAYER])
+    assert values["dependence"] == pytest.approx(values[samplings.TWO_LAYER] - values[samplings.INDEPENDENT])
+    [evidence] = found.evidence
+    assert [trial.setting["difference"] for trial in evidence.trials] == ["lengths", "dependence"]
+    assert all(isinstance(trial.values["difference"], Interval) for trial in evidence.trials)
+    target = samplings._Target(
+        asked, Population(PopulationSettings.from_mapping(POPULATION)), pair_losses.get("hinge"), samplings.UNEVEN, 1
+    )
+    lengths = target._draw(3000, 4, np.random.default_rng(0), samplings.UNEVEN).documents_per_query
+    assert (lengths.min(), lengths.max()) == (2, 6)
+    assert lengths.mean() == pytest.approx(4.0, abs=0.1)
+    assert (target._draw(3, 4, np.random.default_rng(0), samplings.INDEPENDENT).documents_per_query == 4).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"repetitions": 1}, "twolayer.gaps.repetitions: expected a whole number >= 2, found 1"),
+        ({"documents": [1, 4]}, "twolayer.gaps.documents"),
+        ({"more_queries": [8, 16]}, "twolayer.gaps.more_queries: expected a whole number >= 9, found 8"),
+        ({"losses": ["hing"]}, "did you mean 'hinge'"),
+        ({"delta": 1.0}, "twolayer.gaps.delta"),
+        ({"radius": 0.0}, "twolayer.gaps.radius"),
+        ({"slice": 2}, "did you mean 'slices'"),
+    ],
+)
+def test_wrong_settings_are_named(change, message):
+    with pytest.raises(ConfigurationError, match=message):
+        gaps.Settings.from_mapping({**SMALL, **change})

@@ -1,0 +1,141 @@
+"""Are splits of a budget compared fairly?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.experiments.twolayer import tradeoff
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.sources.population import Population, PopulationSettings
+
+SMALL = {
+    "population": {"features": 3},
+    "loss": "logistic",
+    "radius": 2.0,
+    "data_radius": 5.0,
+    "delta": 0.05,
+    "c1": 1.0,
+    "budgets": [12],
+    "data_budgets": [12, 24],
+    "documents": [2, 3, 4, 5, 6, 8, 12],
+    "repetitions": 4,
+    "data_repetitions": 4,
+    "risk_queries": 500,
+    "reference_queries": 100,
+    "variance_queries": 100,
+    "slices": 2,
+}
+
+
+def fold(queries: int, documents: int) -> tradeoff.Fold:
+    population, rng = Population(PopulationSettings(features=3)), np.random.default_rng(0)
+    train, test = (population.draw(queries, rng, documents) for _ in range(2))
+    return tradeoff.Fold("toy", 1, train, test)
+
+
+def test_splits_use_the_whole_budget():
+    asked = tradeoff.Settings.from_mapping(SMALL)
+    assert asked.splits(12) == [(6, 2), (4, 3), (3, 4), (2, 6)]
+
+
+def test_every_place_with_enough_long_lists_is_judged():
+    asked = tradeoff.Settings.from_mapping(SMALL)
+    # Lists of 8 documents: the budget of 24 lacks its deepest split, and so is not tried at all.
+    rows = [row for part in range(2) for row in tradeoff.measure(asked, [fold(20, 8)], 1, part)]
+    found = tradeoff.join(asked, rows, 1)
+    places = {(row["dataset"], row["budget"]) for row in found.tradeoff}
+    assert places == {("population", 12), ("toy", 12)}
+    assert {(row["dataset"], row["budget"]) for row in rows} == places
+    assert [trial.setting["dataset"] for trial in found.evidence[0].trials] == ["population", "toy"]
+    assert found == tradeoff.join(asked, rows[::-1], 1)
+
+
+def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
+    seen = []
+    monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])
+    tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), fold(20, 12), 1, 0)
+    assert {data.n_documents for data in seen} == {12, 24}
+    assert all(len(set(data.qids)) == data.n_queries for data in seen)
+
+
+def test_all_splits_draw_from_the_same_queries(monkeypatch):
+    # 8 long lists and 12 short ones; 12 documents need 6 lists of 6, 24 documents 12 lists of 12.
+    seen = []
+    monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])
+    population, rng = Population(PopulationSettings(features=3)), np.random.default_rng(0)
+    train = population.draw(20, rng, np.array([6] * 8 + [5] * 12))
+    one = tradeoff.Fold("toy", 1, train, population.draw(5, rng, 4))
+    tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), one, 1, 0)
+    assert {data.n_documents for data in seen} == {12}
+    assert {qid for data in seen for qid in data.qids} == set(train.qids[:8])
+
+
+def test_a_data_set_without_long_lists_leaves_the_population():
+    asked = tradeoff.Settings.from_mapping(SMALL)
+    rows = [row for part in range(2) for row in tradeoff.measure(asked, [fold(20, 3)], 1, part)]
+    assert {row["dataset"] for row in tradeoff.join(asked, rows, 1).best} == {"population"}
+
+
+def test_single_documents_are_no_test():
+    lonely = fold(20, 6)
+    data = lonely.test
+    X, y = np.vstack([data.X, data.X[:1]]), np.append(data.y, 1).astype(np.int32)
+    test = RankingData(X, y, np.append(data.offsets, len(y)), np.append(data.qids, 99))
+    rows = tradeoff._on_data(
+        tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), tradeoff.Fold("toy", 1, lonely.train, test), 1, 0
+    )
+    assert rows == tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), lonely, 1, 0)
+
+
+def test_the_choice_is_not_judged_on_what_chose_it():
+    # Pure noise: a split chosen and measured on the same repetitions would beat the ends.
+    rng = np.random.default_rng(0)
+    gains = []
+    for _ in range(300):
+        errors = {m: rng.normal(size=20) for m in range(2, 40)}
+        found = tradeoff._compared(errors, 80, 1.0, rng)
+        deepest = found["error_deepest"]
+        assert isinstance(deepest, Interval)
+        gains.append(deepest.value - float(found["error_inner"]))  # type: ignore[arg-type]
+    assert abs(np.mean(gains)) < 4 * np.std(gains) / np.sqrt(len(gains))
+
+
+def test_an_inner_minimum_is_seen():
+    rng = np.random.default_rng(0)
+    level = rng.normal(size=40)  # folds differ more than splits
+    errors = {m: level + (np.log(m) - 2.0) ** 2 / 10 + 0.01 * rng.normal(size=40) for m in (2, 4, 8, 20, 60)}
+    found = tradeoff._compared(errors, 120, 10.0, rng)
+    for end in ("error_deepest", "error_shallowest"):
+        interval = found[end]
+        assert isinstance(interval, Interval)
+        assert interval.low > found["error_inner"]  # type: ignore[operator]
+    best = found["best_queries"]
+    assert isinstance(best, Interval)
+    assert (best.value, best.low, best.high) == (15.0, 15.0, 15.0)
+
+
+def test_the_interval_of_the_best_split_covers_it():
+    # Two splits of one error and others far worse: either may be best, no other.
+    rng = np.random.default_rng(0)
+    errors = {m: rng.normal(0.1 if m in (4, 8) else 1.0, 0.02, 50) for m in (2, 4, 8, 60)}
+    found = tradeoff._best_queries(errors, 120, rng)
+    assert (found.low, found.high) == (15.0, 30.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"budgets": [13]}, "expected 2, 6 and a divisor between them for the budget 13"),
+        ({"documents": [2, 6]}, "a divisor between"),
+        ({"documents": [3, 4, 6]}, "expected 2, 6"),
+        ({"loss": "zero-one"}, "convex"),
+        ({"c1": 0.0}, "twolayer.tradeoff.c1"),
+        ({"delta": 0.0}, "twolayer.tradeoff.delta"),
+    ],
+)
+def test_wrong_settings_are_named(change, message):
+    with pytest.raises((ConfigurationError, ValueError), match=message):
+        tradeoff.Settings.from_mapping({**SMALL, **change})

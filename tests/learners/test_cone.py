@@ -1,0 +1,258 @@
+"""Does ConeRank solve problem (18), in every way it offers, and rank as Algorithm 2 does?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from pipeline_lib import RankingData
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import cone
+from pipeline_lib.learners.cone_ranking import direction, same_order, votes
+
+
+def drawn(n_queries: int, m: int, d: int, seed: int, y_max: int = 2) -> RankingData:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_queries * m, d))
+    y = np.clip(np.round(X[:, 0] + rng.standard_normal(len(X))), 0, y_max).astype(int)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n_queries), m))
+
+
+def differences(data: RankingData, problem: cone.Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """z, phi and query of every pair, plainly."""
+    z, phi, query = [], [], []
+    for q in range(data.n_queries):
+        rows = range(data.offsets[q], data.offsets[q + 1])
+        for high in rows:
+            for low in rows:
+                if data.y[high] > data.y[low]:
+                    raw = data.X64[high] - data.X64[low]
+                    z.append(problem.rho_of(data.n_features) * raw / (problem.alpha + np.linalg.norm(raw)))
+                    phi.append(data.y[high] - data.y[low] if problem.weighted else 1)
+                    query.append(q)
+    return np.array(z), np.array(phi, float), np.array(query)
+
+
+def smallest_loss(U: np.ndarray, z: np.ndarray, low: float, high: float) -> float:
+    """min ||z - U w||^2 over w >= 0, low <= sum w <= high, by a general solver from several starts."""
+    K = U.shape[1]
+    bounds = [{"type": "ineq", "fun": lambda w: w.sum() - low}, {"type": "ineq", "fun": lambda w: high - w.sum()}]
+    if low == high:
+        bounds = [{"type": "eq", "fun": lambda w: w.sum() - low}]
+    starts = [np.full(K, (low + high) / (2 * K)), *(low * np.eye(K))]
+    options = {"ftol": 1e-14, "maxiter": 500}
+    found = [
+        minimize(
+            lambda w: np.sum((z - U @ w) ** 2),
+            start,
+            jac=lambda w: 2 * U.T @ (U @ w - z),
+            bounds=[(0, None)] * K,
+            constraints=bounds,
+            method="SLSQP",
+            options=options,
+        ).fun
+        for start in starts
+    ]
+    return float(min(found))
+
+
+@pytest.mark.parametrize("band", [(1.0, 1.0), (1.0, 2.0)])
+def test_the_risk_is_the_mean_over_queries_of_the_mean_over_pairs_of_the_smallest_losses(
+    band: tuple[float, float],
+) -> None:
+    data, problem = drawn(3, 5, 4, 0), cone.Problem(band=band)
+    z, phi, query = differences(data, problem)
+    U = np.random.default_rng(1).standard_normal((4, 3))
+    losses = np.array([p * smallest_loss(U, one, *band) for one, p in zip(z, phi, strict=True)])
+    np.testing.assert_allclose(cone.pair_losses(data, U, problem), losses, rtol=1e-6, atol=1e-6)
+    by_query = [losses[query == q].mean() for q in np.unique(query)]
+    assert cone.risk(data, U, problem) == pytest.approx(np.mean(by_query), rel=1e-6)
+    assert cone.losses(data, U, problem)[1].sum() == len(z)
+
+
+def test_eg_and_sg_reach_the_same_coefficients_of_a_convex_case() -> None:
+    data, problem = drawn(2, 6, 5, 2), cone.Problem()
+    U = np.random.default_rng(3).standard_normal((5, 3))
+    exact = cone.folded_in(data, U, 0, method="exact")
+    z = differences(data, problem)[0][: len(exact)]
+    best = np.sum((z - exact @ U.T) ** 2, axis=1)
+    for method, steps in (("sg", 20_000), ("eg", 20_000), ("eg-linear", 20_000)):
+        w = cone.folded_in(data, U, 0, method=method, step=0.01, fold_steps=steps, fold_tol=1e-13)
+        assert (w >= 0).all()
+        np.testing.assert_allclose(w.sum(axis=1), 1.0, atol=1e-9)
+        assert np.sum((z - w @ U.T) ** 2, axis=1) == pytest.approx(best, rel=1e-4, abs=1e-4)
+
+
+def test_the_printed_rescaling_ends_elsewhere() -> None:
+    # Errata, letter W: its fixed points have a gradient along w, not along 1.
+    data, problem = drawn(2, 6, 5, 2), cone.Problem()
+    U = np.random.default_rng(3).standard_normal((5, 3))
+    exact = cone.folded_in(data, U, 0, method="exact")
+    z = differences(data, problem)[0][: len(exact)]
+    w = cone.folded_in(data, U, 0, method="sg-printed", step=0.001, fold_steps=50_000, fold_tol=1e-14)
+    gap = np.sum((z - w @ U.T) ** 2, axis=1) - np.sum((z - exact @ U.T) ** 2, axis=1)
+    assert gap.max() > 0.01
+    # On its support w is stationary for the rescaled step, g = lambda w, and not for (18), g = lambda 1.
+    slope, support = 2 * (w @ U.T - z) @ U, w > 1e-9
+    along = (slope * w).sum(axis=1) / (w * w).sum(axis=1)
+    np.testing.assert_allclose(slope[support], (along[:, None] * w)[support], atol=1e-6)
+
+
+@given(st.integers(0, 2**30), st.sampled_from([(1.0, 1.0), (0.5, 2.0)]))
+@settings(max_examples=60, deadline=None)
+def test_exact_coefficients_are_certified(seed: int, band: tuple[float, float]) -> None:
+    rng = np.random.default_rng(seed)
+    d, K = int(rng.integers(1, 6)), int(rng.integers(1, 6))
+    problem = cone.Problem(rho=1.0, band=band)
+    data = RankingData.from_arrays(rng.standard_normal((2, d)), [0, 1], [1, 1])
+    U = rng.standard_normal((d, K)) * rng.choice([0.1, 1.0, 3.0])
+    z = differences(data, problem)[0][0]
+    w = cone.folded_in(data, U, 0, method="exact", problem=problem)[0]
+    assert (w >= 0).all()
+    assert band[0] - 1e-9 <= w.sum() <= band[1] + 1e-9
+    slope = 2 * U.T @ (U @ w - z)
+    best = min(high * slope.min() for high in band)
+    assert slope @ w - best <= 1e-8
+
+
+def test_a_basis_block_is_the_minimum_of_its_convex_problem() -> None:
+    rng = np.random.default_rng(5)
+    d, K, c = 4, 3, 1.0
+    W, Z = rng.dirichlet(np.ones(K), 50), rng.standard_normal((50, d)) * 2
+    M, B, U = W.T @ W / 50, Z.T @ W / 50, np.zeros((d, K))
+    gap = cone.cone_kernels.solve_basis(U, M, B, c, False, 10_000, 1e-10)
+    assert gap <= 1e-10
+    assert (np.linalg.norm(U, axis=0) <= c + 1e-12).all()
+
+    def value(flat: np.ndarray) -> float:
+        V = flat.reshape(d, K)
+        return float(np.trace(V @ M @ V.T) - 2 * np.trace(V.T @ B))
+
+    limits = [{"type": "ineq", "fun": lambda x, k=k: c**2 - np.sum(x.reshape(d, K)[:, k] ** 2)} for k in range(K)]
+    other = minimize(value, U.ravel() * 0.9, constraints=limits, method="SLSQP", options={"ftol": 1e-13}).fun
+    assert value(U.ravel()) <= other + 1e-7
+
+
+def test_exact_blocks_never_rise() -> None:
+    found = cone.fit(drawn(8, 6, 5, 7), 3, method="exact", passes=15, tol=0.0)
+    assert (np.diff(found.objective) <= 1e-8 * found.objective[:-1]).all()
+    assert found.block_gap <= 1e-8
+
+
+@pytest.mark.parametrize("method", ["sg", "eg", "eg-linear"])
+def test_one_basis_step_a_pass_follows_the_gradient_of_the_risk(method: cone.Method) -> None:
+    data, problem, K = drawn(4, 5, 3, 11), cone.Problem(), 2
+    start = cone.started(3, K, problem, (1,))
+    found = cone.fit(
+        data, K, method=method, start=start, passes=1, at_once=True, step=1e-3, fold_steps=200_000, fold_tol=1e-14
+    )
+    slope, h = np.zeros_like(start), 1e-5
+    for place in np.ndindex(*start.shape):
+        up, down = start.copy(), start.copy()
+        up[place] += h
+        down[place] -= h
+        slope[place] = (cone.risk(data, up) - cone.risk(data, down)) / (2 * h)
+    np.testing.assert_allclose(start - found.U, 1e-3 * slope, atol=2e-6)
+
+
+def test_with_one_basis_vector_the_minimum_is_the_mean_difference() -> None:
+    data, problem = drawn(6, 5, 3, 13), cone.Problem(c=100.0)
+    z, phi, query = differences(data, problem)
+    weight = np.array([phi[j] / (query == query[j]).sum() for j in range(len(z))])
+    found = cone.fit(data, 1, method="exact", problem=problem, passes=3)
+    np.testing.assert_allclose(found.U[:, 0], weight @ z / weight.sum(), atol=1e-9)
+
+
+def test_form_9_keeps_the_norms() -> None:
+    problem = cone.Problem(band=(1.0, 2.0), norms="equal")
+    for method in ("sg", "eg", "exact"):
+        found = cone.fit(drawn(5, 5, 4, 17), 3, method=method, problem=problem, passes=3)
+        np.testing.assert_allclose(np.linalg.norm(found.U, axis=0), problem.c_of(4))
+
+
+@given(st.integers(0, 2**30), st.sampled_from(["gradient", "least-squares"]))
+@settings(max_examples=80, deadline=None)
+def test_the_vote_of_algorithm_2_is_the_order_of_the_linear_score(seed: int, fold_in: cone.FoldIn) -> None:
+    rng = np.random.default_rng(seed)
+    m, d, K = (int(rng.integers(1, top)) for top in (12, 6, 6))
+    X, U = rng.standard_normal((m, d)), rng.standard_normal((d, K))
+    X[rng.random(m) < 0.3] = X[0]
+    scores = X @ direction(U, fold_in)
+    points = votes(X, U, fold_in)
+    assert points.sum() == m * (m - 1) // 2
+    assert same_order(points, scores, float(np.abs(scores).max(initial=1.0)))
+
+
+def test_leaving_out_a_query_is_training_without_it() -> None:
+    data = drawn(4, 5, 3, 19)
+    start, order = cone.started(3, 2, cone.Problem(), (1,)), cone.random_order(4, 3, (1,))
+    bases = cone.without_each(data, start, order, [-1, 2], method="sg", step=0.01, seed=1)
+    labels = data.y.copy()
+    labels[data.offsets[2] : data.offsets[3]] = 0
+    silent = RankingData(data.X, labels, data.offsets, data.qids)
+    np.testing.assert_array_equal(
+        bases[1], cone.without_each(silent, start, order, [-1], method="sg", step=0.01, seed=1)[0]
+    )
+    assert np.abs(bases[0] - bases[1]).max() > 1e-6
+
+
+def test_the_same_seed_gives_the_same_basis_and_another_does_not() -> None:
+    data = drawn(4, 5, 3, 23)
+    first, again, other = (cone.fit(data, 2, passes=2, seed=seed).U for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 1e-6
+
+
+SETTINGS = {
+    "basis": [2],
+    "method": "sg",
+    "passes": 4,
+    "restarts": 2,
+    "fold_in": "gradient",
+    "selection": "letor4_mean_ndcg",
+}
+
+
+def test_the_learner_keeps_the_pass_that_is_best_on_validation() -> None:
+    from pipeline_lib import metrics
+
+    trained = cone.train(drawn(10, 6, 4, 29), drawn(6, 6, 4, 30), SETTINGS, (1,))
+    held = drawn(6, 6, 4, 30)
+    value = metrics.per_query(["letor4_mean_ndcg"], trained.model.score(held), held.y, held.offsets)
+    assert value["letor4_mean_ndcg"].mean() == pytest.approx(trained.record["validation"])
+    assert trained.record["validation"] == max(entry["validation"] for entry in trained.record["tried"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"basis": 3}, "basis"),
+        ({"method": "newton"}, "method"),
+        ({"fold_in": "both"}, "fold_in"),
+        ({"K": 2}, "unknown"),
+    ],
+)
+def test_wrong_settings_are_named(change: dict[str, object], words: str) -> None:
+    data = drawn(2, 4, 2, 31)
+    with pytest.raises(ConfigurationError, match=words):
+        cone.train(data, data, {**SETTINGS, **change}, 0)
+
+
+def test_wrong_arguments_are_named() -> None:
+    data = drawn(2, 4, 2, 31)
+    flat = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [1, 1])
+    for call, words in (
+        (lambda: cone.fit(flat, 1), "different labels"),
+        (lambda: cone.fit(data, 0), "K: expected"),
+        (lambda: cone.fit(data, 1, step=-1.0), "step"),
+        (lambda: cone.fit(data, 1, start=np.zeros((3, 1))), "start"),
+        (lambda: cone.fit(data, 1, method="eg-linear", problem=cone.Problem(band=(1.0, 2.0))), "eg-linear"),
+        (lambda: cone.Problem(alpha=0.0), "alpha"),
+        (lambda: cone.Problem(band=(2.0, 1.0)), "band"),
+        (lambda: cone.fit(data, 1).score([[np.nan, 0.0]]), "finite"),
+    ):
+        with pytest.raises(DataError, match=words):
+            call()

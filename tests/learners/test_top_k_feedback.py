@@ -1,0 +1,285 @@
+"""Learning from the labels on top: the compiled loop is Algorithm 1, its estimates are unbiased, errors come early."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import learners, metrics, surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import ogd, top_k_moments
+from pipeline_lib.learners import top_k_feedback as top_k
+from pipeline_lib.ranking_data import RankingData
+
+NAMES = tuple(top_k.ORDERS)
+
+
+def created(name):
+    return surrogates.create(name, **({"sigma": 0.5, "sign": "as-printed"} if name == "smooth-dcg" else {}))
+
+
+def drawn(seed: int, n: int = 10, least: int = 3, most: int = 15, d: int = 4, y_max: int = 3) -> RankingData:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(least, most + 1, n)
+    X = rng.standard_normal((sizes.sum(), d)) / 2.0
+    X[rng.random(len(X)) < 0.1] = 0.0  # ties
+    y = np.clip(np.round(X @ np.arange(1, d + 1) + rng.standard_normal(len(X))), 0, y_max).astype(int)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), sizes))
+
+
+class SplitMix64:
+    """The generator, in whole numbers of any size."""
+
+    def __init__(self, state: int) -> None:
+        self.state = state
+
+    def __call__(self) -> float:
+        mask = 2**64 - 1
+        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        return ((z ^ (z >> 31)) >> 11) / 2**53
+
+
+def algorithm_1(data, loss, k, gamma, eta, order, radius, probabilities, rng):
+    """Algorithm 1 in numpy, as the paper writes it, with the same random numbers."""
+    uniform = SplitMix64(int(rng.integers(0, 2**64, size=1, dtype=np.uint64)[0]))
+    w, qualities, losses, own, norms, explored = np.zeros(data.n_features), [], [], [], [], 0
+    for q in order:
+        rows = slice(data.offsets[q], data.offsets[q + 1])
+        X, y = data.X64[rows], data.y[rows]
+        s = X @ w
+        shown_scores = s
+        if uniform() < gamma:
+            shown_scores, explored = np.array([uniform() for _ in y]), explored + 1
+        shown = np.argsort(-shown_scores, kind="stable")
+        offsets = [0, len(y)]
+        if y.any():
+            qualities.append(metrics.ndcg(shown_scores, y, np.array(offsets), k=10)[0])
+        losses.append(loss.value(shown_scores, y, offsets)[0])
+        own.append(loss.value(s, y, offsets)[0])
+        top = shown[:k].tolist()
+        f = top_k.estimate(loss, s, top, y[top].tolist(), gamma=gamma, probabilities=probabilities)
+        z = X.T @ f
+        norms.append(z @ z)
+        w = w - eta * z
+        w = w * min(1.0, radius / max(np.linalg.norm(w), 1e-300))
+    return w, np.mean(qualities), np.mean(losses), np.mean(own), np.mean(norms), explored
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("probabilities", ["correct", "as-printed"])
+def test_the_compiled_loop_is_algorithm_1(name, probabilities):
+    data, loss = drawn(1), created(name)
+    order = np.random.default_rng(2).integers(0, data.n_queries, 200)
+    for k in range(top_k.ORDERS[name], 4):
+        setting = {"k": k, "gamma": 0.3, "eta": 0.02, "order": order, "radius": 1.5, "probabilities": probabilities}
+        found = top_k.run(data, loss, **setting, losses=True, rng=np.random.default_rng(5))
+        w, *averages, explored = algorithm_1(data, loss, **setting, rng=np.random.default_rng(5))
+        np.testing.assert_allclose(found.w, w, rtol=1e-9, atol=1e-12)
+        measured = [found.ndcg[0], found.losses[0], found.own_losses[0], found.squared_norms[0]]
+        np.testing.assert_allclose(measured, averages, rtol=1e-9)
+        assert found.explored == explored
+        assert 30 < explored < 90
+
+
+@pytest.mark.parametrize("name", [*NAMES, "listnet", "squared-ndcg"])
+def test_with_all_labels_it_is_online_gradient_descent(name):
+    data, loss = drawn(3), created(name)
+    order = np.random.default_rng(4).integers(0, data.n_queries, 150)
+    found = top_k.with_all_labels(data, loss, eta=0.03, order=order, radius=1.0, losses=True)
+    expected = ogd.run(data, loss, steps=0.03, order=order, radius=1.0)
+    np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
+    assert found.losses[0] == pytest.approx(expected.losses.mean(), rel=1e-9)
+    assert found.squared_norms[0] == pytest.approx((expected.gradient_norms**2).mean(), rel=1e-9)
+
+
+@st.composite
+def cases(draw, largest=6):
+    name = draw(st.sampled_from(NAMES))
+    k = draw(st.integers(top_k.ORDERS[name], 3))
+    m = draw(st.integers(max(k, 2), largest))
+    scores = draw(st.lists(st.sampled_from([-1.5, -0.4, 0.0, 0.3, 1.0, 2.2]), min_size=m, max_size=m))
+    y = draw(st.lists(st.integers(0, 4), min_size=m, max_size=m))
+    return name, k, np.array(scores), np.array(y), draw(st.floats(0.02, 0.98))
+
+
+@given(cases())
+@settings(max_examples=60, deadline=None)
+def test_estimates_are_unbiased_exactly(case):
+    name, k, scores, y, gamma = case
+    loss = created(name)
+    truth = loss.gradient(scores, y, [0, len(y)])
+    mean = top_k_moments.mean_estimate(loss, scores, y, k, gamma)
+    assert top_k_moments.relative_bias(mean, truth) < 1e-12
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_printed_probabilities_bias_the_estimates(name):
+    loss, scores, y = created(name), np.array([0.5, 0.1, -0.2, 0.3]), np.array([0, 2, 1, 3])
+    truth = loss.gradient(scores, y, [0, 4])
+    mean = top_k_moments.mean_estimate(loss, scores, y, top_k.ORDERS[name], 0.1, "as-printed")
+    assert top_k_moments.relative_bias(mean, truth) > 0.1
+
+
+def test_the_four_estimators_are_those_of_the_paper():
+    s, gamma, m = np.array([0.2, -0.3, 0.9]), 0.3, 3
+    p = {2: 1 - gamma + gamma / m, 0: gamma / m}
+    for a, seen in ((2, 1), (0, 3)):
+        expected = 2.0 * s
+        expected[a] -= 2.0 * seen / p[a]
+        np.testing.assert_allclose(top_k.estimate("squared", s, [a], [seen], gamma=gamma), expected)
+        expected = np.zeros(m)
+        expected[a] = (math.exp(s[a]) - math.exp(seen)) / p[a]
+        np.testing.assert_allclose(top_k.estimate("kl", s, [a], [seen], gamma=gamma), expected)
+        pi = np.exp(s / 0.5) / np.exp(s / 0.5).sum()
+        expected = (2**seen - 1) * pi[a] / 0.5 * (np.eye(m)[a] - pi) / p[a]
+        np.testing.assert_allclose(top_k.estimate(created("smooth-dcg"), s, [a], [seen], gamma=gamma), expected)
+    # documents 1 (label 2) and 2 (label 0): 1 + s_2 - s_1 > 0, and {1, 2} is not the top two
+    expected = np.array([0.0, -1.0, 1.0]) / (2 * gamma / (m * (m - 1)))
+    np.testing.assert_allclose(top_k.estimate("ranksvm", s, [2, 1], [0, 2], gamma=gamma), expected)
+
+
+def test_smooth_dcg_descends_on_its_gain_as_printed_and_climbs_it_otherwise():
+    scores = [0.1, 0.2, 0.0]
+    both = [
+        top_k.estimate(surrogates.create("smooth-dcg", sigma=0.5, sign=sign), scores, [1], [2], gamma=0.2)
+        for sign in ("as-printed", "descent")
+    ]
+    np.testing.assert_allclose(both[0], -both[1])
+    assert both[0].any()
+
+
+def test_checkpoints_are_averages_up_to_them_and_change_nothing():
+    data, order = drawn(6), np.random.default_rng(0).integers(0, 10, 300)
+    setting = {"k": 1, "gamma": 0.2, "eta": 0.01, "losses": True}
+    whole = top_k.run(data, "kl", **setting, order=order, checkpoints=[1, 100, 300], rng=np.random.default_rng(1))
+    part = top_k.run(data, "kl", **setting, order=order[:100], rng=np.random.default_rng(1))
+    np.testing.assert_array_equal(whole.path[1], part.w)
+    for name in ("ndcg", "losses", "own_losses", "squared_norms"):
+        assert getattr(whole, name)[1] == getattr(part, name)[0]
+    assert whole.rounds.tolist() == [1, 100, 300]
+
+
+def test_a_judge_takes_the_place_of_the_loss():
+    data = drawn(7)
+    goals = np.linspace(-1.0, 1.0, data.n_documents)
+    setting = {"k": 1, "gamma": 0.2, "eta": 0.01, "losses": True}
+    judged = top_k.run(data, "kl", **setting, judge=goals, checkpoints=[1, 10], rng=np.random.default_rng(3))
+    first = goals[: data.offsets[1]]
+    assert judged.own_losses[0] == pytest.approx(first @ first)  # w = 0
+    assert (judged.w == top_k.run(data, "kl", **setting, rng=np.random.default_rng(3)).w).all()
+
+
+def test_random_order_is_uniform():
+    data = RankingData.from_arrays(np.zeros((4, 1)), [1, 0, 0, 0], [1, 1, 1, 1])
+    found = top_k.in_random_order(data, order=[0] * 20_000, rng=np.random.default_rng(8))
+    mean = np.mean(1.0 / np.log2(np.arange(2, 6)))
+    spread = np.std(1.0 / np.log2(np.arange(2, 6))) / math.sqrt(20_000)
+    assert abs(found.ndcg[0] - mean) < 4 * spread
+    assert found.explored == 20_000
+    assert not found.w.any()
+
+
+def test_queries_without_a_relevant_document_do_not_count():
+    data = RankingData.from_arrays([[1.0], [0.0], [1.0], [0.0]], [1, 0, 0, 0], [1, 1, 2, 2])
+    assert math.isnan(top_k.in_random_order(data, order=[1, 1], rng=np.random.default_rng(0)).ndcg[0])
+    alone = top_k.with_all_labels(data, "listnet", eta=0.1, order=[1, 0, 1], checkpoints=[1, 2, 3])
+    assert math.isnan(alone.ndcg[0])
+    assert alone.ndcg[1] == alone.ndcg[2] == 1.0
+
+
+def test_the_same_generator_gives_the_same_game_and_another_another():
+    data = drawn(9)
+    games = [
+        top_k.run(data, "kl", k=1, gamma=0.3, eta=0.05, order=[0, 1, 2] * 50, rng=np.random.default_rng(seed)).w
+        for seed in (1, 1, 2)
+    ]
+    assert (games[0] == games[1]).all()
+    assert (games[0] != games[2]).any()
+
+
+def test_scores_too_large_for_an_exponential_end_at_the_surface_of_the_ball():
+    data = RankingData.from_arrays([[900.0], [-900.0]], [1, 0], [1, 1])
+    found = top_k.run(data, "kl", k=1, gamma=0.5, eta=1.0, radius=2.0, order=[0] * 100, rng=np.random.default_rng(0))
+    assert abs(found.w[0]) == pytest.approx(2.0)
+
+
+GOOD = {"surrogate": "squared", "k": 1, "gamma": 0.1, "eta": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"gamma": 0.0}, "gamma: expected a number above 0 and below 1, found 0.0"),
+        ({"gamma": 1.0}, "gamma"),
+        ({"gamma": math.nan}, "gamma"),
+        ({"eta": 0.0}, "eta: expected a finite step > 0, found 0.0"),
+        ({"eta": math.inf}, "eta"),
+        ({"k": 0}, "k: expected a whole number >= 1"),
+        ({"k": 4}, "k: expected at most the length of the shortest list, 3, found 4"),
+        ({"surrogate": "ranksvm"}, r"ranksvm: expected k >= 2.*Lemma 2"),
+        ({"surrogate": "listnet", "k": 2}, r"listnet.*Lemma 3.*k = 2"),
+        ({"surrogate": "svm-map"}, "surrogate: expected one of squared"),
+        ({"surrogate": surrogates.create("ranksvm", normalisation="mean"), "k": 2}, "normalisation 'sum'"),
+        ({"surrogate": surrogates.create("smooth-dcg", k=2)}, "published loss, k = 1"),
+        ({"y_max": 1}, "expected a label of at most y_max = 1, found"),
+        ({"radius": -1.0}, "radius"),
+        ({"order": []}, "at least one round"),
+        ({"order": [99]}, "order: expected queries from 0 to 9"),
+        ({"checkpoints": [2, 1]}, "checkpoints: expected rising whole numbers in 1..10"),
+        ({"checkpoints": [11]}, "checkpoints"),
+        ({"judge": [math.nan]}, "judge"),
+    ],
+)
+def test_bad_input_is_one_clear_error_before_any_round(wrong, message):
+    data = RankingData.from_arrays(np.ones((30, 2)), [0, 1, 2] * 10, np.repeat(np.arange(10), 3))
+    with pytest.raises(DataError, match=message):
+        top_k.run(data, **{**GOOD, **wrong}, rng=np.random.default_rng(0))
+
+
+def test_unknown_probabilities_are_refused():
+    with pytest.raises(ConfigurationError, match="as-printed"):
+        top_k.run(drawn(1), **GOOD, probabilities="as printed", rng=np.random.default_rng(0))  # type: ignore[arg-type]
+
+
+def test_features_that_are_not_finite_never_get_in():
+    with pytest.raises(DataError, match="expected a finite number"):
+        RankingData.from_arrays([[math.nan]], [0], [1])
+
+
+@pytest.mark.parametrize(
+    ("shown", "labels", "message"),
+    [([5], [1], "shown"), ([0, 0], [1, 1], "shown"), ([0], [0.5], "label"), ([], [], "k: expected")],
+)
+def test_bad_estimates_are_refused(shown, labels, message):
+    with pytest.raises(DataError, match=message):
+        top_k.estimate("squared", [0.0, 1.0], shown, labels, gamma=0.1)
+
+
+def test_training_keeps_the_step_that_validation_likes_best():
+    data = drawn(11, n=60)
+    chosen = {"surrogate": "ranksvm", "k": 2, "steps": [1e-4, 1.0], "passes": 20, "radius": 5.0, "selection": "ndcg"}
+    train = learners.create("top-k-feedback")
+    trained = train(data.take(range(40)), data.take(range(40, 60)), chosen, 3)
+    assert trained.record["validation"] == max(tried["validation"] for tried in trained.record["tried"])
+    ndcg = metrics.ndcg(trained.model.score(data), data.y, data.offsets).mean()
+    assert ndcg > metrics.ndcg(np.zeros(data.n_documents), data.y, data.offsets).mean() + 0.1
+    again = train(data.take(range(40)), data.take(range(40, 60)), chosen, 3)
+    assert again.record == trained.record
+
+
+def test_wrong_settings_of_training_are_named():
+    train, data = learners.create("top-k-feedback"), drawn(12)
+    chosen = {"surrogate": "kl", "k": 1, "steps": [1.0], "passes": 1, "radius": None, "selection": "ndcg"}
+    with pytest.raises(ConfigurationError, match="unknown setting of top-k-feedback 'stpes'"):
+        train(data, data, {**chosen, "stpes": [1.0]}, 0)
+    with pytest.raises(ConfigurationError, match="steps: expected a list"):
+        train(data, data, {**chosen, "steps": 1.0}, 0)
+    with pytest.raises(DataError, match="validation"):
+        train(data, data.take([]), chosen, 0)

@@ -1,0 +1,95 @@
+"""Does the page of cone say what its tables hold, and nothing without them?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from pipeline_lib.reporting.blocks import Paragraph, Subsection
+from pipeline_lib.reporting.pages import cone
+from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.tables import Table, to_csv
+
+
+def words(blocks: tuple[object, ...]) -> str:
+    [part] = blocks
+    assert isinstance(part, Subsection)
+    return " ".join(block.text for block in part.blocks if isinstance(block, Paragraph))
+
+
+def test_no_tables_no_page(tmp_path: Path) -> None:
+    assert cone.build(ResultsFolder.at(tmp_path)) is None
+
+
+def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    row = {
+        "dataset": "MQ2008",
+        "method": "ListNet",
+        "model": "listnet",
+        "measure": "MAP",
+        "published": 0.450,
+        "fold1": 0.448,
+        "fold1_low": 0.40,
+        "fold1_high": 0.50,
+        "five_fold_mean": 0.475,
+        "five_fold_sd": 0.05,
+        "delta": -0.002,
+        "status": "verified",
+    }
+    pl.DataFrame([row]).write_parquet(tmp_path / cone.TABLE_1)
+    blocks = cone.table_1(ResultsFolder.at(tmp_path))
+    said = words(blocks)
+    assert "1 of 1 numbers of fold 1 lie within .015" in said
+    assert "1 of 1 published numbers lie nearer to our fold 1" in said
+    [part] = blocks
+    assert isinstance(part, Subsection)
+    [table] = [block for block in part.blocks if isinstance(block, Table)]
+    assert table.name == "cone-table1-mq2008"
+    header, line = to_csv(table).splitlines()[:2]
+    assert header == "method,measure,published,fold1,five_fold_mean,five_fold_sd,delta,status"
+    assert line.startswith("ListNet,MAP,0.45,0.448,")
+
+
+def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    names = ("largest_difference_inside", "largest_norm_on_the_negative", "largest_difference_to_nnls")
+    for left, said in ((0.7, "in general, no: up to 70 %"), (0.0, "no other cone among those drawn")):
+        rows = [
+            {"claim": "cone-project", "case": f"{kind}: {name}", "d": 3, "K": 2, "value": value}
+            for kind in ("acute", "any")
+            for name in names
+            for value in [left if (kind, name) == ("any", names[1]) else 0.0]
+        ]
+        pl.DataFrame(rows).write_parquet(tmp_path / cone.IDENTITIES)
+        assert said in words(cone.identities(ResultsFolder.at(tmp_path)))
+
+
+def test_a_pass_that_rises_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    for last, said in ((1.5, "in every pass of every method"), (2.5, "not with EG (query)")):
+        rows = [
+            {"dataset": "sim", "method": "eg", "updates": "query", "pass": t, "objective": value, "met": None}
+            for t, value in enumerate((3.0, 2.0, last))
+        ]
+        pl.DataFrame(rows, schema_overrides={"met": pl.Float64}).write_parquet(tmp_path / cone.DESCENT)
+        assert said in words(cone.descent(ResultsFolder.at(tmp_path)))
+
+
+def test_the_power_of_s_max_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    values = dict.fromkeys(("s_mean", "beta", "beta_bound", "gamma", "empirical_risk", "test_risk", "bound"), 1.0)
+    rows = [
+        {"P": P, "method": "eg", "repetition": 0, "s_max": 1.0 / P, "largest_ratio": 0.5, **values}
+        | {"bound_by_theorem_2": 5.0, "largest_possible_risk": 4.0}
+        for P in (10, 20, 40)
+    ]
+    pl.DataFrame(rows).write_parquet(tmp_path / cone.STABILITY)
+    for high, said in ((-0.9, "so for EG"), (-0.4, "nowhere here")):
+        fit = {"method": "eg", "statistic": "s_max", "slope": -1.0, "low": -1.1, "high": high}
+        pl.DataFrame([fit]).write_parquet(tmp_path / cone.EXPONENTS)
+        text = words(cone.stability(ResultsFolder.at(tmp_path)))
+        assert said in text
+        assert "at most 50 %" in text
+        assert "in 3 of them" in text

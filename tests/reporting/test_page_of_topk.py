@@ -1,0 +1,64 @@
+"""Does the page of topk say what its tables hold, and nothing without them?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pipeline_lib.reporting.blocks import Paragraph, Subsection
+from pipeline_lib.reporting.pages import topk
+from pipeline_lib.reporting.results import ResultsFolder
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> ResultsFolder:
+    (tmp_path / "tables").mkdir()
+    return ResultsFolder.at(tmp_path)
+
+
+def write(results: ResultsFolder, name: str, rows: list[dict[str, object]]) -> None:
+    pl.DataFrame(rows).write_parquet(results.path / name)
+
+
+def words(blocks: tuple[object, ...]) -> str:
+    [part] = blocks
+    assert isinstance(part, Subsection)
+    return " ".join(block.text for block in part.blocks if isinstance(block, Paragraph))
+
+
+def test_no_tables_no_page(results: ResultsFolder) -> None:
+    assert topk.build(results) is None
+
+
+@pytest.mark.parametrize(("bias", "said"), [(1e-15, "they are unbiased"), (0.2, "they are biased")])
+def test_a_bias_is_said(results: ResultsFolder, bias: float, said: str) -> None:
+    row = {"claim": "topk-estimators", "surrogate": "kl", "k": 1, "gamma": 0.1, "largest_relative_bias": bias}
+    rows = [{**row, "probabilities": kind} for kind in ("correct", "as-printed")]
+    write(results, topk.BIASES, rows)
+    assert said in words(topk.estimators(results))
+
+
+@pytest.mark.parametrize(("moment", "said"), [(0.5, "It does not"), (5.0, "It does for kl")])
+def test_an_exceeded_constant_is_said(results: ResultsFolder, moment: float, said: str) -> None:
+    row = {"surrogate": "kl", "m": 2, "radius": 1.0, "y_max": 4, "second_moment": moment, "printed": 1.0, "valid": 9.0}
+    write(results, topk.MOMENTS, [row])
+    assert said in words(topk.moments(results))
+
+
+@pytest.mark.parametrize(("regret", "said"), [(9.0, "No learner falls below"), (1.0, "contradicts the theorem")])
+def test_a_learner_below_the_limit_is_said(results: ResultsFolder, regret: float, said: str) -> None:
+    cell = {"adversary": "p", "quantity": "E[y]", "measured": 0.45, "published": 0.45}
+    write(results, topk.TABLE_1, [{**cell, "document": i} for i in (1, 2, 3)])
+    row = {"learner": "kl", "linear_limit": 2.0, "regret": regret, "low": regret, "high": regret}
+    write(results, topk.GAME, [{**row, "T": T} for T in (100, 1000)])
+    assert said in words(topk.adversary(results))
+
+
+@pytest.mark.parametrize(("low", "said"), [(0.6, "no interval lies above 2/3"), (0.7, "some interval lies above 2/3")])
+def test_a_regret_that_grows_too_fast_is_said(results: ResultsFolder, low: float, said: str) -> None:
+    write(results, topk.EXPONENTS, [{"surrogate": "kl", "slope": 0.75, "low": low, "high": 0.8}])
+    row = {"surrogate": "kl", "regret": 10.0, "low": 9.0, "high": 11.0, "exploration": 2.0}
+    write(results, topk.REGRET, [{**row, "T": T} for T in (100, 1000)])
+    assert said in words(topk.regret(results))

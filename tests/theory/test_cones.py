@@ -1,0 +1,97 @@
+"""Are projections onto cones, second moments of pairs, and the stability bounds what their formulas say?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import nnls
+
+from pipeline_lib import RankingData
+from pipeline_lib.errors import DataError
+from pipeline_lib.theory import cones, stability
+
+
+@given(st.integers(0, 2**30))
+@settings(max_examples=100, deadline=None)
+def test_projections_are_those_of_non_negative_least_squares(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    d, K = int(rng.integers(1, 8)), int(rng.integers(1, 8))
+    U, z = rng.standard_normal((d, K)), rng.standard_normal(d)
+    w = cones.project(U, z)
+    assert (w >= 0).all()
+    np.testing.assert_allclose(U @ w, U @ nnls(U, z)[0], atol=1e-9)
+
+
+def test_a_point_of_the_negative_cone_need_not_go_to_zero() -> None:
+    # Errata, letter V: -u_1 lies at 45 degrees from u_2.
+    U = np.array([[1.0, -math.sqrt(0.5)], [0.0, math.sqrt(0.5)]])
+    assert not cones.acute(U)
+    assert np.linalg.norm(U @ cones.project(U, -U[:, 0])) == pytest.approx(math.sqrt(0.5))
+
+
+@given(st.integers(0, 2**30))
+@settings(max_examples=50, deadline=None)
+def test_in_an_acute_cone_it_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    U = np.abs(rng.standard_normal((4, 3)))
+    assert cones.acute(U)
+    assert not cones.project(U, -U @ rng.exponential(size=3)).any()
+
+
+@given(st.integers(0, 2**30))
+@settings(max_examples=30, deadline=None)
+def test_the_second_moment_is_that_of_all_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, 4)
+    X, y = rng.standard_normal((sizes.sum(), 3)), rng.integers(0, 3, sizes.sum())
+    y[:2] = (0, 1) if sizes[0] > 1 else y[:2]
+    data = RankingData.from_arrays(X, y, np.repeat(np.arange(4), sizes))
+    z = np.array(
+        [
+            data.X64[i] - data.X64[j]
+            for a, b in zip(data.offsets[:-1], data.offsets[1:], strict=True)
+            for i in range(a, b)
+            for j in range(a, b)
+            if data.y[i] > data.y[j]
+        ]
+    )
+    if len(z):
+        np.testing.assert_allclose(cones.second_moment(data), z.T @ z / len(z), atol=1e-9)
+    else:
+        with pytest.raises(DataError, match="different labels"):
+            cones.second_moment(data)
+
+
+@given(st.integers(0, 2**30))
+@settings(max_examples=60, deadline=None)
+def test_theorem_2_bounds_the_change_of_every_loss(seed: int) -> None:
+    from pipeline_lib.learners import cone
+
+    rng = np.random.default_rng(seed)
+    d, K, high = int(rng.integers(1, 5)), int(rng.integers(1, 5)), float(rng.uniform(1, 3))
+    problem = cone.Problem(weighted=False, band=(1.0, high))
+    rho, c = problem.rho_of(d), problem.c_of(d)
+    data = RankingData.from_arrays(3 * rng.standard_normal((6, d)), [0, 1, 0, 2, 1, 0], [1] * 6)
+    U = cone.started(d, K, problem, (seed,))
+    other = U + rng.choice([0.01, 0.3]) * rng.standard_normal((d, K))
+    other *= np.minimum(1.0, c / np.linalg.norm(other, axis=0))
+    change = np.abs(cone.pair_losses(data, U, problem) - cone.pair_losses(data, other, problem)).max()
+    s = float(np.linalg.norm(U - other, ord=2))
+    assert change <= stability.bound_on_beta(s, K=K, rho=rho, c=c, largest_sum=high) + 1e-7
+
+
+def test_bounds_refuse_what_is_out_of_range() -> None:
+    for call in (
+        lambda: stability.risk_bound(1.0, -1.0, 1.0, 10, 0.1),
+        lambda: stability.risk_bound(1.0, 1.0, 1.0, 0, 0.1),
+        lambda: stability.risk_bound(1.0, 1.0, 1.0, 10, 1.0),
+        lambda: stability.bound_on_beta(math.nan, K=1, rho=1.0, c=1.0, largest_sum=1.0),
+        lambda: stability.bound_on_beta(1.0, K=0, rho=1.0, c=1.0, largest_sum=1.0),
+        lambda: cones.project([[1.0]], [1.0, 2.0]),
+    ):
+        with pytest.raises(DataError):
+            call()
