@@ -68,7 +68,7 @@ COSTS: Mapping[str, Cost] = {
     "lists_averages": Cost(5.0, 0.0),
     "lists_summary": Cost(4.0, 0.0),
     "cone_cones": Cost(10.0, 0.0, 800.0),
-    "cone_bases_fold": Cost(4.0, 3.0, 600.0, 20.0),
+    "cone_bases_fold": Cost(3.0, 100.0, 600.0, 20.0),
     "cone_bases": Cost(2.0, 0.0),
     "cone_stability_slice": Cost(8.0, 0.0),
     "cone_stability": Cost(2.0, 0.0),

@@ -86,7 +86,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     >>> data = RankingData.from_arrays(X, [1, 0, 0, 1], [1, 1, 2, 2])
     >>> result = run(data, "map", rounds=2)
     >>> result.features, result.alphas.round(4)
-    (array([0, 1]), array([0.973 , 1.0726]))
+    (array([0, 1]), array([0.973 , 1.1306]))
     """
     for name, value in (("rounds", rounds), ("repeats", 1 if repeats is None else repeats)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:

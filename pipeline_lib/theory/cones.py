@@ -6,7 +6,7 @@ The cone of U (d x K) is {U w : w >= 0}; the projection (1) of `cone` is min ove
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
@@ -70,6 +70,27 @@ def acute(U: ArrayLike) -> bool:
     return bool((basis.T @ basis >= 0.0).all())
 
 
+def pairs_of(data: RankingData) -> NDArray[np.int64]:
+    """The number of pairs of differently labelled documents of every query, shape (Q,).
+
+    Example
+    -------
+    >>> pairs_of(RankingData.from_arrays(np.zeros((4, 1)), [0, 1, 2, 1], [1, 1, 1, 2]))
+    array([3, 0])
+    """
+    counts, _ = _levels(data)
+    pairs: NDArray[np.int64] = (data.documents_per_query**2 - (counts**2).sum(axis=1)) // 2
+    return pairs
+
+
+def _levels(data: RankingData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    # How many documents of each label every query has, shape (Q, levels), and the query of every document.
+    query = np.repeat(np.arange(data.n_queries), data.documents_per_query)
+    levels = int(data.y.max(initial=0)) + 1
+    counts = np.bincount(query * levels + data.y, minlength=data.n_queries * levels)
+    return counts.reshape(data.n_queries, levels), query
+
+
 def second_moment(data: RankingData) -> Floats:
     """The uncentred second moment of the ordered differences x_l - x_m, y_l > y_m, over all pairs; shape (d, d).
 
@@ -89,10 +110,9 @@ def second_moment(data: RankingData) -> Floats:
     array([[2.5]])
     """
     X, y = data.X64, data.y
-    query = np.repeat(np.arange(data.n_queries), data.documents_per_query)
-    levels = int(y.max(initial=0)) + 1
+    counts, query = _levels(data)
+    levels = counts.shape[1]
     cell = query * levels + y
-    counts = np.bincount(cell, minlength=data.n_queries * levels).reshape(data.n_queries, levels)
     sums = np.zeros((data.n_queries * levels, data.n_features))
     np.add.at(sums, cell, X)
     others = data.documents_per_query[query] - counts[query, y]

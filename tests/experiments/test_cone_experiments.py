@@ -11,7 +11,7 @@ from pipeline_lib.experiments.cone import adarank, bases, cones, stability, tabl
 from pipeline_lib.reporting.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 
-CONES = {"cones": 3, "features": [3], "bases": [1, 2], "queries": 6, "basis": 2, "passes": 3, "fold_steps": 500}
+CONES = {"cones": 3, "features": [3], "bases": [1, 2], "pairs": 40, "basis": 2, "passes": 3, "fold_steps": 500}
 BASES = {
     "bases": [1, 2],
     "basis": 2,
@@ -61,6 +61,14 @@ def test_cones_hand_in_four_claims_and_only_obtuse_cones_break_the_projection() 
 def test_without_data_the_reason_is_said() -> None:
     found = cones.run(cones.Settings.from_mapping(CONES), {}, 1)
     assert [one.claim for one in found.evidence if one.not_run] == ["cone-norm", "cone-descent", "cone-fig4"]
+
+
+def test_some_queries_reach_the_number_of_pairs() -> None:
+    data = sample(20, 0)
+    chosen = cones.some_queries(data, 40, np.random.default_rng(1))
+    pairs = cones.cones.pairs_of(chosen)
+    assert 40 <= pairs.sum() < 40 + pairs.max()
+    assert cones.some_queries(data, 10**9, np.random.default_rng(1)).n_queries == 20
 
 
 def test_the_largest_norm_is_that_of_the_largest_difference() -> None:

@@ -12,8 +12,9 @@ from .conftest import Project
 pytestmark = pytest.mark.workflow
 
 CONE = {
-    "cones": {"cones": 2, "features": [3], "bases": [2], "queries": 5, "basis": 2, "passes": 3, "fold_steps": 200},
+    "cones": {"cones": 2, "features": [3], "bases": [2], "pairs": 50, "basis": 2, "passes": 3, "fold_steps": 200},
     "bases": {
+        "datasets": "all",
         "bases": [1, 2],
         "basis": 2,
         "starts": 1,

@@ -155,11 +155,12 @@ def per_fold(pattern):
     ]
 
 
-def per_dataset_fold(pattern):
-    """The pattern for every fold of every data set at hand."""
+def per_dataset_fold(pattern, datasets="all"):
+    """The pattern for every fold of every data set at hand, or of those of them that are named."""
     return [
         pattern.format(study=STUDY.name, dataset=dataset, fold=fold)
         for dataset in DATASETS
+        if datasets == "all" or dataset in datasets
         for fold in STUDY.folds(dataset)
     ]
 

@@ -1,5 +1,6 @@
 # ConeRank: the experiments of the paper cone.
 TABLE_1_DATASETS = ("MQ2008", "MQ2007")
+BASES = config["experiments"]["cone"]["bases"]
 
 
 rule cone_cones:
@@ -54,7 +55,7 @@ rule cone_bases_fold:
         mem_mb=mem_mb("cone_bases_fold"),
         runtime=runtime("cone_bases_fold"),
     params:
-        settings=compact(config["experiments"]["cone"]["bases"]),
+        settings=compact({key: value for key, value in BASES.items() if key != "datasets"}),
         seed=config["seed"],
     shell:
         "python -m pipeline_lib cone-bases-fold --settings {params.settings:q} --seed {params.seed} "
@@ -66,8 +67,8 @@ rule cone_bases:
     """All folds of the comparison of bases: Figure 3, K = 1 beside RankSVM, and the votes of Algorithm 2."""
     input:
         code=code("cone_bases"),
-        measured=per_dataset_fold("results/{study}/slices/cone-bases/{dataset}/fold-{fold}.parquet"),
-        votes=per_dataset_fold("results/{study}/slices/cone-votes/{dataset}/fold-{fold}.parquet"),
+        measured=per_dataset_fold("results/{study}/slices/cone-bases/{dataset}/fold-{fold}.parquet", BASES["datasets"]),
+        votes=per_dataset_fold("results/{study}/slices/cone-votes/{dataset}/fold-{fold}.parquet", BASES["datasets"]),
     output:
         tables=[
             table("cone-bases"),

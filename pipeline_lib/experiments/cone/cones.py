@@ -36,8 +36,8 @@ class Settings:
         Random cones of each shape, acute and others, for the projection.
     features, bases : rising ints >= 1
         Their d and K (those with K <= d).
-    queries : int
-        Of every data set, for the traces of the objective.
+    pairs : int
+        Of every data set, about, for the traces of the objective: of random queries until there are so many.
     basis : int
         K of the traces.
     passes : int
@@ -49,13 +49,13 @@ class Settings:
     cones: int
     features: tuple[int, ...]
     bases: tuple[int, ...]
-    queries: int
+    pairs: int
     basis: int
     passes: int
     fold_steps: int
 
     def __post_init__(self) -> None:
-        for name in ("cones", "queries", "basis", "passes", "fold_steps"):
+        for name in ("cones", "pairs", "basis", "passes", "fold_steps"):
             settings.whole(f"cone.cones.{name}", getattr(self, name), 1)
         for name in ("features", "bases"):
             settings.wholes(f"cone.cones.{name}", getattr(self, name), 1)
@@ -110,7 +110,7 @@ def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Resu
         }
         spectra.append(Trial({"dataset": name, "features": data.n_features}, values, SPECTRUM))
         rng = generator(seed, "cone-descent", name)
-        chosen = inside.take(np.sort(rng.permutation(inside.n_queries)[: asked.queries]))
+        chosen = some_queries(inside, asked.pairs, rng)
         if cone.has_pairs(chosen):
             found, steps = _traces(asked, name, chosen, seed)
             descent += found
@@ -195,6 +195,14 @@ def eigenvalues(name: str, data: RankingData) -> list[dict[str, Any]]:
         {"dataset": name, "index": i, "eigenvalue": float(value), "cumulative": float(share)}
         for i, (value, share) in enumerate(zip(values, shares, strict=True), 1)
     ]
+
+
+def some_queries(data: RankingData, pairs: int, rng: np.random.Generator) -> RankingData:
+    """Random queries of ``data``, in their order: as many as it takes to reach so many pairs, or all."""
+    order = rng.permutation(data.n_queries)
+    counted = np.cumsum(cones.pairs_of(data)[order])
+    enough = int(np.searchsorted(counted, pairs)) + 1
+    return data.take(np.sort(order[:enough]))
 
 
 def _traces(asked: Settings, name: str, data: RankingData, seed: int) -> tuple[list[dict[str, Any]], list[Trial]]:

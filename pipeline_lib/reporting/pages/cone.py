@@ -136,9 +136,10 @@ def _adarank(results: ResultsFolder, dataset: str, published: list[Row]) -> list
     words = (
         "Why does AdaRank deviate? Its rounds decide: on fold 1, stopping where the validation part is best gives MAP "
         f"{_range(held, 3)}, and the best stop there is, known only from the test part, {best:.3f}; published are "
-        f"{_range(wanted, 3)}. As printed, AdaRank stalls: after {stalled[0]['rounds']} rounds it has chosen "
-        f"{_range((row['features'] for row in stalled), 0)} different features, since a feature that is chosen again "
-        "ranks as before and is chosen for ever. The rule behind the published numbers is not known."
+        f"{_range(wanted, 3)}. As printed, AdaRank stalls, since a feature that is chosen again ranks as before and is "
+        f"chosen for ever: in {stalled[0]['rounds']} rounds it chooses no more than "
+        f"{max(row['features'] for row in stalled)} of all features. The rule behind the published numbers is not "
+        "known."
     )
     columns = [
         Column("boosted", "Boosted", "left"),
@@ -407,7 +408,8 @@ def stability(results: ResultsFolder) -> tuple[Block, ...]:
         + "; ".join(f"{r['slope']:.2f} ({r['low']:.2f} to {r['high']:.2f}) for {METHODS[m]}" for m, r in slopes.items())
         + ". Theorem 1 says something for many queries only where the power lies below -1/2: "
         + (f"so for {' and '.join(informed)}." if informed else "nowhere here.")
-        + " With a constant step, the last visits of a query leave a mark that more queries do not make smaller."
+        + " The steps are constant, as published: the last visit to a query then leaves a mark whose size does not "
+        "depend on P."
     )
     figure = Figure(
         name="cone-stability",
