@@ -2,8 +2,8 @@
 
 Risks of 40 linear rankers on 2,000 queries of 50 documents, 10 features, ListNet: all at once by blocks of queries, as
 the grid does (memory then holds one block), beside one ranker at a time. Below, a whole slice of the grid (two samples,
-all learners, the search for the worst gap, and a held-out sample as large) for one m: seconds a query, so that a row of
-equal numbers says that the cost grows linearly in m, and equal rows that it grows linearly in n.
+all learners, the search for the worst gap, and a held-out sample as large) for one m: processor seconds a query, so
+that a row of equal numbers says that the cost grows linearly in m, and equal rows that it grows linearly in n.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ def measure() -> list[Timing]:
 
 
 def scaling() -> list[Scaling]:
-    """Seconds a query of a slice of the grid against m, for two n."""
+    """Processor seconds a query of a slice of the grid against m, for two n."""
     found = []
     for n in SAMPLES:
         seconds = []
         for m in LENGTHS:
             asked = _slice(n, m)
             grid.run(asked, "listnet", 0)
-            start = time.perf_counter()
+            start = time.process_time()
             grid.run(asked, "listnet", 0)
-            seconds.append((time.perf_counter() - start) / n)
+            seconds.append((time.process_time() - start) / n)
         found.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
     return found
 

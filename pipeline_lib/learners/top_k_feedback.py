@@ -172,6 +172,7 @@ def run(
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     _check_order(loss, k)
     _between("gamma", gamma)
+    _check_step(eta)
     if probabilities not in get_args(Probabilities):
         raise unknown("kind of probabilities", probabilities, get_args(Probabilities))
     queries = rounds.checked(data, order)
@@ -207,6 +208,7 @@ def with_all_labels(
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     _check_kind(loss, _KINDS)
+    _check_step(eta)
     queries = rounds.checked(data, order)
     rng = generator("unused: nothing is random")
     return _played(data, loss, 0, 0.0, eta, queries, radius, False, checkpoints, losses, judge, rng)
@@ -224,7 +226,7 @@ def in_random_order(
     array([0.81])
     """
     queries, loss = rounds.checked(data, order), surrogates.create("squared")
-    return _played(data, loss, 1, 1.0, 1e-300, queries, None, False, checkpoints, False, None, rng)
+    return _played(data, loss, 1, 1.0, 0.0, queries, None, False, checkpoints, False, None, rng)
 
 
 def estimate(
@@ -326,8 +328,6 @@ def _played(
     judge: ArrayLike | None,
     rng: np.random.Generator,
 ) -> Run:
-    if not (math.isfinite(eta) and eta > 0.0):
-        raise DataError(f"eta: expected a finite step > 0, found {eta}")
     if radius is not None and not (math.isfinite(radius) and radius > 0.0):
         raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
     if not len(queries):
@@ -631,6 +631,11 @@ def _check_order(loss: Surrogate, k: int) -> None:
 def _between(name: str, value: float) -> None:
     if not 0.0 < value < 1.0:
         raise DataError(f"{name}: expected a number above 0 and below 1, found {value}")
+
+
+def _check_step(eta: float) -> None:
+    if not (math.isfinite(eta) and eta > 0.0):
+        raise DataError(f"eta: expected a finite step > 0, found {eta}")
 
 
 def _check_labels(data: RankingData, y_max: int | None) -> None:

@@ -192,30 +192,31 @@ def _count_plainly(axis: Axis) -> None:
 
 
 def heat_maps(
-    panels: Mapping[str, Sequence[Sequence[float]]],
+    panels: Mapping[str, Sequence[Sequence[float | None]]],
     rows: Sequence[str],
     columns: Sequence[str],
     *,
     xlabel: str,
     ylabel: str,
-    digits: int = 3,
+    form: str = ".3f",
 ) -> Drawing:
-    """Draw tables of positive numbers side by side, darker for larger, each cell with its number.
+    """Draw tables of positive numbers side by side, darker for larger, each cell with its number; None stays empty.
 
     Every panel has a scale of its own (logarithmic): what is compared is how its numbers change, not the panels.
     """
-    import math
-
     figure = _drawing(0.34 * len(rows) + 1.15)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
-        known = [value for row in values for value in row if value > 0.0] or [1.0]
-        low, high = math.log(min(known)), math.log(max(known))
-        shades = [[(math.log(max(v, min(known))) - low) / ((high - low) or 1.0) for v in row] for row in values]
+        known = [value for row in values for value in row if value is not None and value > 0.0] or [1.0]
+        low, width = math.log(min(known)), math.log(max(known) / min(known)) or 1.0
+        shades = [
+            [math.nan if v is None else (math.log(max(v, min(known))) - low) / width for v in row] for row in values
+        ]
         axis.imshow(shades, cmap="Blues", vmin=0.0, vmax=1.6, aspect="auto")
         for i, row in enumerate(values):
             for j, value in enumerate(row):
-                axis.text(j, i, f"{value:.{digits}f}".lstrip("0"), ha="center", va="center", fontsize=6.5)
+                if value is not None:
+                    axis.text(j, i, f"{value:{form}}".lstrip("0"), ha="center", va="center", fontsize=6.5)
         axis.set_title(title, fontsize=8.5)
         axis.set_xticks(range(len(columns)), columns)
         axis.set_yticks(range(len(rows)), rows)
@@ -260,39 +261,6 @@ def line_panels(
         axis.grid()
     axes[0].set(ylabel=ylabel)
     figure.legend(handles=[handles[label] for label in labels], loc="outside lower center", ncols=min(4, len(labels)))
-    return figure
-
-
-def heat_map(
-    values: Sequence[Sequence[float | None]],
-    *,
-    columns: Sequence[str],
-    rows: Sequence[str],
-    xlabel: str,
-    ylabel: str,
-    title: str,
-) -> Drawing:
-    """Draw a table of positive numbers as shades of grey by their logarithm, each with its number; None stays empty.
-
-    ``values`` holds a row of the grid each, the first at the bottom.
-    """
-    from matplotlib.colors import LogNorm
-
-    figure = _drawing(0.42 * len(rows) + 1.3)
-    axis = figure.subplots()
-    known = [value for row in values for value in row if value is not None]
-    grid = [[math.nan if value is None else value for value in row] for row in values]
-    norm = LogNorm(min(known), max(max(known), 1.0001 * min(known)))
-    # Light enough throughout for dark numbers to be read, on screen and in print.
-    axis.imshow(grid, norm=norm, cmap="Blues", alpha=0.55, origin="lower", aspect="auto")
-    for i, row in enumerate(values):
-        for j, value in enumerate(row):
-            if value is not None:
-                axis.text(j, i, f"{value:.3g}", ha="center", va="center", fontsize=8, color=INK)
-    axis.set_xticks(range(len(columns)), columns)
-    axis.set_yticks(range(len(rows)), rows)
-    axis.set(xlabel=xlabel, ylabel=ylabel)
-    axis.set_title(title, fontsize=8.5, loc="left")
     return figure
 
 

@@ -114,14 +114,18 @@ def test_wrong_settings_of_the_perceptron_are_refused(change, said):
         perceptron.Settings.from_mapping({**ONLINE, **change})
 
 
-def test_the_regularisation_and_the_bound_are_those_of_theorem_8():
-    L, B, n = 1.7, 3.0, 50
-    assert risk.theorem_l2(L, B, n) ** 2 == pytest.approx(4 * L**2 / n / (B**2 / 2 + 4 * B**2 / n))
-    # The lambda balances the two terms of the proof: its derivative there is 0.
-    cost = lambda l2: 4 * L**2 / (l2 * n) + l2 * (B**2 / 2 + 4 * B**2 / n)  # noqa: E731
-    best = risk.theorem_l2(L, B, n)
-    assert cost(best) <= min(cost(0.99 * best), cost(1.01 * best))
-    assert cost(best) <= risk.theorem_bound(L, B, n)
+def test_the_regularisation_and_the_bound_are_those_of_theorem_8(risks):
+    L, B = risks[0]["lipschitz"], 2.0
+    for row in risks:
+        n = row["n"]
+        assert row["bound"] == pytest.approx(2 * L * B * (8 / n + math.sqrt(2 / n)))
+        if row["regularisation"] == "theorem":
+            assert row["l2"] ** 2 == pytest.approx(4 * L**2 / n / (B**2 / 2 + 4 * B**2 / n))
+            # The lambda balances the two terms of the proof, whose sum the bound is.
+            l2, smaller = row["l2"], 0.99 * row["l2"]
+            cost = [4 * L**2 / (one * n) + one * (B**2 / 2 + 4 * B**2 / n) for one in (l2, smaller, l2 / 0.99)]
+            assert cost[0] <= min(cost[1:])
+            assert cost[0] <= row["bound"]
 
 
 @pytest.fixture(scope="module")

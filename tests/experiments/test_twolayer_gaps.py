@@ -129,6 +129,15 @@ def test_limits_are_found_in_noise(truth):
     assert found.high - found.low < 0.01
 
 
+def test_joint_intervals_hold_all_together():
+    rng = np.random.default_rng(2)
+    level, missed = gaps.joint_level(10), 0
+    for _ in range(400):
+        intervals = [gaps.mean_interval(rng.normal(size=20), level) for _ in range(10)]
+        missed += any(not one.low <= 0.0 <= one.high for one in intervals)
+    assert 5 <= missed <= 35  # 20 expected; 160 at 95 % each
+
+
 def test_ratios_by_simulation():
     rng = np.random.default_rng(1)
     inside = 0

@@ -96,7 +96,7 @@ def test_the_choice_is_not_judged_on_what_chose_it():
     gains = []
     for _ in range(300):
         errors = {m: rng.normal(size=20) for m in range(2, 40)}
-        found = tradeoff._compared(errors, 80, 1.0, rng)
+        found = tradeoff._compared(errors, 80, 1.0, rng, 0.95)
         deepest = found["error_deepest"]
         assert isinstance(deepest, Interval)
         gains.append(deepest.value - float(found["error_inner"]))  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ def test_an_inner_minimum_is_seen():
     rng = np.random.default_rng(0)
     level = rng.normal(size=40)  # folds differ more than splits
     errors = {m: level + (np.log(m) - 2.0) ** 2 / 10 + 0.01 * rng.normal(size=40) for m in (2, 4, 8, 20, 60)}
-    found = tradeoff._compared(errors, 120, 10.0, rng)
+    found = tradeoff._compared(errors, 120, 10.0, rng, 0.95)
     for end in ("error_deepest", "error_shallowest"):
         interval = found[end]
         assert isinstance(interval, Interval)

@@ -177,7 +177,7 @@ def test_a_judge_takes_the_place_of_the_loss():
 
 
 def test_random_order_is_uniform():
-    data = RankingData.from_arrays(np.zeros((4, 1)), [1, 0, 0, 0], [1, 1, 1, 1])
+    data = RankingData.from_arrays(np.ones((4, 1)), [1, 0, 0, 0], [1, 1, 1, 1])
     found = top_k.in_random_order(data, order=[0] * 20_000, rng=np.random.default_rng(8))
     mean = np.mean(1.0 / np.log2(np.arange(2, 6)))
     spread = np.std(1.0 / np.log2(np.arange(2, 6))) / math.sqrt(20_000)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
+from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.pages import topk
 from pipeline_lib.reporting.results import ResultsFolder
 
@@ -62,3 +63,24 @@ def test_a_regret_that_grows_too_fast_is_said(results: ResultsFolder, low: float
     row = {"surrogate": "kl", "regret": 10.0, "low": 9.0, "high": 11.0, "exploration": 2.0}
     write(results, topk.REGRET, [{**row, "T": T} for T in (100, 1000)])
     assert said in words(topk.regret(results))
+
+
+@pytest.mark.parametrize(("kl", "said"), [(0.7, "appears as printed"), (0.5, "does not appear as printed")])
+def test_the_published_order_is_looked_for(results: ResultsFolder, kl: float, said: str) -> None:
+    ends = {"ranksvm": 0.7, "kl": kl, "squared": 0.6, "smooth-dcg": 0.3, "smooth-dcg-ascent": 0.6}
+    values = {("", "listnet"): 0.8, ("", "random"): 0.4}
+    values |= {(panel, name): value for panel in ("as-printed", "correct") for name, value in ends.items()}
+    values |= {("repaired", name): 0.65 for name in ("ranksvm", "kl", "squared")}
+    rows = []
+    for (panel, learner), value in values.items():
+        for t in (100, 1000):
+            row = {"dataset": "made", "panel": panel, "learner": learner, "round": t, "ndcg": value, "seeds": 2}
+            rows.append({**row, "low": value - 0.01, "high": value + 0.01})
+    write(results, topk.CURVES, rows)
+    assert said in words(topk.figure_1(results))
+    [part] = topk.figure_1(results)
+    assert isinstance(part, Subsection)
+    [drawn] = [block for block in part.blocks if isinstance(block, Figure)]
+    axes = drawn.draw().axes
+    assert [axis.get_title() for axis in axes] == list(topk.PANELS.values())
+    assert [len(axis.lines) for axis in axes] == [7, 7, 5]

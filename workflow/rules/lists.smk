@@ -36,7 +36,9 @@ rule lists_constants:
 
 
 LISTS_LOSSES = [entry["name"] for entry in config["experiments"]["lists"]["grid"]["losses"]]
-LISTS_SURROGATES = [entry["surrogate"] for part in ("grid", "real") for entry in config["experiments"]["lists"][part]["losses"]]
+LISTS_SURROGATES = [
+    entry["surrogate"] for part in ("grid", "real") for entry in config["experiments"]["lists"][part]["losses"]
+]
 
 
 rule lists_grid:

@@ -1,6 +1,6 @@
 """How far is regularised risk minimisation from the best ranker in a ball, and how far may it be?
 
-`slam`, Theorem 8 (= 11): with phi convex and L-Lipschitz in w, and
+`slam`, Theorem 8 (= 11), which is Theorem 6 of `lists` too: with phi convex and L-Lipschitz in w, and
 
     w_hat = argmin over ||w|| <= B of lambda/2 ||w||^2 + (1/n) sum_i phi(X_i w, y_i),
     lambda = sqrt( (4 L^2 / n) / (B^2/2 + 4 B^2/n) ),
@@ -29,6 +29,7 @@ from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
+from pipeline_lib.theory import list_bounds
 
 RISKS = "tables/slam-risk.parquet"
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
@@ -84,28 +85,6 @@ class Settings:
         return PopulationSettings(features=self.features, documents=self.documents)
 
 
-def theorem_l2(lipschitz: float, radius: float, n: int) -> float:
-    """lambda = sqrt( (4 L^2 / n) / (B^2/2 + 4 B^2/n) ) of Theorem 8.
-
-    Example
-    -------
-    >>> round(theorem_l2(2.0, 1.0, 100), 4)
-    0.5443
-    """
-    return math.sqrt((4.0 * lipschitz**2 / n) / (radius**2 / 2.0 + 4.0 * radius**2 / n))
-
-
-def theorem_bound(lipschitz: float, radius: float, n: int) -> float:
-    """2 L B (8/n + sqrt(2/n)), the right side of Theorem 8.
-
-    Example
-    -------
-    >>> round(theorem_bound(2.0, 1.0, 200), 4)
-    0.56
-    """
-    return 2.0 * lipschitz * radius * (8.0 / n + math.sqrt(2.0 / n))
-
-
 def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[str, Any]]:
     """The excess risks of one surrogate for the repetitions of one part: those that leave ``part`` by ``parts``.
 
@@ -126,7 +105,8 @@ def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[
     population = Population(asked.population())
     loss = surrogates.create(surrogate)
     labels = population.settings.y_max
-    lipschitz = loss.lipschitz(max(np.atleast_1d(asked.documents)), labels) * population.feature_norm
+    m = max(asked.documents)
+    lipschitz, longest = loss.lipschitz(m, labels), population.feature_norm
     truth = _labelled(population.draw(asked.truth, generator(seed, "slam-risk", "truth")), surrogate)
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in asked.radii}
     least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
@@ -138,7 +118,9 @@ def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[
             sample = _labelled(sample, surrogate)
             for B in asked.radii:
                 for regularisation in REGULARISATIONS:
-                    l2 = theorem_l2(lipschitz, B, n) if regularisation == "theorem" else 0.0
+                    l2 = 0.0
+                    if regularisation == "theorem":
+                        l2 = list_bounds.rerm_l2(n, radius=B, lipschitz=lipschitz, feature_norm=longest)
                     fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
                     values = loss.value(truth.X64 @ fit.w, truth.y, truth.offsets)
                     rows.append(
@@ -149,7 +131,7 @@ def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[
                             "n": n,
                             "repetition": repetition,
                             "l2": l2,
-                            "lipschitz": lipschitz,
+                            "lipschitz": lipschitz * longest,
                             "excess": float(values.mean()) - best[B].objective + best[B].gap,
                             "truth_error": float((values - least[B]).std(ddof=1) / math.sqrt(len(values))),
                             "best": best[B].objective,
@@ -157,7 +139,9 @@ def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[
                             "norm": float(np.linalg.norm(fit.w)),
                             "relative_gap": fit.relative_gap,
                             "certified": fit.certified and best[B].certified,
-                            "bound": theorem_bound(lipschitz, B, n),
+                            "bound": list_bounds.evaluate(
+                                "rerm", n=n, m=m, lipschitz=lipschitz, radius=B, feature_norm=longest
+                            ),
                         }
                     )
     return rows

@@ -263,6 +263,19 @@ def mean_interval(values: Floats, level: float = LEVEL) -> Interval:
     return Interval(mean, mean - float(half), mean + float(half))
 
 
+def joint_level(intervals: int) -> float:
+    """The level of each of so many intervals that hold with 95 % all together (Bonferroni).
+
+    The worst trial decides a claim: with many trials some interval of 95 % would miss by chance.
+
+    Example
+    -------
+    >>> joint_level(1), joint_level(10)
+    (0.95, 0.995)
+    """
+    return 1.0 - (1.0 - LEVEL) / intervals
+
+
 class _Complexities:
     """D(k) of every loss in either layer, each estimated once."""
 
@@ -384,13 +397,10 @@ def _axes(asked: Settings) -> dict[str, list[tuple[int, int]]]:
 
 
 def _limits(asked: Settings, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
-    """For every loss and axis: the limit of the gap, and the exponent with which it falls.
-
-    A claim stands or falls with the worst of the limits: their intervals hold all together (Bonferroni).
-    """
+    """For every loss and axis: the limit of the gap, and the exponent with which it falls."""
     rows = []
     losses = list(dict.fromkeys(key[0] for key in cells))
-    level = 1.0 - (1.0 - LEVEL) / (2 * len(losses))
+    level = joint_level(2 * len(losses))
     for loss in losses:
         for axis, places in _axes(asked).items():
             x = np.array([place[axis == "documents"] for place in places], np.float64)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.twolayer import depth, risks
-from pipeline_lib.experiments.twolayer.gaps import LEVEL, ZERO_ONE, mean_interval
+from pipeline_lib.experiments.twolayer.gaps import LEVEL, ZERO_ONE, joint_level, mean_interval
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
@@ -249,7 +249,8 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
             split["reference_error"] = references[dataset, features, budget]
             tradeoff.append({**on, **split, "error": error.value, "low": error.low, "high": error.high})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
-        one = _compared(errors, budget, two_layer.budget(budget, features, asked.delta, asked.c1).queries, rng)
+        predicted = two_layer.budget(budget, features, asked.delta, asked.c1).queries
+        one = _compared(errors, budget, predicted, rng, joint_level(2 * len(places)))
         judged = by_variance if dataset == POPULATION else None
         best.append({**on, **_flat(one), **_variance_columns(judged)})
         trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
@@ -259,14 +260,15 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
 NOTES = {
     "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of "
     "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
-    "other; that of the best n is by the bootstrap over repetitions. On data sets all splits draw from the same "
-    "queries, long enough for the deepest, and intervals are for these data, not for others like them. The measured "
-    "optimum need not follow n*, because the layer of documents does shrink with n (errata, letter R).",
+    "other, and hold with 95 % all together; that of the best n is by the bootstrap over repetitions. On data sets all "
+    "splits draw from the same queries, long enough for the deepest, and intervals are for these data, not for others "
+    "like them. The measured optimum need not follow n*, because the layer of documents does shrink with n (errata, "
+    "letter R).",
 }
 
 
 def _compared(
-    errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator
+    errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator, confidence: float
 ) -> dict[str, float | Interval]:
     """The ends beside the best inner split, with intervals of their paired differences from it.
 
@@ -280,9 +282,9 @@ def _compared(
         inner[1 - half :: 2] = errors[chosen][1 - half :: 2]
     level = float(inner.mean())
     return {
-        "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner), level),
+        "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner, confidence), level),
         "error_inner": level,
-        "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner), level),
+        "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner, confidence), level),
         "best_queries": _best_queries(errors, budget, rng),
         "predicted_queries": predicted,
     }

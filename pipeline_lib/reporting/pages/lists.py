@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection
-from pipeline_lib.reporting.figures import Figure, heat_map, line_plot
+from pipeline_lib.reporting.figures import Figure, banded, heat_maps, line_plot
 from pipeline_lib.reporting.results import ResultsFolder, Row
 from pipeline_lib.reporting.tables import Cell, Column, Group, Table, number, scientific, simple, span, text, whole
 
@@ -198,8 +198,7 @@ def _against(cells: list[Row], axis: str) -> list[Block]:
     by = {learner: [row for row in mine if row["learner"] == learner] for learner in ("erm", "worst")}
     series = {
         f"gap, {RANKERS[learner]}": [
-            (row[axis], row["gap_size"], _cut(row["gap_size_low"], row["gap_size"]), row["gap_size_high"])
-            for row in by[learner]
+            banded(row[axis], row["gap_size"], row["gap_size_low"], row["gap_size_high"]) for row in by[learner]
         ]
         for learner in by
     }
@@ -232,11 +231,6 @@ def _against(cells: list[Row], axis: str) -> list[Block]:
     return [Paragraph(words), figure]
 
 
-def _cut(low: float, value: float) -> float:
-    # Logarithmic axes know no 0.
-    return max(low, value / 10.0)
-
-
 def _heat(cells: list[Row]) -> list[Block]:
     mine = {(row["m"], row["n"]): row for row in cells if row["learner"] == "worst"}
     lengths, queries = sorted({m for m, _ in mine}), sorted({n for _, n in mine})
@@ -255,13 +249,13 @@ def _heat(cells: list[Row]) -> list[Block]:
         caption="Mean size of the worst gap found by ascent, for n queries of m documents",
         source=CELLS,
         description="; ".join(f"m = {m}, n = {n}: {mine[m, n]['gap_size']:.3g}" for m, n in sorted(mine)),
-        draw=lambda: heat_map(
-            values,
-            columns=[f"{n:,}" for n in queries],
-            rows=[f"{m:,}" for m in lengths],
+        draw=lambda: heat_maps(
+            {"mean size of the worst gap found (loss)": values},
+            [f"{m:,}" for m in lengths],
+            [f"{n:,}" for n in queries],
             xlabel="queries, n",
             ylabel="documents, m",
-            title="mean size of the worst gap found (loss)",
+            form=".3g",
         ),
     )
     return [Paragraph(words), figure]
@@ -313,7 +307,7 @@ def _realisable(rows: list[Row]) -> list[Block]:
     mine = sorted((row for row in mine if row["m"] == m), key=lambda row: row["n"])
     series = {
         "excess risk, smooth OGD": [
-            (row["n"], row["excess"], _cut(row["excess_low"], row["excess"]), row["excess_high"]) for row in mine
+            banded(row["n"], row["excess"], row["excess_low"], row["excess_high"]) for row in mine
         ],
         "Equation 8": [(row["n"], *[row["bound_smooth_ogd"]] * 3) for row in mine],
         "Theorem 5": [(row["n"], *[row["bound_ogd"]] * 3) for row in mine],
@@ -488,10 +482,10 @@ def sparse(results: ResultsFolder) -> tuple[Block, ...]:
     far = rows[0]["fitted_at"]
     series = {
         "largest gap": [
-            (
+            banded(
                 d,
                 largest[d]["gap"],
-                _cut(largest[d]["gap"] - 2 * largest[d]["risk_error"], largest[d]["gap"]),
+                largest[d]["gap"] - 2 * largest[d]["risk_error"],
                 largest[d]["gap"] + 2 * largest[d]["risk_error"],
             )
             for d in dimensions

@@ -65,8 +65,8 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
     ]
     notes = [
         "Best n: of the smallest mean error, its interval by the bootstrap over repetitions. By variance: to first "
-        "order for large C, on the population only. Errors of the ends ± half of the 95 % interval of their paired "
-        "difference from the inner split."
+        "order for large C, on the population only. Errors of the ends ± half of the interval of their paired "
+        "difference from the inner split; these intervals hold with 95 % all together."
     ]
     table = simple("twolayer-best-splits", "Best splits of a budget", BEST, columns, cells, notes)
     blocks: tuple[Block, ...] = (Paragraph(words), formula, Paragraph(found), *figures, table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -100,7 +100,9 @@ def _least_ratio(rows: Sequence[Row]) -> float:
     return min(float(row["bound"] / row["gap_largest"]) for row in rows if row["gap_largest"] > 0.0)
 
 
-def _heat(panels: dict[str, list[list[float]]], grid_n: Sequence[int], grid_m: Sequence[int]) -> Drawing:
+def _heat(
+    panels: Mapping[str, Sequence[Sequence[float | None]]], grid_n: Sequence[int], grid_m: Sequence[int]
+) -> Drawing:
     return heat_maps(
         panels, [f"{n}" for n in grid_n], [f"{m}" for m in grid_m], xlabel="documents m", ylabel="queries n"
     )
