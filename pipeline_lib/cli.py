@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,8 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(given[1:])
     try:
         module.run(parsed)
+        sys.stdout.flush()
     except PipelineError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Whoever read the output has read enough (`... | head`); Python must not try to write the rest when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
 

@@ -64,3 +64,10 @@ def test_threads_are_pinned_before_numpy_is_imported() -> None:
     )
     result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "1 False"
+
+
+def test_a_reader_that_stops_early_is_no_error_to_be_traced() -> None:
+    command = f"{sys.executable} -m pipeline_lib budget --documents 50000 --features 46 --delta 0.05 | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "Broken pipe" not in done.stderr

@@ -168,6 +168,8 @@ def line_plot(
     if "x" in log:
         axis.set_xscale("log")
         _count_plainly(axis.xaxis)
+    elif all(float(point[0]).is_integer() for points in series.values() for point in points):
+        axis.locator_params(axis="x", integer=True)
     if "y" in log:
         axis.set_yscale("log")
     axis.set(xlabel=xlabel, ylabel=ylabel)

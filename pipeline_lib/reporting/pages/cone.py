@@ -429,8 +429,8 @@ def stability(results: ResultsFolder) -> tuple[Block, ...]:
     words = (
         "How much does the basis move when one query is left out of P? The paper leaves it open. Measured by "
         "retraining without each query, s_max behaves as P to the power "
-        + "; ".join(f"{r['slope']:.2f} ({r['low']:.2f} to {r['high']:.2f}) for {METHODS[m]}" for m, r in slopes.items())
-        + ". Theorem 1 says something for many queries only where the power lies below -1/2: "
+        + "; ".join(f"{_power(r)} for {METHODS[m]}" for m, r in slopes.items())
+        + ". Theorem 1 says something for many queries only where the power lies below −1/2: "
         + (f"so for {' and '.join(informed)}." if informed else "nowhere here.")
         + " The steps are constant, as published: the last visit to a query then leaves a mark whose size does not "
         "depend on P."
@@ -471,6 +471,11 @@ def stability(results: ResultsFolder) -> tuple[Block, ...]:
     caption = "Stability and the bounds on the risk, means over repetitions"
     table = simple("cone-stability", caption, STABILITY, columns, cells, ["Loss without weights, lambda_u = 1."])
     return (Subsection("cone-stability-part", "Stability", (Paragraph(words), figure, Paragraph(bounds), table)),)
+
+
+def _power(fit: Row) -> str:
+    slope, low, high = (number(fit[name], 2).text for name in ("slope", "low", "high"))
+    return f"{slope} ({low} to {high})"
 
 
 def _by_size(rows: list[Row], method: str) -> list[Point]:

@@ -367,8 +367,8 @@ def _repair_blocks(results: ResultsFolder) -> list[Block]:
     cells = [
         [
             text(row["surrogate"]),
-            number(row["radius"], 0),
-            number(row["factor"], 0),
+            scientific(row["radius"]),
+            scientific(row["factor"]),
             number(row["ndcg"], 3),
             number(min(other["ndcg"] for other in rows if other["surrogate"] == row["surrogate"]), 3),
         ]
