@@ -23,9 +23,8 @@ of its sums run over the k! orders of A. The terms, with l = 1 for the first thr
 The paper prints P(A) = 1 - gamma + gamma / C(m, k) for every A (section 4.2), which is right only where A is the top k
 of s (docs/errata.md, C); ``probabilities="as-printed"`` keeps it.
 
-**One loop.** A round takes O(m d): scores, the ten best, estimate, step; a pair loss that is measured, or learned with
-all labels, takes O(m^2 + m d), without pairs in memory. Features are read in float32, as they are stored; sums are in
-float64. Random numbers come from SplitMix64 (Steele, Lea and Flood 2014), seeded from a ``numpy`` generator.
+The rounds are played by one compiled loop, :mod:`pipeline_lib.learners.top_k_kernels`. Its random numbers come from
+SplitMix64 (Steele, Lea and Flood 2014), seeded from a ``numpy`` generator.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import rounds
+from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
@@ -55,22 +54,16 @@ from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 Probabilities = Literal["correct", "as-printed"]
 
-SHOWN = 10
-"""Quality is NDCG at this rank."""
-LARGEST_EXPONENT = 300.0
-# e^300 and its square are finite: what lies beyond is a step to the surface of the ball whatever its size.
-
-_SQUARED, _KL, _SMOOTH_DCG, _RANKSVM, _RANKNET, _RANKBOOST, _LISTNET = range(7)
 _KINDS = {
-    "squared": _SQUARED,
-    "kl": _KL,
-    "smooth-dcg": _SMOOTH_DCG,
-    "ranksvm": _RANKSVM,
-    "ranknet": _RANKNET,
-    "rankboost": _RANKBOOST,
-    "listnet": _LISTNET,
+    "squared": kernels.SQUARED,
+    "kl": kernels.KL,
+    "smooth-dcg": kernels.SMOOTH_DCG,
+    "ranksvm": kernels.RANKSVM,
+    "ranknet": kernels.RANKNET,
+    "rankboost": kernels.RANKBOOST,
+    "listnet": kernels.LISTNET,
     # With G(y)/Z(y) in place of the labels it is the squared loss.
-    "squared-ndcg": _SQUARED,
+    "squared-ndcg": kernels.SQUARED,
 }
 ORDERS: Mapping[str, int] = {"squared": 1, "kl": 1, "smooth-dcg": 1, "ranksvm": 2, "ranknet": 2, "rankboost": 2}
 """Labels at a time over which a surrogate's gradient decomposes, for those with an estimator; k must not be smaller."""
@@ -270,11 +263,11 @@ def estimate(
     s, _, _ = checked_scores(scores, np.zeros(m, np.int64), np.array([0, m]))
     seen, first = np.asarray(shown, np.int64), np.empty(k, np.int64)
     _, known, _ = checked_scores(np.zeros(k), labels, np.array([0, k]))
-    _best(s, k, first)
+    kernels.largest(s, k, first)
     top = probabilities == "as-printed" or set(first.tolist()) == set(seen.tolist())
     g, softmax, (sigma, sign) = np.empty(m), np.empty(m), _options(loss)
-    weight = _weight(m, k, ORDERS[loss.name], gamma, top)
-    _estimate(_KINDS[loss.name], s, seen, known.astype(np.float64), weight, sigma, sign, softmax, g)
+    weight = kernels.inverse_weight(m, k, ORDERS[loss.name], gamma, top)
+    kernels.estimate(_KINDS[loss.name], s, seen, known.astype(np.float64), weight, sigma, sign, softmax, g)
     return g
 
 
@@ -339,259 +332,27 @@ def _played(
     sigma, sign = _options(loss)
     state = rng.integers(0, 2**64, size=1, dtype=np.uint64)
     reach = math.inf if radius is None else radius
-    found = _play(
+    found = kernels.play(
         *(data.X, data.y, data.offsets, queries, values, judged, _KINDS[loss.name], ORDERS.get(loss.name, 1), k),
-        *(gamma, eta, reach, printed, sigma, sign, measured, _ideal(data), discounts(SHOWN), GAINS, stops, state),
+        *(
+            gamma,
+            eta,
+            reach,
+            printed,
+            sigma,
+            sign,
+            measured,
+            _ideal(data),
+            discounts(kernels.SHOWN),
+            GAINS,
+            stops,
+            state,
+        ),
     )
     w, path, ndcg, losses, own, norms, explored = found
     if not (np.isfinite(w).all() and np.isfinite(losses).all()):
         raise DataError("top-k feedback: scores overflowed; give smaller steps or a smaller radius")
     return Run(w, stops, path, ndcg, losses, own, norms, int(explored))
-
-
-@njit(cache=True)
-def _play(  # type: ignore[no-untyped-def]
-    X, y, offsets, order, values, judge, kind, size, k, gamma, eta, radius, printed, sigma, sign, measured, ideal, D,
-    gains, stops, state,
-):  # fmt: skip
-    d, longest = X.shape[1], 1
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    w, z, path = np.zeros(d), np.empty(d), np.empty((len(stops), d))
-    s, random, g, softmax = np.empty(longest), np.empty(longest), np.empty(longest), np.empty(longest)
-    every, labels = np.arange(longest), np.empty(longest)
-    n_best = max(SHOWN, k)
-    best, drawn = np.empty(n_best, np.int64), np.empty(n_best, np.int64)
-    ndcg, losses, own, norms = np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops)), np.empty(len(stops))
-    quality = loss = own_loss = norm = 0.0
-    rated = explored = stop = 0
-    for t in range(len(order)):
-        q = order[t]
-        begin, m = offsets[q], offsets[q + 1] - offsets[q]
-        documents, truth = X[begin : begin + m], values[begin : begin + m]
-        _score(documents, w, s)
-        shown, scores = best, s
-        _best(s[:m], min(n_best, m), best)
-        if gamma > 0.0 and _uniform(state) < gamma:
-            for i in range(m):
-                random[i] = _uniform(state)
-            _best(random[:m], min(n_best, m), drawn)
-            shown, scores = drawn, random
-            explored += 1
-        if ideal[q] > 0.0:
-            gained = 0.0
-            for rank in range(min(SHOWN, m)):
-                gained += gains[y[begin + shown[rank]]] * D[rank]
-            quality += gained / ideal[q]
-            rated += 1
-        if measured:
-            goal, what = (judge[begin : begin + m], _SQUARED) if len(judge) else (truth, kind)
-            value = _loss(what, s[:m], goal, sigma, sign)
-            own_loss += value
-            loss += value if scores is s else _loss(what, scores[:m], goal, sigma, sign)
-        if k == 0:  # all labels: A = all documents, P(A) = 1
-            _estimate(kind, s[:m], every[:m], truth, 1.0, sigma, sign, softmax, g)
-        else:
-            for a in range(k):
-                labels[a] = truth[shown[a]]
-            top = printed or _same_set(best[:k], shown[:k])
-            _estimate(kind, s[:m], shown[:k], labels[:k], _weight(m, k, size, gamma, top), sigma, sign, softmax, g)
-        norm += _step(documents, g, eta, radius, z, w)
-        if t + 1 == stops[stop]:
-            ndcg[stop] = quality / rated if rated else np.nan
-            losses[stop], own[stop], norms[stop] = loss / (t + 1), own_loss / (t + 1), norm / (t + 1)
-            path[stop] = w
-            stop = min(stop + 1, len(stops) - 1)
-    return w, path, ndcg, losses, own, norms, explored
-
-
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _score(X, w, s):  # type: ignore[no-untyped-def]
-    # s_i = <x_i, w>; sums in any order, which the processor's vectors need. Equal documents get equal scores.
-    for i in range(X.shape[0]):
-        score = 0.0
-        for c in range(X.shape[1]):
-            score += X[i, c] * w[c]
-        s[i] = score
-
-
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
-    # w <- projection of w - eta X'g onto ||w|| <= radius; gives ||X'g||^2
-    z[:] = 0.0
-    for i in range(X.shape[0]):
-        slope = g[i]
-        if slope != 0.0:
-            for c in range(X.shape[1]):
-                z[c] += slope * X[i, c]
-    norm = length = 0.0
-    for c in range(len(w)):
-        norm += z[c] * z[c]
-        w[c] -= eta * z[c]
-        length += w[c] * w[c]
-    if length > radius * radius:
-        shrink = radius / math.sqrt(length)
-        for c in range(len(w)):
-            w[c] *= shrink
-    return norm
-
-
-@njit(cache=True)
-def _uniform(state):  # type: ignore[no-untyped-def]
-    # SplitMix64: uniform on [0, 1) in steps of 2^-53
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
-
-
-@njit(cache=True)
-def _best(s, n, top):  # type: ignore[no-untyped-def]
-    # The n largest of s from the top down into top[:n], equal ones in document order.
-    filled = 0
-    for i in range(len(s)):
-        place = filled
-        if filled == n:
-            if s[i] <= s[top[n - 1]]:
-                continue
-            place = n - 1
-        else:
-            filled += 1
-        while place > 0 and s[top[place - 1]] < s[i]:
-            top[place] = top[place - 1]
-            place -= 1
-        top[place] = i
-
-
-@njit(cache=True)
-def _same_set(a, b):  # type: ignore[no-untyped-def]
-    for i in a:
-        found = False
-        for j in b:
-            found = found or i == j
-        if not found:
-            return False
-    return True
-
-
-@njit(cache=True)
-def _choose(m, k):  # type: ignore[no-untyped-def]
-    ways = 1.0
-    for i in range(k):
-        ways = ways * (m - i) / (i + 1)
-    return ways
-
-
-@njit(cache=True)
-def _weight(m, k, size, gamma, top):  # type: ignore[no-untyped-def]
-    # 1 / (C(m - l, k - l) P(A))
-    probability = gamma / _choose(m, k)
-    if top:
-        probability += 1.0 - gamma
-    return 1.0 / (_choose(m - size, k - size) * probability)
-
-
-@njit(cache=True)
-def _exp(x):  # type: ignore[no-untyped-def]
-    return math.exp(min(x, LARGEST_EXPONENT))
-
-
-@njit(cache=True)
-def _softmax(s, sigma, into):  # type: ignore[no-untyped-def]
-    largest, total = s.max(), 0.0
-    for i in range(len(s)):
-        into[i] = math.exp((s[i] - largest) / sigma)
-        total += into[i]
-    for i in range(len(s)):
-        into[i] /= total
-
-
-@njit(cache=True)
-def _pair_slope(kind, x):  # type: ignore[no-untyped-def]
-    # derivative in x of the loss of a pair with x = s_worse - s_better
-    if kind == _RANKSVM:
-        return 1.0 if 1.0 + x > 0.0 else 0.0
-    if kind == _RANKNET:
-        return 1.0 / (1.0 + _exp(-x))
-    return _exp(x)
-
-
-@njit(cache=True)
-def _estimate(kind, s, shown, labels, weight, sigma, sign, softmax, g):  # type: ignore[no-untyped-def]
-    # g = c + weight sum over B in A of H_B(y_B); labels[a] is that of document shown[a]. ListNet: A = all documents.
-    m = len(s)
-    for i in range(m):
-        g[i] = 2.0 * s[i] if kind == _SQUARED else 0.0
-    if kind == _SQUARED:
-        for a in range(len(shown)):
-            g[shown[a]] -= 2.0 * labels[a] * weight
-    elif kind == _KL:
-        for a in range(len(shown)):
-            g[shown[a]] = (_exp(s[shown[a]]) - _exp(labels[a])) * weight
-    elif kind == _SMOOTH_DCG:
-        _softmax(s, sigma, softmax[:m])
-        for a in range(len(shown)):
-            document = shown[a]
-            slope = sign * (2.0 ** labels[a] - 1.0) * softmax[document] * weight / sigma
-            if slope != 0.0:
-                for i in range(m):
-                    g[i] -= slope * softmax[i]
-                g[document] += slope
-    elif kind == _LISTNET:
-        _softmax(labels, 1.0, softmax[:m])
-        for i in range(m):
-            g[i] = -softmax[i]
-        _softmax(s, 1.0, softmax[:m])
-        for i in range(m):
-            g[i] += softmax[i]
-    else:
-        for a in range(len(shown)):
-            for b in range(len(shown)):
-                if labels[a] > labels[b]:
-                    better, worse = shown[a], shown[b]
-                    slope = weight * _pair_slope(kind, s[worse] - s[better])
-                    g[worse] += slope
-                    g[better] -= slope
-
-
-@njit(cache=True)
-def _loss(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
-    total, m = 0.0, len(s)
-    if kind == _SQUARED:
-        for i in range(m):
-            total += (s[i] - values[i]) ** 2
-    elif kind == _KL:
-        for i in range(m):
-            total += _exp(values[i]) * (values[i] - s[i] - 1.0) + _exp(s[i])
-    elif kind == _SMOOTH_DCG:
-        largest, whole_ = s.max(), 0.0
-        for i in range(m):
-            share = math.exp((s[i] - largest) / sigma)
-            whole_ += share
-            total += (2.0 ** values[i] - 1.0) * share
-        total *= sign / whole_
-    elif kind == _LISTNET:
-        # log sum e^s - sum_i P_i(y) s_i
-        largest, highest, odds, mixed, weights = s.max(), values.max(), 0.0, 0.0, 0.0
-        for i in range(m):
-            odds += math.exp(s[i] - largest)
-            weight = math.exp(values[i] - highest)
-            weights += weight
-            mixed += weight * s[i]
-        total = largest + math.log(odds) - mixed / weights
-    else:
-        for i in range(m):
-            for j in range(m):
-                if values[i] > values[j]:
-                    x = s[j] - s[i]
-                    if kind == _RANKSVM:
-                        total += max(0.0, 1.0 + x)
-                    elif kind == _RANKNET:
-                        total += max(x, 0.0) + math.log1p(math.exp(-abs(x)))
-                    else:
-                        total += _exp(x)
-    return total
 
 
 def _options(loss: Surrogate) -> tuple[float, float]:
@@ -664,7 +425,9 @@ def _judge(judge: ArrayLike, n: int) -> Floats:
 def _ideal(data: RankingData) -> Floats:
     # Z_10 of every query
     ranks = ideal_ranks(data.y, data.offsets)
-    counted = np.where(ranks <= SHOWN, GAINS[data.y] * discounts(SHOWN)[np.minimum(ranks, SHOWN) - 1], 0.0)
+    counted = np.where(
+        ranks <= kernels.SHOWN, GAINS[data.y] * discounts(kernels.SHOWN)[np.minimum(ranks, kernels.SHOWN) - 1], 0.0
+    )
     return np.asarray(np.add.reduceat(counted, data.offsets[:-1]))
 
 
