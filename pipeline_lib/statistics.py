@@ -240,7 +240,7 @@ def bootstrap_difference(
 
 
 def over_folds(values: ArrayLike, *, level: float = 0.95) -> FoldSummary:
-    """Mean, standard deviation and t interval over the results of k folds.
+    """Mean, standard deviation and t interval over the results of k folds, or of k independent repetitions.
 
     ::
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.statistics import over_folds
 
 NORMAL = 1.959963984540054
 """The quantile of a 95 % interval."""
@@ -26,12 +27,10 @@ def of_mean(values: ArrayLike, held_out_error: float) -> Interval:
     >>> of_mean([1.0, 3.0], 0.0).value, of_mean([1.0, 1.0], 0.1).low.__round__(3)
     (2.0, 0.804)
     """
-    from scipy.special import stdtrit
-
     x = np.asarray(values, np.float64)
-    own = float(stdtrit(len(x) - 1, 0.975) * x.std(ddof=1) / math.sqrt(len(x))) if len(x) > 1 else 0.0
-    half = math.hypot(own, NORMAL * held_out_error)
     mean = float(x.mean())
+    own = over_folds(x).high - mean if len(x) > 1 else 0.0
+    half = math.hypot(own, NORMAL * held_out_error)
     return Interval(mean, mean - half, mean + half)
 
 

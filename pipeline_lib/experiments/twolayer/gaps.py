@@ -27,7 +27,7 @@ from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.statistics import fit_exponent
+from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import contracted, disjoint_pairs
@@ -256,11 +256,8 @@ def centred_gaps(rows: Sequence[Row]) -> Floats:
 
 def mean_interval(values: Floats, level: float = LEVEL) -> Interval:
     """The mean with its t interval."""
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(len(values) - 1, (1.0 + level) / 2.0)) * values.std(ddof=1) / math.sqrt(len(values))
-    mean = float(values.mean())
-    return Interval(mean, mean - float(half), mean + float(half))
+    found = over_folds(values, level=level)
+    return Interval(found.mean, found.low, found.high)
 
 
 def joint_level(intervals: int) -> float:
