@@ -13,6 +13,7 @@ from pipeline_lib.experiments.lists import averages, grid, held_out, intervals, 
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
 
 LOSSES = [
@@ -68,6 +69,39 @@ def test_risks_by_blocks_are_plain_means(monkeypatch):
     np.testing.assert_allclose(measured.standard_error, direct.std(axis=1, ddof=1) / np.sqrt(40), rtol=1e-6)
     np.testing.assert_allclose(measured.difference, apart.mean(axis=1), rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(measured.difference_error, apart.std(axis=1, ddof=1) / np.sqrt(40), rtol=1e-6)
+
+
+def test_known_levels_give_the_intercept_of_a_regression(monkeypatch):
+    data, rng = small(n=120), np.random.default_rng(1)
+    loss, W, w, levels = surrogates.create("ranksvm"), rng.normal(size=(3, 2)), np.zeros(3), rng.uniform(-1, 1, 120)
+    monkeypatch.setattr(held_out, "DOCUMENTS_PER_BLOCK", 17)
+    measured = held_out.risks(loss, data, W, w, levels)
+    A = np.polynomial.legendre.legvander(levels, 8)
+    for k in range(2):
+        values = held_out.losses(loss, data, W[:, k])
+        slopes, _, _, _ = np.linalg.lstsq(A, values, rcond=None)
+        rest = values - A @ slopes
+        error = np.sqrt(rest @ rest / (120 - 9) * np.linalg.inv(A.T @ A)[0, 0])
+        assert measured.value[k] == pytest.approx(slopes[0], rel=1e-9)
+        assert measured.standard_error[k] == pytest.approx(error, rel=1e-6)
+    with pytest.raises(DataError, match="one level for each of at least 90 queries"):
+        held_out.risks(loss, small(n=40), W, w, levels[:40])
+
+
+def test_known_levels_make_risks_surer_and_their_errors_stay_honest():
+    population, rng = Population(PopulationSettings(features=3)), np.random.default_rng(5)
+    loss, W = surrogates.create("listnet"), population.utility[:, None]
+    far, errors, plain = [], [], []
+    for _ in range(40):
+        queries = population.draw_queries(200, rng)
+        data = population.draw_documents(queries, 60, rng)
+        measured = held_out.risks(loss, data, W, np.zeros(3), queries.level)
+        far.append(measured.value[0])
+        errors.append(measured.standard_error[0])
+        plain.append(held_out.risks(loss, data, W, np.zeros(3)).standard_error[0])
+    assert np.mean(errors) < 0.5 * np.mean(plain)
+    # The spread of 40 estimates is within a third of what they say of themselves (3 of its standard errors).
+    assert np.std(far, ddof=1) == pytest.approx(np.mean(errors), rel=0.34)
 
 
 @pytest.mark.parametrize("entry", [*LOSSES, {"surrogate": "squared", "options": {}}])

@@ -21,7 +21,7 @@ from pipeline_lib.experiments.lists import held_out, worst_gap
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
-from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.sources.population import Population, PopulationSettings, Queries
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import list_bounds
 
@@ -168,11 +168,14 @@ class Slice:
         S = self.asked.radius * self.population.feature_norm
         return self.loss.lipschitz(self.m, self.population.settings.y_max, score_bound=S)
 
+    def queries(self, n: int, *axes: Axis) -> Queries:
+        """n queries, which depend neither on m nor on the loss."""
+        return self.population.draw_queries(n, generator(self.seed, "lists-grid", self.kind, "queries", *axes))
+
     def sample(self, n: int, *axes: Axis) -> RankingData:
-        """n queries with m documents each; queries do not depend on m or on the loss, documents not on the loss."""
-        queries = self.population.draw_queries(n, generator(self.seed, "lists-grid", self.kind, "queries", *axes))
+        """These queries with m documents each, which do not depend on the loss."""
         documents = generator(self.seed, "lists-grid", self.kind, "documents", self.m, *axes)
-        return self.population.draw_documents(queries, self.m, documents)
+        return self.population.draw_documents(self.queries(n, *axes), self.m, documents)
 
 
 def run(asked: Settings, name: str, seed: int) -> list[dict[str, Any]]:
@@ -193,15 +196,16 @@ def measure(part: Slice) -> list[dict[str, Any]]:
         return []
     reference = part.sample(2 * sizes[-1], "reference")
     held = part.sample(asked.held_out_queries(part.m), "held out")
+    levels = part.queries(asked.held_out_queries(part.m), "held out").level
     best = _best(part, held)
-    optimum = float(held_out.risks(part.loss, held, best[:, None], best).value[0])
+    optimum = float(held_out.risks(part.loss, held, best[:, None], best, levels).value[0])
     rankers = []
     for repetition in range(asked.repetitions_of(part.m)):
         whole = part.sample(sizes[-1], "sample", repetition)
         for n in sizes:
             fresh = reference.take(np.arange(2 * n))
             rankers += _rankers(part, whole.take(np.arange(n)), fresh, optimum, n, repetition)
-    found = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best)
+    found = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels)
     # A ranker that happens to be better than the best one found is the best one.
     lowest = min(0.0, float(found.difference.min()))
     return [
