@@ -2,7 +2,9 @@
 rule topk_exactness:
     """Lemmas 1 to 5 and the estimators, by enumeration of everything that may be shown."""
     input:
-        code=code("topk_exactness", *modules_of("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet")),
+        code=code(
+            "topk_exactness", *modules_of("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet")
+        ),
     output:
         tables=[
             table("topk-biases"),
