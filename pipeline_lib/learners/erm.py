@@ -155,6 +155,12 @@ def path(
     ------
     DataError
         As :func:`fit`, or when ``l2_values`` is empty.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 0], [1, 1, 1])
+    >>> [fit.certified for fit in path(data, "listnet", [0.01, 1.0])]
+    [True, True]
     """
     if not len(l2_values):
         raise DataError("l2: expected at least one value, found none")

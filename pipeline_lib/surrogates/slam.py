@@ -105,7 +105,13 @@ def v_max(y: ArrayLike, kind: str = "ndcg") -> float:
 
 
 def v_max_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats:
-    """The largest ratio of positive weights of every query, shape (Q,); its maximum is the v_max of Theorem 5."""
+    """The largest ratio of positive weights of every query, shape (Q,); its maximum is the v_max of Theorem 5.
+
+    Example
+    -------
+    >>> v_max_of_all([1, 1, 0, 1, 0], [0, 3, 5], "map").round(9).tolist()
+    [1.5, 1.0]
+    """
     v = weights_of_all(y, offsets, kind)
     starts = np.asarray(offsets)[:-1]
     largest = np.maximum.reduceat(v, starts)

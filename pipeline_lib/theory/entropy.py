@@ -73,7 +73,14 @@ def proposition_7(*, n: float, m: float, lipschitz: float, radius: float, featur
 
 
 def proposition_10(*, n: float, m: float, d: int, lipschitz: float, radius: float, feature_norm: float) -> Covering:
-    """Covering numbers of a G-Lipschitz loss over ||w||_1 <= W1, with d features up to Rbar_X = ``feature_norm``."""
+    """Covering numbers of a G-Lipschitz loss over ||w||_1 <= W1, with d features up to Rbar_X = ``feature_norm``.
+
+    Example
+    -------
+    >>> given = dict(n=50, m=10, lipschitz=2.0, radius=1.0, feature_norm=1.0)
+    >>> proposition_10(d=100, **given).log2(1.0) > proposition_10(d=10, **given).log2(1.0)
+    np.True_
+    """
     scores = lipschitz * radius * feature_norm
     return Covering(scores * math.sqrt(288.0 * (2.0 + math.log(d))), m * n, 8.0 * scores)
 
@@ -81,7 +88,14 @@ def proposition_10(*, n: float, m: float, d: int, lipschitz: float, radius: floa
 def proposition_15(
     *, n: float, m: float, smoothness: float, radius: float, feature_norm: float, risk: float = 1.0
 ) -> Covering:
-    """Covering numbers of an H-smooth non-negative loss over ||w||_2 <= W2 with empirical risk at most ``risk``."""
+    """Covering numbers of an H-smooth non-negative loss over ||w||_2 <= W2 with empirical risk at most ``risk``.
+
+    Example
+    -------
+    >>> given = dict(n=50, m=10, smoothness=2.0, radius=1.0, feature_norm=1.0)
+    >>> proposition_15(risk=0.25, **given).scale / proposition_15(**given).scale
+    0.5
+    """
     return Covering(math.sqrt(12.0 * smoothness * risk) * radius * feature_norm, m * n)
 
 
@@ -186,6 +200,12 @@ def corollary_11(
     ------
     DataError
         When d < 2 or 24 m n a <= 1, where a logarithm under the root is not positive.
+
+    Example
+    -------
+    >>> given = dict(n=10_000, m=10, lipschitz=2.0, radius=1.0, feature_norm=1.0)
+    >>> corollary_11(d=100, loss_bound=4.0, **given) > corollary_8(loss_bound=4.0, **given)
+    True
     """
     a = lipschitz * radius * feature_norm
     if d < 2 or 24.0 * m * n * a <= 1.0:
@@ -201,13 +221,26 @@ def corollary_11(
 def corollary_16(
     *, n: float, m: float, smoothness: float, radius: float, feature_norm: float, loss_bound: float, risk: float = 1.0
 ) -> float:
-    """Rad <= 4 sqrt(r) C log(3 sqrt(B) / C), C = 5 sqrt(3) W2 R_X sqrt(H log2(3 m n) / n), for empirical risk <= r."""
+    """Rad <= 4 sqrt(r) C log(3 sqrt(B) / C), C = 5 sqrt(3) W2 R_X sqrt(H log2(3 m n) / n), for empirical risk <= r.
+
+    Example
+    -------
+    >>> given = dict(n=10_000, m=10, smoothness=2.0, radius=1.0, feature_norm=1.0, loss_bound=4.0)
+    >>> corollary_16(risk=0.25, **given) / corollary_16(**given)
+    0.5
+    """
     C = local_scale(n=n, m=m, smoothness=smoothness, radius=radius, feature_norm=feature_norm)
     return math.sqrt(risk) * _falling_logarithm(4.0, C, 3.0 * math.sqrt(loss_bound))
 
 
 def local_scale(*, n: float, m: float, smoothness: float, radius: float, feature_norm: float) -> float:
-    """C = 5 sqrt(3) W2 R_X sqrt(H log2(3 m n) / n) of Corollary 16."""
+    """C = 5 sqrt(3) W2 R_X sqrt(H log2(3 m n) / n) of Corollary 16.
+
+    Example
+    -------
+    >>> round(local_scale(n=10_000, m=10, smoothness=2.0, radius=1.0, feature_norm=1.0), 4)
+    0.5224
+    """
     return 5.0 * math.sqrt(3.0) * radius * feature_norm * math.sqrt(smoothness * math.log2(3.0 * m * n) / n)
 
 

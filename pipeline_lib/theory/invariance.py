@@ -51,6 +51,11 @@ def basis(m: int, d: int, target: Target = "scores") -> Floats:
     """An orthonormal basis of these maps as coefficients W, shape (dimension, m, m, d) or (dimension, m, d).
 
     f(X)_i = sum over j, c of W[i, j, c] X[j, c], without i for a map to R. Arguments and errors as in ``dimension``.
+
+    Example
+    -------
+    >>> basis(3, 2).shape
+    (4, 3, 3, 2)
     """
     if not (1 <= m <= 6 and d >= 1):
         raise DataError(f"expected 1 <= m <= 6 documents and d >= 1 features, found m = {m}, d = {d}")
