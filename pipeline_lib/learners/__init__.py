@@ -3,6 +3,7 @@
 Every learner is one function ``train(train, validation, settings, seed) -> Trained``: two
 :class:`~pipeline_lib.ranking_data.RankingData`, a mapping of its settings, and a seed or axes of one. What it gives
 has a ``model`` that scores documents and a ``record`` of how it came about, ready for JSON.
+The modules are attributes of this package: ``learners.erm.fit`` and others are for use by hand.
 
 Example
 -------
@@ -15,8 +16,9 @@ array([1., 0.])
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pipeline_lib import submodules
 from pipeline_lib.registry import Registry
 
 if TYPE_CHECKING:
@@ -58,3 +60,11 @@ def module_of(name: str) -> str:
     'pipeline_lib.learners.controls'
     """
     return _REGISTRY.module_of(name)
+
+
+def __getattr__(name: str) -> Any:
+    return submodules.load(__name__, __path__, name)
+
+
+def __dir__() -> list[str]:
+    return submodules.names(__path__, globals())

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from typing import Any
+
+from pipeline_lib import submodules
 
 
-def __getattr__(name: str) -> ModuleType:
-    module = f"{__name__}.{name}"
-    if not name.startswith("_"):
-        try:
-            return importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name != module:  # the module exists; something that it imports does not
-                raise
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    return submodules.load(__name__, __path__, name)
+
+
+def __dir__() -> list[str]:
+    return submodules.names(__path__, globals())

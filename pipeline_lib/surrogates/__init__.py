@@ -1,5 +1,7 @@
 """Which losses replace a ranking measure in training? Looked up by name, imported when asked for.
 
+The modules are attributes of this package too, so that ``surrogates.slam.weights`` needs no further import.
+
 Example
 -------
 >>> import numpy as np
@@ -14,6 +16,7 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline_lib import submodules
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.registry import Registry, unknown
 
@@ -83,3 +86,11 @@ def registered(name: str) -> str:
 def _spelled(name: str) -> tuple[str, dict[str, int]]:
     head, _, number = name.partition("@")
     return (f"{head}@k", {"k": int(number)}) if number.isdecimal() and int(number) >= 1 else (name, {})
+
+
+def __getattr__(name: str) -> Any:
+    return submodules.load(__name__, __path__, name)
+
+
+def __dir__() -> list[str]:
+    return submodules.names(__path__, globals())

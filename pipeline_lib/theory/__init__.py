@@ -9,20 +9,14 @@ Example
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Any
 
-
-def _modules() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+from pipeline_lib import submodules
 
 
 def __getattr__(name: str) -> Any:
-    if not name.startswith("_") and name in _modules():
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return submodules.load(__name__, __path__, name)
 
 
 def __dir__() -> list[str]:
-    return _modules()
+    return submodules.names(__path__, globals())
