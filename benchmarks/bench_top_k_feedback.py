@@ -1,9 +1,10 @@
 """Rounds of learning from the labels on top
 
 Algorithm 1 of `topk` with KL and the label of the top document: scores, exploration, the ten best, their NDCG, the
-estimate, the step and the projection. 2,000 queries of 20 documents with 46 features (7 MB), and 3,000 of 24 documents
-with 700 (202 MB, more than the caches hold), met in random order. One peer is the same in a plain loop over numpy
-arrays; the other only reads the documents, 8 sums at a time: what memory bandwidth allows.
+loss of what was shown, the estimate, the step and the projection. 2,000 queries of 20 documents with 46 features
+(7 MB), and 3,000 of 24 documents with 700 (202 MB, more than the caches hold), met in random order. One peer is the
+same in a plain loop over numpy arrays; the other only reads the documents, 8 sums at a time: what memory bandwidth
+allows.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def sample(n: int, m: int, d: int) -> RankingData:
 
 def plain(data: RankingData, order: np.ndarray, m: int) -> np.ndarray:
     """The same rounds, a query at a time."""
-    rng, w, quality = np.random.default_rng(1), np.zeros(data.n_features), 0.0
+    rng, w, quality, loss = np.random.default_rng(1), np.zeros(data.n_features), 0.0, 0.0
     X, y = data.X.reshape(-1, m, data.n_features), data.y.reshape(-1, m)
     discount = 1.0 / np.log2(np.arange(10) + 2.0)
     gains = 2.0**y - 1.0
@@ -42,11 +43,13 @@ def plain(data: RankingData, order: np.ndarray, m: int) -> np.ndarray:
         shown = rng.permutation(m) if rng.random() < GAMMA else best
         if ideal[q] > 0.0:
             quality += gains[q][shown[:10]] @ discount / ideal[q]
+        shown_scores = s if shown is best else np.zeros(m)
+        loss += float(np.sum(np.exp(y[q]) * (y[q] - shown_scores - 1.0) + np.exp(shown_scores)))
         a = shown[0]
         p = (1.0 - GAMMA) * (a == best[0]) + GAMMA / m
         w -= ETA * (np.exp(s[a]) - np.exp(y[q, a])) / p * X[q, a]
         w *= min(1.0, RADIUS / max(float(np.linalg.norm(w)), 1e-300))
-    return w
+    return np.append(w, [quality, loss])
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
@@ -68,8 +71,7 @@ def measure() -> list[Timing]:
         order = np.random.default_rng(2).integers(0, n, T)
 
         def ours(data: RankingData = data, order: np.ndarray = order) -> object:
-            rng = np.random.default_rng(1)
-            return top_k_feedback.run(data, "kl", k=1, gamma=GAMMA, eta=ETA, rng=rng, order=order, radius=RADIUS).w
+            return top_k_feedback.run(data, "kl", 1, len(order), ETA, GAMMA, RADIUS, seed=1, order=order).w
 
         def numpy_loop(data: RankingData = data, order: np.ndarray = order, m: int = m, T: int = T) -> object:
             return [plain(data, order[:ROUNDS_OF_NUMPY], m) for _ in range(T // ROUNDS_OF_NUMPY)]

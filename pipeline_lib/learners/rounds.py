@@ -45,3 +45,29 @@ def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) ->
     """
     rng = generator(*(seed if isinstance(seed, tuple) else (seed,)), "order")
     return np.concatenate([rng.permutation(n_queries) for _ in range(passes)])
+
+
+def of_game(data: RankingData, T: int, order: ArrayLike | None, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
+    """The queries of T rounds by position, shape (T,): those of ``order``, or else random passes cut off after T.
+
+    Raises
+    ------
+    DataError
+        When T is not a whole number >= 1, the order has another length, or there are no queries; as :func:`checked`.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 8])
+    >>> of_game(data, 3, [1, 1, 0], 5).tolist(), sorted(of_game(data, 2, None, 5).tolist())
+    ([1, 1, 0], [0, 1])
+    """
+    if isinstance(T, bool) or not isinstance(T, int | np.integer) or T < 1:
+        raise DataError(f"rounds: expected a whole number >= 1, found {T!r}")
+    if not data.n_queries:
+        raise DataError("data: expected at least one query to play with, found none")
+    if order is None:
+        return random_passes(data.n_queries, -(-int(T) // data.n_queries), seed)[:T]
+    queries = checked(data, order)
+    if len(queries) != T:
+        raise DataError(f"order: expected one query for each of {T} rounds, found {len(queries)}")
+    return queries

@@ -24,7 +24,7 @@ The paper prints P(A) = 1 - gamma + gamma / C(m, k) for every A (section 4.2), w
 of s (docs/errata.md, C); ``probabilities="as-printed"`` keeps it.
 
 The rounds are played by one compiled loop, :mod:`pipeline_lib.learners.top_k_kernels`. Its random numbers come from
-SplitMix64 (Steele, Lea and Flood 2014), seeded from a ``numpy`` generator.
+SplitMix64 (Steele, Lea and Flood 2014), seeded from the ``numpy`` generator of the seed's axes.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import rounds
 from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.registry import unknown
-from pipeline_lib.seeds import generator
+from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.surrogates.base import checked as checked_scores
 from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
@@ -85,9 +85,9 @@ class Run:
         Average NDCG@10 of the rankings shown, over the rounds whose query has a relevant document; NaN before the
         first of them.
     losses : float64, shape (C,)
-        Average loss of the scores by which was ranked, random ones included; 0 where losses were not asked for.
+        Average loss of the scores by which was ranked, random ones included; 0 where losses were not measured.
     own_losses : float64, shape (C,)
-        Average loss of the scores X_t w_t; 0 where losses were not asked for.
+        Average loss of the scores X_t w_t; 0 where losses were not measured.
     squared_norms : float64, shape (C,)
         Average ||z_t||_2^2.
     explored : int
@@ -107,20 +107,21 @@ class Run:
 def run(
     data: RankingData,
     surrogate: str | Surrogate,
-    *,
     k: int,
-    gamma: float,
+    rounds: int,
     eta: float,
-    rng: np.random.Generator,
-    order: ArrayLike | None = None,
+    gamma: float,
     radius: float | None = None,
+    seed: Seed = 0,
+    *,
+    order: ArrayLike | None = None,
     probabilities: Probabilities = "correct",
     checkpoints: ArrayLike | None = None,
-    losses: bool = False,
+    losses: bool = True,
     judge: ArrayLike | None = None,
     y_max: int | None = None,
 ) -> Run:
-    """Play Algorithm 1 over queries in ``order``.
+    """Play T = ``rounds`` rounds of Algorithm 1.
 
     Parameters
     ----------
@@ -130,20 +131,22 @@ def run(
         ``sign="as-printed"`` (docs/errata.md, D); pairwise ones with normalisation ``sum``.
     k : int
         How many labels are seen: at least the surrogate's order, at most the length of the shortest list met.
-    gamma : float in (0, 1)
-        How often the order is random.
+    rounds : int >= 1
     eta : float > 0
         The step.
-    rng : numpy.random.Generator
-    order : integers, shape (T,), optional
-        Queries by position, repeats allowed; every query once, as they stand, when not given.
+    gamma : float in (0, 1)
+        How often the order is random. :func:`theorem_parameters` has the eta and gamma of Theorem 4.1.
     radius : float > 0, optional
         Keep ||w||_2 <= radius.
+    seed : int or tuple of axes
+        Of exploration, and of the queries' order when it is not given.
+    order : integers, shape (T,), optional
+        Queries by position, repeats allowed; when not given, all queries once a pass, each pass in a new random order.
     probabilities : "correct" or "as-printed"
     checkpoints : rising integers in 1..T, optional
-        The rounds to report on; the last one when not given.
+        The rounds to report on; :func:`log_checkpoints` of T when not given.
     losses : bool
-        Measure losses as well.
+        Measure losses as well; those of pairwise surrogates take O(m^2) a round.
     judge : shape (N,), optional
         Measure sum_i (s_i - judge_i)^2 in place of the surrogate's loss.
     y_max : int, optional
@@ -158,34 +161,35 @@ def run(
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
-    >>> result = run(data, "squared", k=1, gamma=0.5, eta=0.1, order=[0] * 500, rng=np.random.default_rng(1))
-    >>> bool(0.5 < result.w[0] < 1.5), bool(0.8 < result.ndcg[0] < 1.0)
+    >>> result = run(data, "squared", k=1, rounds=500, eta=0.1, gamma=0.5, radius=2.0, seed=1)
+    >>> bool(0.5 < result.w[0] < 1.5), bool(0.8 < result.ndcg[-1] < 1.0)
     (True, True)
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     _check_order(loss, k)
     _between("gamma", gamma)
     _check_step(eta)
-    if probabilities not in get_args(Probabilities):
-        raise unknown("kind of probabilities", probabilities, get_args(Probabilities))
-    queries = rounds.checked(data, order)
-    shortest = int(data.documents_per_query[queries].min(initial=k))
+    _check_probabilities(probabilities)
+    queries = of_game(data, rounds, order, seed)
+    shortest = int(data.documents_per_query[queries].min())
     if k > shortest:
         raise DataError(f"k: expected at most the length of the shortest list, {shortest}, found {k}")
     _check_labels(data, y_max)
     printed = probabilities == "as-printed"
-    return _played(data, loss, k, gamma, eta, queries, radius, printed, checkpoints, losses, judge, rng)
+    return _played(data, loss, k, gamma, eta, queries, radius, printed, checkpoints, losses, judge, seed)
 
 
 def with_all_labels(
     data: RankingData,
     surrogate: str | Surrogate,
-    *,
+    rounds: int,
     eta: float,
-    order: ArrayLike | None = None,
     radius: float | None = None,
+    seed: Seed = 0,
+    *,
+    order: ArrayLike | None = None,
     checkpoints: ArrayLike | None = None,
-    losses: bool = False,
+    losses: bool = True,
     judge: ArrayLike | None = None,
 ) -> Run:
     """Online gradient descent that sees all labels and never explores, in the same loop: the estimate is exact.
@@ -196,78 +200,89 @@ def with_all_labels(
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
-    >>> with_all_labels(data, "listnet", eta=1.0, order=[0, 0], losses=True).losses.round(4)
+    >>> with_all_labels(data, "listnet", rounds=2, eta=1.0).losses.round(4)
     array([0.6698])
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     _check_kind(loss, _KINDS)
     _check_step(eta)
-    queries = rounds.checked(data, order)
-    rng = generator("unused: nothing is random")
-    return _played(data, loss, 0, 0.0, eta, queries, radius, False, checkpoints, losses, judge, rng)
+    queries = of_game(data, rounds, order, seed)
+    return _played(data, loss, 0, 0.0, eta, queries, radius, False, checkpoints, losses, judge, seed)
 
 
 def in_random_order(
-    data: RankingData, *, rng: np.random.Generator, order: ArrayLike | None = None, checkpoints: ArrayLike | None = None
+    data: RankingData,
+    rounds: int,
+    seed: Seed = 0,
+    *,
+    order: ArrayLike | None = None,
+    checkpoints: ArrayLike | None = None,
 ) -> Run:
     """Show every query in a uniformly random order and learn nothing: the control.
 
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
-    >>> in_random_order(data, order=[0] * 10000, rng=np.random.default_rng(0)).ndcg.round(2)
-    array([0.81])
+    >>> in_random_order(data, rounds=10_000).ndcg[-1].round(2)
+    np.float64(0.82)
     """
-    queries, loss = rounds.checked(data, order), surrogates.create("squared")
-    return _played(data, loss, 1, 1.0, 0.0, queries, None, False, checkpoints, False, None, rng)
+    queries, loss = of_game(data, rounds, order, seed), surrogates.create("squared")
+    return _played(data, loss, 1, 1.0, 0.0, queries, None, False, checkpoints, False, None, seed)
 
 
 def estimate(
     surrogate: str | Surrogate,
-    scores: ArrayLike,
+    s: ArrayLike,
     shown: Sequence[int],
-    labels: Sequence[int],
-    *,
+    labels_shown: ArrayLike,
+    exploit: Sequence[int],
     gamma: float,
+    k: int,
+    *,
     probabilities: Probabilities = "correct",
 ) -> Floats:
-    """The estimate of grad phi(scores, y), shape (m,), from the labels of the documents shown first.
+    """The estimate of grad phi(s, y), shape (m,), from the labels of the k documents shown first.
 
     Parameters
     ----------
-    scores : shape (m,)
-    shown : k distinct positions in 0..m-1, in any order
-    labels : k labels, of these documents
+    s : shape (m,)
+        The learner's scores.
+    shown : at least k distinct positions in 0..m-1, best first
+        The ranking shown; what comes after the first k is not used.
+    labels_shown : shape (k,)
+        The labels of the first k documents of ``shown``.
+    exploit : at least k distinct positions, best first
+        The ranking by ``s``, which is shown when the order is not random; its first k count.
     gamma : float in (0, 1)
+    k : int
     probabilities : "correct" or "as-printed"
 
     Raises
     ------
     DataError
-        As :func:`run`.
+        As :func:`run`; also when a ranking is not one, or there are not k labels.
 
     Example
     -------
     With gamma = 1/2, document 0 is on top with probability 3/4; 2 (s_0 - y_0 / p) = 2 (1 - 3 / 0.75).
 
-    >>> estimate("squared", [1.0, 0.0], [0], [3], gamma=0.5)
+    >>> estimate("squared", [1.0, 0.0], shown=[0], labels_shown=[3], exploit=[0, 1], gamma=0.5, k=1)
     array([-6.,  0.])
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    k = len(shown)
     _check_order(loss, k)
     _between("gamma", gamma)
-    m = np.size(scores)
-    if not (k <= m and len(set(shown)) == k and all(0 <= a < m for a in shown)):
-        raise DataError(f"shown: expected distinct positions in 0..{m - 1}, found {list(shown)}")
-    s, _, _ = checked_scores(scores, np.zeros(m, np.int64), np.array([0, m]))
-    seen, first = np.asarray(shown, np.int64), np.empty(k, np.int64)
-    _, known, _ = checked_scores(np.zeros(k), labels, np.array([0, k]))
-    kernels.largest(s, k, first)
-    top = probabilities == "as-printed" or set(first.tolist()) == set(seen.tolist())
+    _check_probabilities(probabilities)
+    m = np.size(s)
+    seen, best = _top("shown", shown, m, k), _top("exploit", exploit, m, k)
+    scores, _, _ = checked_scores(s, np.zeros(m, np.int64), np.array([0, m]))
+    if np.shape(labels_shown) != (k,):
+        raise DataError(f"labels_shown: expected k = {k} labels, found shape {np.shape(labels_shown)}")
+    _, known, _ = checked_scores(np.zeros(k), labels_shown, np.array([0, k]))
+    top = probabilities == "as-printed" or set(best.tolist()) == set(seen.tolist())
     g, softmax, (sigma, sign) = np.empty(m), np.empty(m), _options(loss)
     weight = kernels.inverse_weight(m, k, ORDERS[loss.name], gamma, top)
-    kernels.estimate(_KINDS[loss.name], s, seen, known.astype(np.float64), weight, sigma, sign, softmax, g)
+    kernels.estimate(_KINDS[loss.name], scores, seen, known.astype(np.float64), weight, sigma, sign, softmax, g)
     return g
 
 
@@ -319,18 +334,16 @@ def _played(
     checkpoints: ArrayLike | None,
     measured: bool,
     judge: ArrayLike | None,
-    rng: np.random.Generator,
+    seed: Seed,
 ) -> Run:
     if radius is not None and not (math.isfinite(radius) and radius > 0.0):
         raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
-    if not len(queries):
-        raise DataError("order: expected at least one round, found none")
     stops = _checkpoints(checkpoints, len(queries))
     gains = loss.name == "squared-ndcg"
     values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
     judged = np.empty(0) if judge is None else _judge(judge, data.n_documents)
     sigma, sign = _options(loss)
-    state = rng.integers(0, 2**64, size=1, dtype=np.uint64)
+    state = generator(*_axes(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
     reach = math.inf if radius is None else radius
     found = kernels.play(
         *(data.X, data.y, data.offsets, queries, values, judged, _KINDS[loss.name], ORDERS.get(loss.name, 1), k),
@@ -353,6 +366,10 @@ def _played(
     if not (np.isfinite(w).all() and np.isfinite(losses).all()):
         raise DataError("top-k feedback: scores overflowed; give smaller steps or a smaller radius")
     return Run(w, stops, path, ndcg, losses, own, norms, int(explored))
+
+
+def _axes(seed: Seed) -> tuple[Axis, ...]:
+    return seed if isinstance(seed, tuple) else (seed,)
 
 
 def _options(loss: Surrogate) -> tuple[float, float]:
@@ -394,6 +411,19 @@ def _between(name: str, value: float) -> None:
         raise DataError(f"{name}: expected a number above 0 and below 1, found {value}")
 
 
+def _check_probabilities(probabilities: str) -> None:
+    if probabilities not in get_args(Probabilities):
+        raise unknown("kind of probabilities", probabilities, get_args(Probabilities))
+
+
+def _top(name: str, ranking: Sequence[int], m: int, k: int) -> NDArray[np.int64]:
+    places = np.asarray(ranking)
+    good = places.ndim == 1 and len(places) >= k and places.dtype.kind in "iu"
+    if not (good and len(np.unique(places)) == len(places) and places.min() >= 0 and places.max() < m):
+        raise DataError(f"{name}: expected at least k = {k} distinct positions in 0..{m - 1}, found {places.tolist()}")
+    return places[:k].astype(np.int64)
+
+
 def _check_step(eta: float) -> None:
     if not (math.isfinite(eta) and eta > 0.0):
         raise DataError(f"eta: expected a finite step > 0, found {eta}")
@@ -408,7 +438,7 @@ def _check_labels(data: RankingData, y_max: int | None) -> None:
 
 
 def _checkpoints(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
-    stops = np.array([T]) if checkpoints is None else np.asarray(checkpoints)
+    stops = log_checkpoints(T) if checkpoints is None else np.asarray(checkpoints)
     good = stops.ndim == 1 and len(stops) and stops.dtype.kind in "iu"
     if not (good and stops[0] >= 1 and stops[-1] <= T and (np.diff(stops) > 0).all()):
         raise DataError(f"checkpoints: expected rising whole numbers in 1..{T}, found {stops}")
@@ -473,21 +503,22 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     long_enough = np.flatnonzero(train.documents_per_query >= chosen["k"])
     inside = features.apply(train).take(long_enough)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
-    order = rounds.random_passes(inside.n_queries, chosen["passes"], seed)
+    order = random_passes(inside.n_queries, chosen["passes"], seed)
     step, exploration = theorem_parameters(max(len(order), 2))
     gamma = exploration if chosen["gamma"] == "theory" else float(chosen["gamma"])
-    axes = seed if isinstance(seed, tuple) else (seed,)
     tried, models = [], []
     for c in chosen["steps"]:
         found = run(
             *(inside, loss),
             k=chosen["k"],
-            gamma=gamma,
+            rounds=len(order),
             eta=c * step,
-            rng=generator(*axes, "exploration"),
-            order=order,
+            gamma=gamma,
             radius=chosen["radius"],
+            seed=(*_axes(seed), "exploration"),
+            order=order,
             probabilities=chosen["probabilities"],
+            losses=False,
         )
         models.append(features.model(found.w))
         scores = models[-1].score(validation)

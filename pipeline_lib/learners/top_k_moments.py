@@ -33,10 +33,9 @@ def ordered_tops(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tupl
     >>> [(top, round(p, 3)) for top, p in ordered_tops([0.0, 2.0, 1.0], 1, 0.3)]
     [((0,), 0.1), ((1,), 0.8), ((2,), 0.1)]
     """
-    s = np.asarray(scores, np.float64)
-    best = tuple(np.argsort(-s, kind="stable")[:k].tolist())
-    for top in itertools.permutations(range(len(s)), k):
-        yield top, (1.0 - gamma) * (top == best) + gamma / math.perm(len(s), k)
+    m, best = np.size(scores), tuple(_ranking(scores)[:k])
+    for top in itertools.permutations(range(m), k):
+        yield top, (1.0 - gamma) * (top == best) + gamma / math.perm(m, k)
 
 
 def lemma_1_mean(terms: Term, scores: ArrayLike, k: int, gamma: float) -> Floats:
@@ -72,11 +71,12 @@ def mean_estimate(
     >>> mean_estimate(surrogates.create("squared"), [1.0, 0.0], [3, 1], 1, 0.5).round(12)
     array([-4., -2.])
     """
-    labels = np.asarray(y)
+    labels, best = np.asarray(y), _ranking(scores)
     total = np.zeros(np.size(scores))
     for top, probability in ordered_tops(scores, k, gamma):
-        seen = labels[list(top)].tolist()
-        total += probability * estimate(surrogate, scores, top, seen, gamma=gamma, probabilities=probabilities)
+        seen = labels[list(top)]
+        f = estimate(surrogate, scores, top, seen, best, gamma, k, probabilities=probabilities)
+        total += probability * f
     return total
 
 
@@ -89,20 +89,25 @@ def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: Arra
     >>> round(second_moment(surrogates.create("kl"), np.eye(2), [0.0, 0.0], [0, 1], 1, 0.5), 4)
     11.81
     """
-    documents, labels = np.asarray(X, np.float64), np.asarray(y)
+    documents, labels, best = np.asarray(X, np.float64), np.asarray(y), _ranking(scores)
     total = 0.0
     for top, probability in _sets(scores, k, gamma):
-        f = estimate(surrogate, scores, top, labels[list(top)].tolist(), gamma=gamma)
+        f = estimate(surrogate, scores, top, labels[list(top)], best, gamma, k)
         total += probability * float(np.sum((f @ documents) ** 2))
     return total
 
 
 def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
     # The estimate does not see the order within the top: sets are enough.
-    s = np.asarray(scores, np.float64)
-    best = set(np.argsort(-s, kind="stable")[:k].tolist())
-    for top in itertools.combinations(range(len(s)), k):
-        yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(len(s), k)
+    m, best = np.size(scores), set(_ranking(scores)[:k])
+    for top in itertools.combinations(range(m), k):
+        yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(m, k)
+
+
+def _ranking(scores: ArrayLike) -> list[int]:
+    # equal scores in document order, as the learner ranks
+    ranked: list[int] = np.argsort(-np.asarray(scores, np.float64), kind="stable").tolist()
+    return ranked
 
 
 def printed_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:

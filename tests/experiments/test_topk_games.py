@@ -51,9 +51,9 @@ def test_regret_is_that_of_the_definition():
         eta, gamma = top_k_feedback.theorem_parameters(400)
         totals = []
         for number in range(2):
-            rng = generator(5, "topk-regret", name, number, 400)
-            setting = {"k": k, "gamma": gamma, "eta": eta, "order": order, "radius": 2.0, "losses": True}
-            totals.append(top_k_feedback.run(drawn, name, **setting, rng=rng).losses[0] * 400)
+            axes = (5, "topk-regret", name, number, 400)
+            game = top_k_feedback.run(drawn, name, k, 400, eta, gamma, 2.0, axes, order=order)
+            totals.append(game.losses[-1] * 400)
         # the best fixed w over the rounds one after the other, by a crude search from many sides
         rounds, loss = drawn.take(order), surrogates.create(name)
         directions = np.random.default_rng(0).normal(size=(400, 3))

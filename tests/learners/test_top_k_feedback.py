@@ -13,7 +13,9 @@ from pipeline_lib import learners, metrics, surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import ogd, top_k_moments
 from pipeline_lib.learners import top_k_feedback as top_k
+from pipeline_lib.learners.rounds import random_passes
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
 
 NAMES = tuple(top_k.ORDERS)
 
@@ -46,25 +48,24 @@ class SplitMix64:
         return ((z ^ (z >> 31)) >> 11) / 2**53
 
 
-def algorithm_1(data, loss, k, gamma, eta, order, radius, probabilities, rng):
+def algorithm_1(data, loss, k, rounds, eta, gamma, radius, seed, order, probabilities):
     """Algorithm 1 in numpy, as the paper writes it, with the same random numbers."""
-    uniform = SplitMix64(int(rng.integers(0, 2**64, size=1, dtype=np.uint64)[0]))
+    uniform = SplitMix64(int(generator(seed).integers(0, 2**64, size=1, dtype=np.uint64)[0]))
     w, qualities, losses, own, norms, explored = np.zeros(data.n_features), [], [], [], [], 0
-    for q in order:
+    for q in order[:rounds]:
         rows = slice(data.offsets[q], data.offsets[q + 1])
         X, y = data.X64[rows], data.y[rows]
         s = X @ w
         shown_scores = s
         if uniform() < gamma:
             shown_scores, explored = np.array([uniform() for _ in y]), explored + 1
-        shown = np.argsort(-shown_scores, kind="stable")
+        shown, exploit = (np.argsort(-by, kind="stable") for by in (shown_scores, s))
         offsets = [0, len(y)]
         if y.any():
             qualities.append(metrics.ndcg(shown_scores, y, np.array(offsets), k=10)[0])
         losses.append(loss.value(shown_scores, y, offsets)[0])
         own.append(loss.value(s, y, offsets)[0])
-        top = shown[:k].tolist()
-        f = top_k.estimate(loss, s, top, y[top].tolist(), gamma=gamma, probabilities=probabilities)
+        f = top_k.estimate(loss, s, shown, y[shown[:k]], exploit, gamma, k, probabilities=probabilities)
         z = X.T @ f
         norms.append(z @ z)
         w = w - eta * z
@@ -78,9 +79,9 @@ def test_the_compiled_loop_is_algorithm_1(name, probabilities):
     data, loss = drawn(1), created(name)
     order = np.random.default_rng(2).integers(0, data.n_queries, 200)
     for k in range(top_k.ORDERS[name], 4):
-        setting = {"k": k, "gamma": 0.3, "eta": 0.02, "order": order, "radius": 1.5, "probabilities": probabilities}
-        found = top_k.run(data, loss, **setting, losses=True, rng=np.random.default_rng(5))
-        w, *averages, explored = algorithm_1(data, loss, **setting, rng=np.random.default_rng(5))
+        setting = {"order": order, "probabilities": probabilities}
+        found = top_k.run(data, loss, k, 200, 0.02, 0.3, 1.5, 5, **setting, checkpoints=[200])
+        w, *averages, explored = algorithm_1(data, loss, k, 200, 0.02, 0.3, 1.5, 5, **setting)
         np.testing.assert_allclose(found.w, w, rtol=1e-9, atol=1e-12)
         measured = [found.ndcg[0], found.losses[0], found.own_losses[0], found.squared_norms[0]]
         np.testing.assert_allclose(measured, averages, rtol=1e-9)
@@ -92,7 +93,7 @@ def test_the_compiled_loop_is_algorithm_1(name, probabilities):
 def test_with_all_labels_it_is_online_gradient_descent(name):
     data, loss = drawn(3), created(name)
     order = np.random.default_rng(4).integers(0, data.n_queries, 150)
-    found = top_k.with_all_labels(data, loss, eta=0.03, order=order, radius=1.0, losses=True)
+    found = top_k.with_all_labels(data, loss, 150, eta=0.03, radius=1.0, order=order, checkpoints=[150])
     expected = ogd.run(data, loss, steps=0.03, order=order, radius=1.0)
     np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
     assert found.losses[0] == pytest.approx(expected.losses.mean(), rel=1e-9)
@@ -128,27 +129,27 @@ def test_printed_probabilities_bias_the_estimates(name):
 
 
 def test_the_four_estimators_are_those_of_the_paper():
-    s, gamma, m = np.array([0.2, -0.3, 0.9]), 0.3, 3
+    s, gamma, m, exploit = np.array([0.2, -0.3, 0.9]), 0.3, 3, [2, 0, 1]
     p = {2: 1 - gamma + gamma / m, 0: gamma / m}
     for a, seen in ((2, 1), (0, 3)):
         expected = 2.0 * s
         expected[a] -= 2.0 * seen / p[a]
-        np.testing.assert_allclose(top_k.estimate("squared", s, [a], [seen], gamma=gamma), expected)
+        np.testing.assert_allclose(top_k.estimate("squared", s, [a], [seen], exploit, gamma, 1), expected)
         expected = np.zeros(m)
         expected[a] = (math.exp(s[a]) - math.exp(seen)) / p[a]
-        np.testing.assert_allclose(top_k.estimate("kl", s, [a], [seen], gamma=gamma), expected)
+        np.testing.assert_allclose(top_k.estimate("kl", s, [a], [seen], exploit, gamma, 1), expected)
         pi = np.exp(s / 0.5) / np.exp(s / 0.5).sum()
         expected = (2**seen - 1) * pi[a] / 0.5 * (np.eye(m)[a] - pi) / p[a]
-        np.testing.assert_allclose(top_k.estimate(created("smooth-dcg"), s, [a], [seen], gamma=gamma), expected)
+        np.testing.assert_allclose(top_k.estimate(created("smooth-dcg"), s, [a], [seen], exploit, gamma, 1), expected)
     # documents 1 (label 2) and 2 (label 0): 1 + s_2 - s_1 > 0, and {1, 2} is not the top two
     expected = np.array([0.0, -1.0, 1.0]) / (2 * gamma / (m * (m - 1)))
-    np.testing.assert_allclose(top_k.estimate("ranksvm", s, [2, 1], [0, 2], gamma=gamma), expected)
+    np.testing.assert_allclose(top_k.estimate("ranksvm", s, [2, 1], [0, 2], exploit, gamma, 2), expected)
 
 
 def test_smooth_dcg_descends_on_its_gain_as_printed_and_climbs_it_otherwise():
     scores = [0.1, 0.2, 0.0]
     both = [
-        top_k.estimate(surrogates.create("smooth-dcg", sigma=0.5, sign=sign), scores, [1], [2], gamma=0.2)
+        top_k.estimate(surrogates.create("smooth-dcg", sigma=0.5, sign=sign), scores, [1], [2], [1, 0, 2], 0.2, 1)
         for sign in ("as-printed", "descent")
     ]
     np.testing.assert_allclose(both[0], -both[1])
@@ -157,9 +158,9 @@ def test_smooth_dcg_descends_on_its_gain_as_printed_and_climbs_it_otherwise():
 
 def test_checkpoints_are_averages_up_to_them_and_change_nothing():
     data, order = drawn(6), np.random.default_rng(0).integers(0, 10, 300)
-    setting = {"k": 1, "gamma": 0.2, "eta": 0.01, "losses": True}
-    whole = top_k.run(data, "kl", **setting, order=order, checkpoints=[1, 100, 300], rng=np.random.default_rng(1))
-    part = top_k.run(data, "kl", **setting, order=order[:100], rng=np.random.default_rng(1))
+    setting = {"k": 1, "gamma": 0.2, "eta": 0.01, "seed": 1}
+    whole = top_k.run(data, "kl", rounds=300, **setting, order=order, checkpoints=[1, 100, 300])
+    part = top_k.run(data, "kl", rounds=100, **setting, order=order[:100], checkpoints=[100])
     np.testing.assert_array_equal(whole.path[1], part.w)
     for name in ("ndcg", "losses", "own_losses", "squared_norms"):
         assert getattr(whole, name)[1] == getattr(part, name)[0]
@@ -169,16 +170,16 @@ def test_checkpoints_are_averages_up_to_them_and_change_nothing():
 def test_a_judge_takes_the_place_of_the_loss():
     data = drawn(7)
     goals = np.linspace(-1.0, 1.0, data.n_documents)
-    setting = {"k": 1, "gamma": 0.2, "eta": 0.01, "losses": True}
-    judged = top_k.run(data, "kl", **setting, judge=goals, checkpoints=[1, 10], rng=np.random.default_rng(3))
+    setting = {"k": 1, "rounds": 10, "gamma": 0.2, "eta": 0.01, "seed": 3, "order": range(10)}
+    judged = top_k.run(data, "kl", **setting, judge=goals, checkpoints=[1, 10])
     first = goals[: data.offsets[1]]
     assert judged.own_losses[0] == pytest.approx(first @ first)  # w = 0
-    assert (judged.w == top_k.run(data, "kl", **setting, rng=np.random.default_rng(3)).w).all()
+    assert (judged.w == top_k.run(data, "kl", **setting).w).all()
 
 
 def test_random_order_is_uniform():
     data = RankingData.from_arrays(np.ones((4, 1)), [1, 0, 0, 0], [1, 1, 1, 1])
-    found = top_k.in_random_order(data, order=[0] * 20_000, rng=np.random.default_rng(8))
+    found = top_k.in_random_order(data, 20_000, 8, checkpoints=[20_000])
     mean = np.mean(1.0 / np.log2(np.arange(2, 6)))
     spread = np.std(1.0 / np.log2(np.arange(2, 6))) / math.sqrt(20_000)
     assert abs(found.ndcg[0] - mean) < 4 * spread
@@ -188,29 +189,26 @@ def test_random_order_is_uniform():
 
 def test_queries_without_a_relevant_document_do_not_count():
     data = RankingData.from_arrays([[1.0], [0.0], [1.0], [0.0]], [1, 0, 0, 0], [1, 1, 2, 2])
-    assert math.isnan(top_k.in_random_order(data, order=[1, 1], rng=np.random.default_rng(0)).ndcg[0])
-    alone = top_k.with_all_labels(data, "listnet", eta=0.1, order=[1, 0, 1], checkpoints=[1, 2, 3])
+    assert math.isnan(top_k.in_random_order(data, 2, order=[1, 1]).ndcg[-1])
+    alone = top_k.with_all_labels(data, "listnet", 3, eta=0.1, order=[1, 0, 1], checkpoints=[1, 2, 3])
     assert math.isnan(alone.ndcg[0])
     assert alone.ndcg[1] == alone.ndcg[2] == 1.0
 
 
-def test_the_same_generator_gives_the_same_game_and_another_another():
+def test_the_same_seed_gives_the_same_game_and_another_another():
     data = drawn(9)
-    games = [
-        top_k.run(data, "kl", k=1, gamma=0.3, eta=0.05, order=[0, 1, 2] * 50, rng=np.random.default_rng(seed)).w
-        for seed in (1, 1, 2)
-    ]
+    games = [top_k.run(data, "kl", k=1, rounds=150, eta=0.05, gamma=0.3, seed=seed).w for seed in (1, 1, 2)]
     assert (games[0] == games[1]).all()
     assert (games[0] != games[2]).any()
 
 
 def test_scores_too_large_for_an_exponential_end_at_the_surface_of_the_ball():
     data = RankingData.from_arrays([[900.0], [-900.0]], [1, 0], [1, 1])
-    found = top_k.run(data, "kl", k=1, gamma=0.5, eta=1.0, radius=2.0, order=[0] * 100, rng=np.random.default_rng(0))
+    found = top_k.run(data, "kl", k=1, rounds=100, eta=1.0, gamma=0.5, radius=2.0)
     assert abs(found.w[0]) == pytest.approx(2.0)
 
 
-GOOD = {"surrogate": "squared", "k": 1, "gamma": 0.1, "eta": 0.1}
+GOOD = {"surrogate": "squared", "k": 1, "rounds": 10, "gamma": 0.1, "eta": 0.1}
 
 
 @pytest.mark.parametrize(
@@ -230,8 +228,10 @@ GOOD = {"surrogate": "squared", "k": 1, "gamma": 0.1, "eta": 0.1}
         ({"surrogate": surrogates.create("smooth-dcg", k=2)}, "published loss, k = 1"),
         ({"y_max": 1}, "expected a label of at most y_max = 1, found"),
         ({"radius": -1.0}, "radius"),
-        ({"order": []}, "at least one round"),
-        ({"order": [99]}, "order: expected queries from 0 to 9"),
+        ({"rounds": 0}, "rounds: expected a whole number >= 1, found 0"),
+        ({"rounds": 2.5}, "rounds"),
+        ({"order": []}, "order: expected one query for each of 10 rounds, found 0"),
+        ({"order": [99] * 10}, "order: expected queries from 0 to 9"),
         ({"checkpoints": [2, 1]}, "checkpoints: expected rising whole numbers in 1..10"),
         ({"checkpoints": [11]}, "checkpoints"),
         ({"judge": [math.nan]}, "judge"),
@@ -240,12 +240,14 @@ GOOD = {"surrogate": "squared", "k": 1, "gamma": 0.1, "eta": 0.1}
 def test_bad_input_is_one_clear_error_before_any_round(wrong, message):
     data = RankingData.from_arrays(np.ones((30, 2)), [0, 1, 2] * 10, np.repeat(np.arange(10), 3))
     with pytest.raises(DataError, match=message):
-        top_k.run(data, **{**GOOD, **wrong}, rng=np.random.default_rng(0))
+        top_k.run(data, **{**GOOD, **wrong})
 
 
 def test_unknown_probabilities_are_refused():
     with pytest.raises(ConfigurationError, match="as-printed"):
-        top_k.run(drawn(1), **GOOD, probabilities="as printed", rng=np.random.default_rng(0))  # type: ignore[arg-type]
+        top_k.run(drawn(1), **GOOD, probabilities="as printed")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="as-printed"):
+        top_k.estimate("kl", [0.0], [0], [1], [0], 0.1, 1, probabilities="as printed")  # type: ignore[arg-type]
 
 
 def test_features_that_are_not_finite_never_get_in():
@@ -254,12 +256,45 @@ def test_features_that_are_not_finite_never_get_in():
 
 
 @pytest.mark.parametrize(
-    ("shown", "labels", "message"),
-    [([5], [1], "shown"), ([0, 0], [1, 1], "shown"), ([0], [0.5], "label"), ([], [], "k: expected")],
+    ("wrong", "message"),
+    [
+        ({"shown": [5]}, r"shown: expected at least k = 1 distinct positions in 0\.\.1, found \[5\]"),
+        ({"shown": [0, 0]}, "shown"),
+        ({"shown": []}, "shown"),
+        ({"shown": [0.5]}, "shown"),
+        ({"exploit": True}, "exploit: expected at least k = 1 distinct positions"),
+        ({"exploit": [-1]}, "exploit"),
+        ({"labels_shown": [0.5]}, "label"),
+        ({"labels_shown": [1, 2]}, r"labels_shown: expected k = 1 labels, found shape \(2,\)"),
+        ({"k": 0}, "k: expected"),
+        ({"k": 3}, "shown: expected at least k = 3"),
+        ({"gamma": 1.5}, "gamma"),
+        ({"s": [math.nan, 0.0]}, "finite"),
+    ],
 )
-def test_bad_estimates_are_refused(shown, labels, message):
+def test_bad_estimates_are_refused(wrong, message):
+    good = {"s": [0.0, 1.0], "shown": [1, 0], "labels_shown": [2], "exploit": [1, 0], "gamma": 0.1, "k": 1}
+    top_k.estimate("squared", **good)
     with pytest.raises(DataError, match=message):
-        top_k.estimate("squared", [0.0, 1.0], shown, labels, gamma=0.1)
+        top_k.estimate("squared", **{**good, **wrong})
+
+
+def test_an_estimate_needs_the_ranking_shown_or_just_its_top():
+    rng = np.random.default_rng(4)
+    s, y = rng.normal(size=5), np.array([0, 2, 1, 4, 3])
+    exploit, shown = np.argsort(-s), rng.permutation(5)
+    whole = top_k.estimate("ranksvm", s, shown, y[shown[:2]], exploit, 0.2, 2)
+    np.testing.assert_array_equal(whole, top_k.estimate("ranksvm", s, shown[:2], y[shown[:2]], exploit[:2], 0.2, 2))
+
+
+def test_without_an_order_every_query_is_met_once_a_pass():
+    data = drawn(13)
+    found = top_k.run(data, "squared", k=1, rounds=25, eta=0.01, gamma=0.1, radius=1.0, seed=3)
+    order = random_passes(data.n_queries, 3, 3)[:25]
+    same = top_k.run(data, "squared", k=1, rounds=25, eta=0.01, gamma=0.1, radius=1.0, seed=3, order=order)
+    assert (found.w == same.w).all()
+    assert found.rounds.tolist() == [25]
+    assert top_k.run(data, "squared", 1, 2000, 0.01, 0.1).rounds.tolist() == top_k.log_checkpoints(2000).tolist()
 
 
 def test_training_keeps_the_step_that_validation_likes_best():

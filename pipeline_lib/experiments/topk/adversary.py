@@ -28,7 +28,7 @@ from pipeline_lib.experiments import settings
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Evidence, Interval, Label, Trial, Value
-from pipeline_lib.seeds import generator
+from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import FoldSummary, fit_exponent, over_folds
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
@@ -167,31 +167,31 @@ def _average_regret(asked: Settings, seed: int, learner: str, number: int, T: in
     total = 0.0
     for adversary, p in ADVERSARIES.items():
         goal = p @ gains()
-        rng = generator(seed, "topk-adversary", learner, adversary, number, T)
-        order = rng.choice(len(p), size=T, p=p)
+        axes = (seed, "topk-adversary", learner, adversary, number, T)
+        order = generator(*axes).choice(len(p), size=T, p=p)
         if learner in _PLAYED:
             excess = _PLAYED[learner](order, goal)
         else:
-            excess = _by_gradients(asked, learner, order, goal, rng)
+            excess = _by_gradients(asked, learner, order, goal, axes)
         total += excess + float(p @ np.sum((gains() - goal) ** 2, axis=1))
     return total / len(ADVERSARIES)
 
 
 def _by_gradients(
-    asked: Settings, learner: str, order: NDArray[np.int64], goal: Floats, rng: np.random.Generator
+    asked: Settings, learner: str, order: NDArray[np.int64], goal: Floats, axes: tuple[Axis, ...]
 ) -> float:
     n, T = len(LABELS), len(order)
     data = RankingData.from_arrays(np.tile(np.eye(3), (n, 1)), LABELS.ravel(), np.repeat(np.arange(n), 3))
     judge = np.tile(goal, n)
     if learner == FULL_INFORMATION:
         game = top_k_feedback.with_all_labels(
-            data, "squared-ndcg", eta=T**-0.5, order=order, radius=asked.radius, losses=True, judge=judge
+            data, "squared-ndcg", T, eta=T**-0.5, radius=asked.radius, order=order, judge=judge
         )
     else:
         loss = surrogates.create(learner, **({"sigma": SMOOTHING} if learner == "smooth-dcg" else {}))
         eta, gamma = top_k_feedback.theorem_parameters(T)
         game = top_k_feedback.run(
-            data, loss, k=1, gamma=gamma, eta=eta, rng=rng, order=order, radius=asked.radius, losses=True, judge=judge
+            *(data, loss, 1, T, eta, gamma, asked.radius, (*axes, "exploration")), order=order, judge=judge
         )
     return float(game.losses[-1] * T)
 

@@ -300,13 +300,16 @@ def lemma_5(asked: Settings, seed: int, moments: list[dict[str, Any]]) -> Eviden
 def _along_a_run(asked: Settings, seed: int, name: str) -> list[dict[str, Any]]:
     population = Population(PopulationSettings(features=5, documents=5))
     data = population.draw(asked.run_queries, generator(seed, "topk-exactness", "queries"))
-    rng = generator(seed, "topk-exactness", "run", name)
+    axes = (seed, "topk-exactness", "run", name)
     eta, gamma = top_k_feedback.theorem_parameters(asked.run_rounds)
     k = top_k_feedback.ORDERS[name]
     stops = top_k_feedback.log_checkpoints(asked.run_rounds, asked.run_points, first=10)
-    order = rng.integers(0, data.n_queries, size=asked.run_rounds)
+    order = generator(*axes).integers(0, data.n_queries, size=asked.run_rounds)
     played = top_k_feedback.run(
-        data, name, k=k, gamma=gamma, eta=eta, rng=rng, order=order, radius=asked.radius, checkpoints=stops
+        *(data, name, k, asked.run_rounds, eta, gamma, asked.radius, (*axes, "exploration")),
+        order=order,
+        checkpoints=stops,
+        losses=False,
     )
     loss, rows = surrogates.create(name), []
     m, y_max = int(data.documents_per_query.max()), population.settings.y_max

@@ -178,12 +178,14 @@ def repaired_game(
         data,
         name,
         k=SHOWN[name],
-        gamma=gamma,
+        rounds=asked.rounds,
         eta=eta,
-        rng=generator(*axes, "repaired", name),
-        order=_order(asked, data, axes),
+        gamma=gamma,
         radius=radius,
+        seed=(*axes, "repaired", name),
+        order=_order(asked, data, axes),
         checkpoints=top_k_feedback.log_checkpoints(asked.rounds, asked.points),
+        losses=False,
     )
 
 
@@ -193,14 +195,12 @@ def _order(asked: Settings, data: RankingData, axes: tuple[Axis, ...]) -> Any:
 
 
 def _control(asked: Settings, data: RankingData, learner: str, axes: tuple[Axis, ...]) -> Floats:
-    order = _order(asked, data, axes)
-    stops = top_k_feedback.log_checkpoints(asked.rounds, asked.points)
+    T, order = asked.rounds, _order(asked, data, axes)
+    stops = top_k_feedback.log_checkpoints(T, asked.points)
     if learner == "random":
-        rng = generator(*axes, "random")
-        return top_k_feedback.in_random_order(data, rng=rng, order=order, checkpoints=stops).ndcg
-    eta = asked.rounds**-0.5
+        return top_k_feedback.in_random_order(data, T, (*axes, "random"), order=order, checkpoints=stops).ndcg
     return top_k_feedback.with_all_labels(
-        data, learner, eta=eta, order=order, radius=asked.radius, checkpoints=stops
+        *(data, learner, T), eta=T**-0.5, radius=asked.radius, order=order, checkpoints=stops, losses=False
     ).ndcg
 
 
@@ -214,13 +214,15 @@ def _game(asked: Settings, data: RankingData, learner: str, panel: Panel, axes: 
         data,
         surrogates.create(name, **options),
         k=SHOWN[learner],
-        gamma=gamma,
+        rounds=asked.rounds,
         eta=eta,
-        rng=generator(*axes, panel, learner),
-        order=_order(asked, data, axes),
+        gamma=gamma,
         radius=asked.radius,
+        seed=(*axes, panel, learner),
+        order=_order(asked, data, axes),
         probabilities=panel,
         checkpoints=top_k_feedback.log_checkpoints(asked.rounds, asked.points),
+        losses=False,
     )
 
 

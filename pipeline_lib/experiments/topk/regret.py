@@ -144,12 +144,13 @@ def _played(asked: Settings, seed: int, data: RankingData, name: str, order: NDA
                 data,
                 name,
                 k=LEARNERS[name],
-                gamma=gamma,
+                rounds=T,
                 eta=eta,
-                rng=generator(seed, "topk-regret", name, run_number, T),
-                order=order[:T],
+                gamma=gamma,
                 radius=asked.radius,
-                losses=True,
+                seed=(seed, "topk-regret", name, run_number, T),
+                order=order[:T],
+                checkpoints=[T],
             )
             for statistic, value in zip(STATISTICS, (game.losses, game.own_losses, game.squared_norms), strict=True):
                 found[statistic][run_number, i] = value[-1]
