@@ -1,7 +1,8 @@
 """How long will the planned jobs take, how much memory does each need, and what is missing?
 
-The estimates before the first run are start-up plus a rate times the size of the job's data; as soon as a rule has
-run, the seconds that the workflow measured for it are used instead.
+The estimates before the first run are start-up plus a rate times the size of the job's data, plus what the job's
+settings ask for (:mod:`pipeline_lib.workloads`); as soon as a rule has run, the seconds that the workflow measured for
+it are used instead.
 """
 
 from __future__ import annotations
@@ -40,41 +41,31 @@ COSTS: Mapping[str, Cost] = {
     "convert_data": Cost(2.0, 0.05, 900.0, 0.0),
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),
-    "train_model": Cost(2.0, 1.0, 500.0, 20.0),
+    "train_model": Cost(2.0, 0.0, 500.0, 20.0),
     "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
-    "summarise_results": Cost(2.0, 0.0, 800.0),
-    "compare_models": Cost(3.0, 0.0, 800.0),
-    "slam_losses": Cost(14.0, 0.0, 800.0),
-    "slam_perceptron": Cost(10.0, 0.0, 800.0),
-    "slam_risk": Cost(6.0, 0.0, 800.0),
-    "slam_rates": Cost(2.0, 0.0),
-    "slam_practice": Cost(2.0, 0.0),
-    "topk_exactness": Cost(6.0, 0.0, 500.0),
-    "topk_regret": Cost(16.0, 0.0, 600.0),
-    "topk_adversary": Cost(19.0, 0.0, 800.0),
-    "topk_repair": Cost(11.0, 10.0, 500.0, 20.0),
-    "topk_figure": Cost(8.0, 20.0, 500.0, 20.0),
-    "topk_order": Cost(1.0, 0.0),
-    "lists_constants": Cost(15.0, 0.0, 800.0),
-    "twolayer_statements": Cost(3.0, 0.0, 500.0),
-    "twolayer_gaps_slice": Cost(12.0, 0.0, 800.0),
-    "twolayer_gaps": Cost(4.0, 0.0, 600.0),
-    "twolayer_samplings": Cost(7.0, 0.0, 500.0),
-    "twolayer_tradeoff_slice": Cost(12.0, 0.0, 800.0),
+    "summarise_results": Cost(3.0, 0.0, 800.0),
+    "compare_models": Cost(5.0, 0.0, 800.0),
+    "slam_losses": Cost(6.0, 0.0, 800.0),
+    "slam_perceptron": Cost(6.0, 0.0, 800.0),
+    "slam_risk": Cost(3.0, 0.0, 800.0),
+    "topk_exactness": Cost(1.0, 0.0, 500.0),
+    "topk_regret": Cost(2.0, 0.0, 600.0),
+    "topk_adversary": Cost(2.0, 0.0, 800.0),
+    "topk_repair": Cost(2.0, 10.0, 500.0, 20.0),
+    "topk_figure": Cost(2.0, 20.0, 500.0, 20.0),
+    "lists_constants": Cost(5.0, 0.0, 800.0),
+    "twolayer_statements": Cost(1.0, 0.0, 500.0),
+    "twolayer_gaps_slice": Cost(2.0, 0.0, 800.0),
+    "twolayer_gaps": Cost(2.0, 0.0, 600.0),
+    "twolayer_samplings": Cost(2.0, 0.0, 500.0),
+    "twolayer_tradeoff_slice": Cost(2.0, 0.0, 800.0),
     "twolayer_tradeoff": Cost(2.0, 0.0, 500.0),
-    "lists_grid": Cost(25.0, 0.0, 1500.0),
-    "lists_real": Cost(4.0, 8.0, 800.0, 20.0),
-    "lists_sparse": Cost(7.0, 0.0, 1000.0),
-    "lists_averages": Cost(5.0, 0.0),
-    "lists_summary": Cost(4.0, 0.0),
-    "cone_cones": Cost(10.0, 0.0, 800.0),
-    "cone_bases_fold": Cost(3.0, 100.0, 600.0, 20.0),
-    "cone_bases": Cost(2.0, 0.0),
-    "cone_stability_slice": Cost(8.0, 0.0),
-    "cone_stability": Cost(2.0, 0.0),
-    "cone_adarank": Cost(3.0, 0.0),
-    "cone_table1": Cost(2.0, 0.0),
-    "judge_claims": Cost(1.0, 0.0),
+    "lists_grid": Cost(2.0, 0.0, 900.0),
+    "lists_real": Cost(2.0, 5.0, 800.0, 20.0),
+    "lists_sparse": Cost(2.0, 0.0, 1000.0),
+    "cone_cones": Cost(2.0, 0.0, 800.0),
+    "cone_bases_fold": Cost(3.0, 0.0, 600.0, 20.0),
+    "cone_adarank": Cost(2.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
 DEFAULT_COST = Cost(1.0, 0.0)
@@ -82,34 +73,44 @@ DEFAULT_COST = Cost(1.0, 0.0)
 
 @dataclass(frozen=True)
 class PlannedJob:
-    """One job that will run: its rule, the size of its data in feature values, and where its seconds are recorded."""
+    """One job that will run: its rule, its estimated seconds, and where those of its last run are recorded."""
 
     rule: str
-    cells: float
+    seconds: float
     benchmark: Path | None
 
 
-def memory_mb(rule: str, cells: float, attempt: int = 1) -> int:
-    """Memory to ask for, in MB; a retry asks for twice as much as the attempt before.
+def seconds(rule: str, cells: float, asked: float = 0.0) -> float:
+    """Estimated seconds of a job on ``cells`` feature values whose settings ask for ``asked`` more.
+
+    Example
+    -------
+    >>> seconds("evaluate_model", 1e7), seconds("lists_grid", 0.0, asked=30.0)
+    (2.0, 32.0)
+    """
+    return COSTS.get(rule, DEFAULT_COST).seconds(cells) + asked
+
+
+def memory_mb(rule: str, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
+    """Memory to ask for, in MB, of which the settings ask for ``asked``; a retry asks for twice as much.
 
     Example
     -------
     >>> memory_mb("train_model", 0.0), memory_mb("train_model", 0.0, attempt=2)
     (500, 1000)
     """
-    return math.ceil(COSTS.get(rule, DEFAULT_COST).mb(cells) * 2 ** (attempt - 1))
+    return math.ceil((COSTS.get(rule, DEFAULT_COST).mb(cells) + asked) * 2 ** (attempt - 1))
 
 
-def runtime_minutes(rule: str, cells: float, attempt: int = 1) -> int:
-    """Minutes to ask a cluster for: ten times the estimate, at least 10, doubled with every retry.
+def runtime_minutes(rule: str, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
+    """Minutes to ask a cluster for: ten times the estimated :func:`seconds`, at least 10, doubled with every retry.
 
     Example
     -------
-    >>> runtime_minutes("train_model", 0.0)
-    10
+    >>> runtime_minutes("train_model", 0.0), runtime_minutes("lists_grid", 0.0, asked=598.0)
+    (10, 100)
     """
-    estimate = COSTS.get(rule, DEFAULT_COST).seconds(cells) / 60
-    return max(10, math.ceil(10 * estimate)) * 2 ** (attempt - 1)
+    return max(10, math.ceil(seconds(rule, cells, asked) / 6)) * 2 ** (attempt - 1)
 
 
 def recorded_seconds(path: Path) -> float | None:
@@ -124,15 +125,15 @@ def recorded_seconds(path: Path) -> float | None:
 def estimate_seconds(jobs: Sequence[PlannedJob]) -> float:
     """Seconds of work in all jobs together, on one core.
 
-    A job that ran before counts what it took then; one that did not counts its rule's cost, scaled by how that cost
-    compares with the rule's recorded jobs, if there are any.
+    A job that ran before counts what it took then; one that did not counts its estimate, scaled by how estimates
+    compare with the rule's recorded jobs, if there are any.
     """
     recorded = [(job, recorded_seconds(job.benchmark) if job.benchmark else None) for job in jobs]
     scale: dict[str, float] = {}
     for rule in {job.rule for job in jobs}:
-        ratios = [seconds / _prior(job) for job, seconds in recorded if job.rule == rule and seconds is not None]
+        ratios = [took / job.seconds for job, took in recorded if job.rule == rule and took is not None]
         scale[rule] = statistics.median(ratios) if ratios else 1.0
-    return sum(_prior(job) * scale[job.rule] if seconds is None else seconds for job, seconds in recorded)
+    return sum(job.seconds * scale[job.rule] if took is None else took for job, took in recorded)
 
 
 def describe(
@@ -144,7 +145,7 @@ def describe(
 
     Example
     -------
-    >>> print(describe("default", [PlannedJob("train_model", 0.0, None)] * 3, 2, ["letor-sim"], {}))
+    >>> print(describe("default", [PlannedJob("train_model", 2.0, None)] * 3, 2, ["letor-sim"], {}))
     Plan of the study "default"
       data sets   letor-sim
       jobs        3 train_model
@@ -156,14 +157,10 @@ def describe(
         lines += [f"  missing     {name}; to get it: {how}"]
     lines += [f"  jobs        {', '.join(f'{count} {rule}' for rule, count in counts.items()) or 'none'}"]
     work = estimate_seconds(jobs)
-    longest = max((_prior(job) for job in jobs), default=0.0)
+    longest = max((estimate_seconds([job]) for job in jobs), default=0.0)
     parallel = max(work / max(cores, 1), longest)
     lines += [f"  estimate    about {_duration(work)} of work, {_duration(parallel)} on {cores} cores"]
     return "\n".join(lines)
-
-
-def _prior(job: PlannedJob) -> float:
-    return COSTS.get(job.rule, DEFAULT_COST).seconds(job.cells)
 
 
 def _duration(seconds: float) -> str:

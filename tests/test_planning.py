@@ -18,13 +18,13 @@ def record(path: Path, seconds: float) -> Path:
 
 
 def test_recorded_seconds_replace_the_guess(tmp_path: Path) -> None:
-    jobs = [PlannedJob("train_model", 0.0, record(tmp_path / "a.tsv", 30.0))]
+    jobs = [PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))]
     assert planning.estimate_seconds(jobs) == 30.0
 
 
 def test_a_rule_s_recorded_jobs_scale_the_guess_for_its_new_jobs(tmp_path: Path) -> None:
-    known = PlannedJob("train_model", 1e6, record(tmp_path / "a.tsv", 30.0))
-    new = PlannedJob("train_model", 1e6, tmp_path / "none.tsv")
+    known = PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))
+    new = PlannedJob("train_model", 3.0, tmp_path / "none.tsv")
     assert planning.estimate_seconds([known, new]) == pytest.approx(60.0)
 
 
@@ -46,7 +46,18 @@ def test_the_plan_says_what_is_missing_and_how_to_get_it() -> None:
     assert "jobs        none" in text
 
 
-@pytest.mark.parametrize(("cells", "unit"), [(0.0, " s"), (2e9, " min"), (1e11, " h")])
-def test_durations_read_well(cells: float, unit: str) -> None:
-    text = planning.describe("s", [PlannedJob("train_model", cells, None)], 1, [], {})
+def test_what_settings_ask_for_counts() -> None:
+    assert planning.runtime_minutes("lists_grid", 0.0, asked=3600.0) > 600
+    assert planning.memory_mb("lists_grid", 0.0, asked=2000.0) == planning.memory_mb("lists_grid", 0.0) + 2000
+
+
+def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
+    long = PlannedJob("lists_grid", 30.0, record(tmp_path / "a.tsv", 600.0))
+    text = planning.describe("s", [long, PlannedJob("judge_claims", 1.0, None)], 4, [], {})
+    assert "about 11 min of work, 10 min on 4 cores" in text
+
+
+@pytest.mark.parametrize(("seconds", "unit"), [(2.0, " s"), (2e3, " min"), (1e5, " h")])
+def test_durations_read_well(seconds: float, unit: str) -> None:
+    text = planning.describe("s", [PlannedJob("train_model", seconds, None)], 1, [], {})
     assert f"{unit} of work" in text

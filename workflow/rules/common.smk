@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
 
-from pipeline_lib import configuration, learners, planning, run_lock, surrogates
+from pipeline_lib import configuration, learners, planning, run_lock, surrogates, workloads
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.import_closure import closure
 from pipeline_lib.reporting import pages
@@ -94,14 +94,25 @@ def cells(wildcards):
     return CATALOG[wildcards.dataset].n_cells if "dataset" in wildcards.keys() else 0
 
 
+def asked_seconds(name, wildcards):
+    """What the settings of a job of that rule ask for, in seconds."""
+    if name == "train_model":
+        settings = STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
+        return workloads.training_seconds(algorithm(wildcards), settings, cells(wildcards))
+    return workloads.seconds(name, config["experiments"], wildcards, cells(wildcards))
+
+
 def mem_mb(name):
     """Memory of a job of that rule; a retry gets twice as much."""
-    return lambda wildcards, attempt: planning.memory_mb(name, cells(wildcards), attempt)
+    asked = workloads.megabytes(name, config["experiments"])
+    return lambda wildcards, attempt: planning.memory_mb(name, cells(wildcards), attempt, asked)
 
 
 def runtime(name):
     """Minutes a cluster should allow a job of that rule; a retry gets twice as much."""
-    return lambda wildcards, attempt: planning.runtime_minutes(name, cells(wildcards), attempt)
+    return lambda wildcards, attempt: planning.runtime_minutes(
+        name, cells(wildcards), attempt, asked_seconds(name, wildcards)
+    )
 
 
 def compact(value):
@@ -199,7 +210,8 @@ def table(name):
 def planned_job(job):
     """What the plan needs to know of a job that will run."""
     benchmark = Path(str(job.benchmark)) if job.benchmark else None
-    return planning.PlannedJob(job.rule.name, cells(job.wildcards), benchmark)
+    name, asked = job.rule.name, asked_seconds(job.rule.name, job.wildcards)
+    return planning.PlannedJob(name, planning.seconds(name, cells(job.wildcards), asked), benchmark)
 
 
 def print_plan():
