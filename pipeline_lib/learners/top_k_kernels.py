@@ -103,7 +103,8 @@ def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
         w[c] -= eta * z[c]
         length += w[c] * w[c]
     if length > radius * radius:
-        shrink = radius / math.sqrt(length)
+        # Where the squares overflow no direction is known: NaN, which ends the game with an error.
+        shrink = radius / math.sqrt(length) if length < math.inf else math.nan
         for c in range(len(w)):
             w[c] *= shrink
     return norm

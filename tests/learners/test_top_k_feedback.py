@@ -245,6 +245,11 @@ def test_scores_too_large_for_an_exponential_end_at_the_surface_of_the_ball():
     assert abs(found.w[0]) == pytest.approx(2.0)
 
 
+def test_steps_whose_squares_overflow_are_an_error_and_not_the_centre_of_the_ball():
+    with pytest.raises(DataError, match="scores overflowed; give smaller steps"):
+        top_k.run(drawn(1), "squared", 1, 20, 1e200, 0.1, radius=3.0)
+
+
 GOOD = {"surrogate": "squared", "k": 1, "rounds": 10, "gamma": 0.1, "eta": 0.1}
 
 
