@@ -107,6 +107,17 @@ def test_a_regret_that_grows_too_fast_is_said(results: ResultsFolder, low: float
     assert said in words(topk.regret(results))
 
 
+@pytest.mark.parametrize(("best", "said"), [(1, None), (2, "The choice for kl lies at the edge of what was tried")])
+def test_a_choice_at_the_edge_of_what_was_tried_is_said(results: ResultsFolder, best: int, said: str | None) -> None:
+    row = {"surrogate": "kl", "radius": 1.0, "dataset": "made"}
+    rows = [{**row, "factor": 4.0**i, "ndcg": 0.6 if i == best else 0.5, "chosen": i == best} for i in range(3)]
+    write(results, topk.REPAIR, rows)
+    paragraphs = " ".join(block.text for block in topk.repair(results) if isinstance(block, Paragraph))
+    assert "made alone" in paragraphs
+    assert ("edge" in paragraphs) == (said is not None)
+    assert said is None or said in paragraphs
+
+
 @pytest.mark.parametrize(("kl", "said"), [(0.7, "appears as printed"), (0.5, "does not appear as printed")])
 def test_the_published_order_is_looked_for(results: ResultsFolder, kl: float, said: str) -> None:
     ends = {"ranksvm": 0.7, "kl": kl, "squared": 0.6, "smooth-dcg": 0.3, "smooth-dcg-ascent": 0.6}

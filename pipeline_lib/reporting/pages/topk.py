@@ -290,13 +290,14 @@ def figure_1(results: ResultsFolder) -> tuple[Block, ...]:
         "How good are the rankings that are shown while learning goes on? The curves give NDCG@10 of what was shown, "
         "averaged up to round t. Left: the estimators as printed, whose probabilities are wrong for explored documents "
         "and so hide the noise at the price of bias. Middle: the unbiased ones of the theorems, whose gradients are "
-        "multiplied by up to m/γ when a document is explored. Right: unbiased too, with features scaled to norm 1, and "
-        "a ball and a step that follow from the bound on the noise. An ideal order has 1 throughout."
+        "multiplied by up to m/γ when a document is explored, and for pairs by up to m(m − 1)/(2γ). Right: unbiased "
+        "too, with features scaled to norm 1, in a ball chosen on one data set, with a step that is a chosen multiple "
+        "of the one that the bound on the noise asks for. An ideal order has 1 throughout."
     )
     blocks: list[Block] = [Paragraph(words)]
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         blocks += _of_dataset(dataset, [row for row in rows if row["dataset"] == dataset], last, seeds)
-    blocks += _repair_blocks(results)
+    blocks += repair(results)
     return (Subsection("topk-figure-part", "The rankings shown while learning", tuple(blocks)),)
 
 
@@ -364,7 +365,8 @@ def _values(values: Mapping[str, float]) -> str:
     return ", ".join(f"{values[name]:.3f}" for name in ("ranksvm", "kl", "squared"))
 
 
-def _repair_blocks(results: ResultsFolder) -> list[Block]:
+def repair(results: ResultsFolder) -> list[Block]:
+    """Which ball and step the third panel has, and whether a wider search might have found others."""
     rows = results.rows(REPAIR, columns=["surrogate", "radius", "factor", "dataset", "ndcg", "chosen"])
     if not rows:
         return []
@@ -373,6 +375,9 @@ def _repair_blocks(results: ResultsFolder) -> list[Block]:
         f"The ball and the step of the right panels were chosen on {chosen[0]['dataset']} alone: the U and c with the "
         "best average NDCG@10 for each loss. Steps are c times what makes the bound (4) smallest."
     )
+    edges = [row["surrogate"] for row in chosen if any(_at_the_edge(row, rows, name) for name in ("radius", "factor"))]
+    if edges:
+        words += f" The choice for {_listed(edges)} lies at the edge of what was tried: others beyond may be better."
     columns = [Column("surrogate", "Loss", "left"), Column("radius", "U"), Column("factor", "c")]
     columns += [Column("ndcg", "Average NDCG@10"), Column("worst", "Worst tried")]
     cells = [
@@ -392,6 +397,11 @@ def _repair_blocks(results: ResultsFolder) -> list[Block]:
         "test of it."
     )
     return [Paragraph(words), formula, table, note]
+
+
+def _at_the_edge(chosen: Row, rows: Sequence[Row], name: str) -> bool:
+    tried = {row[name] for row in rows if row["surrogate"] == chosen["surrogate"]}
+    return len(tried) > 1 and chosen[name] in (min(tried), max(tried))
 
 
 def _above_zero(rows: Sequence[Row]) -> Points:
