@@ -9,20 +9,20 @@ losses (7), (8)); `topk` compares its learners with the full-information form.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import DataError
 from pipeline_lib.learners import rounds
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
-from pipeline_lib.learners.settings import completed, whole
+from pipeline_lib.learners.settings import completed, numbers, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats, Surrogate
 
@@ -85,7 +85,8 @@ def run(
     Raises
     ------
     DataError
-        When a step is not positive and finite, the order names a query that is not there, or shapes do not fit.
+        When a step is not positive and finite, the order names a query that is not there, there is no such ball, or
+        shapes do not fit.
 
     Example
     -------
@@ -99,6 +100,8 @@ def run(
     eta = _steps(steps, len(queries))
     if radius is not None and not (math.isfinite(radius) and radius > 0.0):
         raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
+    if ball not in get_args(Ball):
+        raise DataError(f"ball: expected one of {', '.join(get_args(Ball))}, found {ball!r}")
     reach = math.inf if radius is None else radius
     w = project(_start(data, start), reach, ball)
     X, y, bounds = data.X64, data.y, data.offsets.tolist()
@@ -240,9 +243,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     chosen = completed("ogd", settings, _REQUIRED, _DEFAULTS)
     whole("passes", chosen["passes"])
-    if not isinstance(chosen["steps"], Sequence) or isinstance(chosen["steps"], str) or not chosen["steps"]:
-        raise ConfigurationError(f"steps: expected a list of numbers, found {chosen['steps']!r}")
-    return {**chosen, "steps": [float(step) for step in chosen["steps"]], "options": dict(chosen["options"])}
+    steps = numbers("steps", chosen["steps"])
+    return {**chosen, "steps": steps, "options": dict(chosen["options"])}
 
 
 def _steps(steps: float | ArrayLike, n: int) -> Floats:

@@ -38,6 +38,25 @@ def completed(
     return {**defaults, **settings}
 
 
+def numbers(name: str, values: object) -> list[float]:
+    """``values`` as floats when they are a list of at least one number.
+
+    Raises
+    ------
+    ConfigurationError
+        When they are not.
+
+    Example
+    -------
+    >>> numbers("steps", [1, 0.5])
+    [1.0, 0.5]
+    """
+    listed = isinstance(values, Sequence) and not isinstance(values, str) and len(values) > 0
+    if not listed or not all(isinstance(value, int | float) for value in values):  # type: ignore[attr-defined]
+        raise ConfigurationError(f"{name}: expected a list of numbers, found {values!r}")
+    return [float(value) for value in values]  # type: ignore[attr-defined]
+
+
 def whole(name: str, value: object) -> int:
     """``value`` when it is a whole number >= 1.
 

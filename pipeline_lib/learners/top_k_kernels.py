@@ -103,7 +103,8 @@ def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
         w[c] -= eta * z[c]
         length += w[c] * w[c]
     if length > radius * radius:
-        shrink = radius / math.sqrt(length)
+        # Where the squares overflow no direction is known: NaN, which ends the game with an error.
+        shrink = radius / math.sqrt(length) if length < math.inf else math.nan
         for c in range(len(w)):
             w[c] *= shrink
     return norm
@@ -150,19 +151,23 @@ def _same_set(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _choose(m, k):  # type: ignore[no-untyped-def]
+    # inf where there are more than a float can count, and only there
     ways = 1.0
-    for i in range(k):
+    for i in range(min(k, m - k)):
         ways = ways * (m - i) / (i + 1)
     return ways
 
 
 @njit(cache=True)
 def inverse_weight(m, k, size, gamma, top):  # type: ignore[no-untyped-def]
-    # 1 / (C(m - l, k - l) P(A))
-    probability = gamma / _choose(m, k)
+    # 1 / (C(m - l, k - l) P(A)); C(m, k) / C(m - l, k - l) = m ... (m - l + 1) / (k ... (k - l + 1)) is never large
+    ratio = 1.0
+    for i in range(size):
+        ratio *= (m - i) / (k - i)
+    scaled = gamma / ratio
     if top:
-        probability += 1.0 - gamma
-    return 1.0 / (_choose(m - size, k - size) * probability)
+        scaled += (1.0 - gamma) * _choose(m - size, k - size)
+    return 1.0 / scaled
 
 
 @njit(cache=True)

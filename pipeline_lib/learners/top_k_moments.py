@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate
@@ -28,12 +28,17 @@ Term = Callable[[tuple[int, ...]], Floats]
 def ordered_tops(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
     """Every ordered top of k documents with its probability (1); they sum to 1.
 
+    Raises
+    ------
+    DataError
+        When k is not in 1..m, or gamma not between 0 and 1.
+
     Example
     -------
     >>> [(top, round(p, 3)) for top, p in ordered_tops([0.0, 2.0, 1.0], 1, 0.3)]
     [((0,), 0.1), ((1,), 0.8), ((2,), 0.1)]
     """
-    m, best = np.size(scores), tuple(_ranking(scores)[:k])
+    m, best = _checked(scores, k, gamma), tuple(_ranking(scores)[:k])
     for top in itertools.permutations(range(m), k):
         yield top, (1.0 - gamma) * (top == best) + gamma / math.perm(m, k)
 
@@ -71,7 +76,7 @@ def mean_estimate(
     >>> mean_estimate(surrogates.create("squared"), [1.0, 0.0], [3, 1], 1, 0.5).round(12)
     array([-4., -2.])
     """
-    labels, best = np.asarray(y), _ranking(scores)
+    labels, best = _labels(y, scores), _ranking(scores)
     total = np.zeros(np.size(scores))
     for top, probability in ordered_tops(scores, k, gamma):
         seen = labels[list(top)]
@@ -89,7 +94,7 @@ def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: Arra
     >>> round(second_moment(surrogates.create("kl"), np.eye(2), [0.0, 0.0], [0, 1], 1, 0.5), 4)
     11.81
     """
-    documents, labels, best = np.asarray(X, np.float64), np.asarray(y), _ranking(scores)
+    documents, labels, best = np.asarray(X, np.float64), _labels(y, scores), _ranking(scores)
     total = 0.0
     for top, probability in _sets(scores, k, gamma):
         f = estimate(surrogate, scores, top, labels[list(top)], best, gamma, k)
@@ -99,9 +104,26 @@ def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: Arra
 
 def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
     # The estimate does not see the order within the top: sets are enough.
-    m, best = np.size(scores), set(_ranking(scores)[:k])
+    m, best = _checked(scores, k, gamma), set(_ranking(scores)[:k])
     for top in itertools.combinations(range(m), k):
         yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(m, k)
+
+
+def _checked(scores: ArrayLike, k: int, gamma: float) -> int:
+    # the length of the list
+    m = np.size(scores)
+    if not 1 <= k <= m:
+        raise DataError(f"k: expected 1 to m = {m} documents, found {k}")
+    if not 0.0 < gamma < 1.0:
+        raise DataError(f"gamma: expected a number above 0 and below 1, found {gamma}")
+    return m
+
+
+def _labels(y: ArrayLike, scores: ArrayLike) -> NDArray[np.generic]:
+    labels = np.asarray(y)
+    if labels.shape != (np.size(scores),):
+        raise DataError(f"y: expected {np.size(scores)} labels, found shape {labels.shape}")
+    return labels
 
 
 def _ranking(scores: ArrayLike) -> list[int]:

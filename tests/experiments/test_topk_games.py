@@ -138,6 +138,8 @@ def test_evidence_of_the_game_speaks_of_every_learner(game):
     assert learners == {"squared", "kl", "smooth-dcg", "leader", "constant"}
     [full] = [trial for trial in evidence.trials if "full_information_exponent" in trial.values]
     assert full.values["full_information_exponent"].value < 0.9
+    measured = {trial.setting["learner"] for trial in evidence.trials if "algorithm_1_exponent" in trial.values}
+    assert measured == set(adversary.FEEDBACK_LEARNERS)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +206,8 @@ def test_evidence_of_the_figure_is_read_at_the_end(drawn_figure):
     kl = trial.values["kl"]
     assert isinstance(kl, Interval)
     assert kl.value == final["as-printed", "kl"]
-    assert bias.trials[0].values["kl_correct"].value == final["correct", "kl"]
+    for name in figure.REPAIRED:
+        assert bias.trials[0].values[f"{name}_correct"].value == final["correct", name]
     assert sign.trials[0].values["ascent"].value == final["as-printed", "smooth-dcg-ascent"]
 
 

@@ -107,6 +107,7 @@ def test_the_steps_of_the_experiments():
         ({"order": [0.5]}, "order: expected whole numbers"),
         ({"radius": -1.0}, "radius: expected None or a finite number > 0"),
         ({"start": [1.0]}, "start: expected 4 finite numbers"),
+        ({"radius": 1.0, "ball": "l3"}, "ball: expected one of l2, l1, found 'l3'"),
     ],
 )
 def test_wrong_arguments_are_refused(wrong, said):
@@ -142,6 +143,7 @@ def test_training_chooses_its_step_on_the_validation_part_and_is_repeatable():
         ({"step": 1}, "did you mean 'steps'"),
         ({"passes": 0}, "passes: expected a whole number"),
         ({"steps": []}, "steps: expected a list"),
+        ({"steps": ["a"]}, r"steps: expected a list of numbers, found \['a'\]"),
         ({"features": "cooked"}, "features: expected 'standardised', 'raw'"),
     ],
 )

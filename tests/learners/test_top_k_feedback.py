@@ -13,6 +13,7 @@ from pipeline_lib import learners, metrics, surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import ogd, top_k_moments
 from pipeline_lib.learners import top_k_feedback as top_k
+from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.rounds import random_passes
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
@@ -128,6 +129,42 @@ def test_printed_probabilities_bias_the_estimates(name):
     assert top_k_moments.relative_bias(mean, truth) > 0.1
 
 
+@pytest.mark.parametrize("name", ["squared", "ranksvm"])
+@pytest.mark.parametrize(("m", "k"), [(1100, 1100), (1200, 600)])
+def test_lists_with_more_tops_than_a_float_can_count(name, m, k):
+    # C(m, k), or what it passes through, is beyond 1e308. An exploit round weighs 1 / C(m - l, k - l) there: nothing.
+    loss, rng = surrogates.create(name), np.random.default_rng(m)
+    s, y, gamma = rng.normal(size=m), rng.integers(0, 3, m), 0.2
+    exploit, truth = np.argsort(-s), loss.gradient(s, y, [0, m])
+    shown = exploit if k == m else exploit[::-1]
+    found = top_k.estimate(name, s, shown, y[shown[:k]], exploit, gamma, k)
+    part = np.zeros(m)
+    part[shown[:k]] = loss.gradient(s[shown[:k]], y[shown[:k]], [0, k])
+    size = top_k.ORDERS[name]
+    weight = 1.0 if k == m else math.comb(m, size) / math.comb(k, size) / gamma
+    expected = truth if k == m else weight * part
+    if name == "squared" and k < m:
+        expected = 2.0 * s
+        expected[shown[:k]] -= 2.0 * weight * y[shown[:k]]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    assert np.isfinite(top_k.estimate(name, s, exploit, y[exploit[:k]], exploit, gamma, k)).all()
+
+
+@pytest.mark.parametrize("name", ["squared", "ranksvm"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_set_is_shown_as_often_as_its_orders_together(name, k):
+    scores, gamma, m = [0.3, 0.9, -1.0, 0.5], 0.3, 4
+    sums: dict[frozenset[int], float] = {}
+    for top, p in top_k_moments.ordered_tops(scores, k, gamma):
+        sums[frozenset(top)] = sums.get(frozenset(top), 0.0) + p
+    best = frozenset(np.argsort(scores)[::-1][:k].tolist())
+    for documents, p in sums.items():
+        assert top_k.show_probability(m, k, gamma, top=documents == best) == pytest.approx(p)
+        weight = kernels.inverse_weight(m, k, top_k.ORDERS[name], gamma, documents == best)
+        size = top_k.ORDERS[name]
+        assert weight == pytest.approx(1.0 / (math.comb(m - size, k - size) * p))
+
+
 def test_the_four_estimators_are_those_of_the_paper():
     s, gamma, m, exploit = np.array([0.2, -0.3, 0.9]), 0.3, 3, [2, 0, 1]
     p = {2: 1 - gamma + gamma / m, 0: gamma / m}
@@ -206,6 +243,11 @@ def test_scores_too_large_for_an_exponential_end_at_the_surface_of_the_ball():
     data = RankingData.from_arrays([[900.0], [-900.0]], [1, 0], [1, 1])
     found = top_k.run(data, "kl", k=1, rounds=100, eta=1.0, gamma=0.5, radius=2.0)
     assert abs(found.w[0]) == pytest.approx(2.0)
+
+
+def test_steps_whose_squares_overflow_are_an_error_and_not_the_centre_of_the_ball():
+    with pytest.raises(DataError, match="scores overflowed; give smaller steps"):
+        top_k.run(drawn(1), "squared", 1, 20, 1e200, 0.1, radius=3.0)
 
 
 GOOD = {"surrogate": "squared", "k": 1, "rounds": 10, "gamma": 0.1, "eta": 0.1}
@@ -297,6 +339,27 @@ def test_without_an_order_every_query_is_met_once_a_pass():
     assert top_k.run(data, "squared", 1, 2000, 0.01, 0.1).rounds.tolist() == top_k.log_checkpoints(2000).tolist()
 
 
+def test_the_last_round_is_always_a_checkpoint():
+    assert top_k.log_checkpoints(10_000, 1).tolist() == [100, 10_000]
+    assert top_k.log_checkpoints(1).tolist() == [1]
+    for wrong in ({"T": 0}, {"T": 10, "count": 0}, {"T": 10, "first": 0}):
+        with pytest.raises(DataError, match="expected whole numbers >= 1"):
+            top_k.log_checkpoints(**wrong)
+
+
+def test_k_may_be_a_number_of_numpy():
+    data = drawn(14)
+    games = [top_k.run(data, "ranksvm", k, 50, 0.01, 0.3, seed=1).w for k in (2, np.int32(2))]
+    assert (games[0] == games[1]).all()
+
+
+def test_losses_that_were_not_measured_are_not_numbers():
+    game = top_k.run(drawn(15), "kl", 1, 20, 0.01, 0.1, losses=False)
+    assert np.isnan(game.losses).all()
+    assert np.isnan(game.own_losses).all()
+    assert np.isnan(top_k.in_random_order(drawn(15), 20).losses).all()
+
+
 def test_training_keeps_the_step_that_validation_likes_best():
     data = drawn(11, n=60)
     chosen = {"surrogate": "ranksvm", "k": 2, "steps": [1e-4, 1.0], "passes": 20, "radius": 5.0, "selection": "ndcg"}
@@ -316,5 +379,11 @@ def test_wrong_settings_of_training_are_named():
         train(data, data, {**chosen, "stpes": [1.0]}, 0)
     with pytest.raises(ConfigurationError, match="steps: expected a list"):
         train(data, data, {**chosen, "steps": 1.0}, 0)
+    with pytest.raises(ConfigurationError, match="steps: expected a list of numbers"):
+        train(data, data, {**chosen, "steps": ["a"]}, 0)
+    with pytest.raises(ConfigurationError, match="gamma: expected 'theory' or a number, found 'theori'"):
+        train(data, data, {**chosen, "gamma": "theori"}, 0)
     with pytest.raises(DataError, match="validation"):
         train(data, data.take([]), chosen, 0)
+    with pytest.raises(DataError, match="expected training queries with at least k = 30 documents, found none"):
+        train(data, data, {**chosen, "k": 30}, 0)

@@ -81,3 +81,21 @@ def test_other_losses_have_no_constant(constant):
         constant("listnet", 3, 1.0, 1.0, 1)
     with pytest.raises(DataError, match="expected squared"):
         top_k_moments.start_constant("listnet", 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"k": 4}, "k: expected 1 to m = 3 documents, found 4"),
+        ({"k": 0}, "k: expected 1 to m = 3"),
+        ({"gamma": 1.5}, "gamma: expected a number above 0 and below 1"),
+        ({"y": [1, 2]}, "y: expected 3 labels, found shape"),
+    ],
+)
+def test_what_cannot_be_enumerated_is_refused(wrong, message):
+    loss = surrogates.create("squared")
+    good = {"scores": [0.1, 0.2, 0.3], "y": [0, 1, 2], "k": 1, "gamma": 0.2}
+    with pytest.raises(DataError, match=message):
+        top_k_moments.mean_estimate(loss, **{**good, **wrong})
+    with pytest.raises(DataError, match=message):
+        top_k_moments.second_moment(loss, X=np.eye(3), **{**good, **wrong})

@@ -41,20 +41,62 @@ def test_a_bias_is_said(results: ResultsFolder, bias: float, said: str) -> None:
     assert said in words(topk.estimators(results))
 
 
-@pytest.mark.parametrize(("moment", "said"), [(0.5, "It does not"), (5.0, "It does for kl")])
-def test_an_exceeded_constant_is_said(results: ResultsFolder, moment: float, said: str) -> None:
-    row = {"surrogate": "kl", "m": 2, "radius": 1.0, "y_max": 4, "second_moment": moment, "printed": 1.0, "valid": 9.0}
-    write(results, topk.MOMENTS, [row])
+@pytest.mark.parametrize(
+    ("where", "moment", "said"),
+    [
+        ("along a run", 0.5, "It does not"),
+        ("along a run", 5.0, "It does for kl along a run of Algorithm 1:"),
+        ("short lists, small ball", 5.0, "It does for kl on short lists in a small ball:"),
+    ],
+)
+def test_an_exceeded_constant_is_said_with_its_place(
+    results: ResultsFolder, where: str, moment: float, said: str
+) -> None:
+    row = {"surrogate": "kl", "where": where, "m": 2, "radius": 1.0, "y_max": 4, "second_moment": moment}
+    write(results, topk.MOMENTS, [{**row, "printed": 1.0, "valid": 9.0}])
     assert said in words(topk.moments(results))
 
 
-@pytest.mark.parametrize(("regret", "said"), [(9.0, "No learner falls below"), (1.0, "contradicts the theorem")])
-def test_a_learner_below_the_limit_is_said(results: ResultsFolder, regret: float, said: str) -> None:
+@pytest.mark.parametrize(
+    ("regret", "high", "said"),
+    [
+        (9.0, 9.5, "No learner falls below the limit."),
+        (1.9, 2.1, "within the interval"),
+        (1.0, 1.1, "contradicts the theorem"),
+    ],
+)
+def test_a_learner_below_the_limit_is_said(results: ResultsFolder, regret: float, high: float, said: str) -> None:
     cell = {"adversary": "p", "quantity": "E[y]", "measured": 0.45, "published": 0.45}
     write(results, topk.TABLE_1, [{**cell, "document": i} for i in (1, 2, 3)])
-    row = {"learner": "kl", "linear_limit": 2.0, "regret": regret, "low": regret, "high": regret}
+    row = {"learner": "kl", "linear_limit": 2.0, "regret": regret, "low": regret, "high": high}
     write(results, topk.GAME, [{**row, "T": T} for T in (100, 1000)])
     assert said in words(topk.adversary(results))
+
+
+def test_the_slopes_of_the_game_are_those_of_the_table(results: ResultsFolder) -> None:
+    cell = {"adversary": "p", "quantity": "E[y]", "measured": 0.45, "published": 0.45}
+    write(results, topk.TABLE_1, [{**cell, "document": i} for i in (1, 2, 3)])
+    rows = []
+    for learner, power in (("kl", 0.8), ("all labels", 0.5)):
+        for T in (100, 1000):
+            row = {"learner": learner, "T": T, "linear_limit": 0.01 * T, "regret": T**power}
+            rows.append({**row, "low": T**power, "high": T**power})
+    write(results, topk.GAME, rows)
+    [part] = topk.adversary(results)
+    assert isinstance(part, Subsection)
+    [drawn] = [block for block in part.blocks if isinstance(block, Figure)]
+    assert "0.80 for Algorithm 1, KL and 0.50 for all labels" in drawn.description
+
+
+@pytest.mark.parametrize(("low", "said"), [(5.0, False), (-1.0, True)])
+def test_an_interval_cut_for_a_logarithmic_axis_is_said(results: ResultsFolder, low: float, said: bool) -> None:
+    write(results, topk.EXPONENTS, [{"surrogate": "kl", "slope": 0.6, "low": 0.5, "high": 0.7}])
+    row = {"surrogate": "kl", "regret": 10.0, "low": low, "high": 11.0, "exploration": 2.0}
+    write(results, topk.REGRET, [{**row, "T": T} for T in (100, 1000)])
+    [part] = topk.regret(results)
+    assert isinstance(part, Subsection)
+    [drawn] = [block for block in part.blocks if isinstance(block, Figure)]
+    assert ("cut at a tenth of the mean" in drawn.caption) == said
 
 
 @pytest.mark.parametrize(("low", "said"), [(0.6, "no interval lies above 2/3"), (0.7, "some interval lies above 2/3")])
@@ -63,6 +105,17 @@ def test_a_regret_that_grows_too_fast_is_said(results: ResultsFolder, low: float
     row = {"surrogate": "kl", "regret": 10.0, "low": 9.0, "high": 11.0, "exploration": 2.0}
     write(results, topk.REGRET, [{**row, "T": T} for T in (100, 1000)])
     assert said in words(topk.regret(results))
+
+
+@pytest.mark.parametrize(("best", "said"), [(1, None), (2, "The choice for kl lies at the edge of what was tried")])
+def test_a_choice_at_the_edge_of_what_was_tried_is_said(results: ResultsFolder, best: int, said: str | None) -> None:
+    row = {"surrogate": "kl", "radius": 1.0, "dataset": "made"}
+    rows = [{**row, "factor": 4.0**i, "ndcg": 0.6 if i == best else 0.5, "chosen": i == best} for i in range(3)]
+    write(results, topk.REPAIR, rows)
+    paragraphs = " ".join(block.text for block in topk.repair(results) if isinstance(block, Paragraph))
+    assert "made alone" in paragraphs
+    assert ("edge" in paragraphs) == (said is not None)
+    assert said is None or said in paragraphs
 
 
 @pytest.mark.parametrize(("kl", "said"), [(0.7, "appears as printed"), (0.5, "does not appear as printed")])

@@ -243,7 +243,7 @@ def evidence(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
         order.append(Trial({"dataset": dataset, "T": last}, values, CURVES))
         values = {**without}
         values |= {f"{name}_as_printed": final[dataset, "as-printed", name] for name in REPAIRED}
-        values |= {f"{name}_correct": final[dataset, "correct", name] for name in ("squared", "kl")}
+        values |= {f"{name}_correct": final[dataset, "correct", name] for name in REPAIRED}
         bias.append(Trial({"dataset": dataset, "T": last}, values, CURVES))
         for kind in PANELS:
             values = {

@@ -42,6 +42,8 @@ PLAYERS = {
 }
 PANELS = {"as-printed": "probabilities as printed", "correct": "correct probabilities", "repaired": "correct, repaired"}
 EVERY_PANEL = ("listnet", "random")
+PLACES = {"along a run": "along a run of Algorithm 1", "short lists, small ball": "on short lists in a small ball"}
+LEAST_SHOWN = 0.1
 ROUNDING = 1e-9
 """What counts as equal: the tolerance of the ledger."""
 
@@ -122,18 +124,21 @@ def information(results: ResultsFolder) -> tuple[Block, ...]:
 
 def moments(results: ResultsFolder) -> tuple[Block, ...]:
     """Lemma 5: the second moment of the estimate against C / γ."""
-    rows = results.rows(MOMENTS, columns=["surrogate", "m", "radius", "y_max", "second_moment", "printed", "valid"])
+    rows = results.rows(
+        MOMENTS, columns=["surrogate", "where", "m", "radius", "y_max", "second_moment", "printed", "valid"]
+    )
     if not rows:
         return ()
     over = [row for row in rows if row["second_moment"] > row["printed"] * (1.0 + ROUNDING)]
     broken = list(dict.fromkeys(row["surrogate"] for row in over))
+    places = [PLACES[where] for where in dict.fromkeys(row["where"] for row in over)]
     valid = max(row["second_moment"] / row["valid"] for row in rows)
     words = (
         "The price of few labels is noise: how large is the mean square of the estimated gradient? Lemma 5 bounds it "
         "by C/γ. The ratio of the two sides should not exceed 1. "
         + (
-            f"It does for {_listed(broken)} with short lists in a small ball, where the proof loses a term (errata, "
-            "T); "
+            f"It does for {_listed(broken)} {_listed(places)}: the proof loses terms that matter where U or R_max is "
+            "small (errata, T); "
             if broken
             else "It does not; "
         )
@@ -161,10 +166,7 @@ def regret(results: ResultsFolder) -> tuple[Block, ...]:
     series: dict[str, Points] = {}
     for name in dict.fromkeys(row["surrogate"] for row in rows):
         mine = sorted((row for row in rows if row["surrogate"] == name), key=lambda row: row["T"])
-        # A logarithmic axis has no room for an interval that reaches 0.
-        series[TITLES[name]] = [
-            (row["T"], row["regret"], max(row["low"], 0.1 * row["regret"]), row["high"]) for row in mine
-        ]
+        series[TITLES[name]] = _above_zero(mine)
     first = next(iter(series.values()))
     guide = [(T, first[0][1] * (T / first[0][0]) ** (2.0 / 3.0)) for T, *_ in first]
     measured = _listed([f"{row['slope']:.3f} for {row['surrogate']}" for row in slopes])
@@ -178,9 +180,9 @@ def regret(results: ResultsFolder) -> tuple[Block, ...]:
     figure = Figure(
         name="topk-regret",
         title="Regret against the number of rounds",
-        caption="Mean over seeds with 95 % intervals; η = T^(−2/3) and γ = T^(−1/3) for every T",
+        caption=f"Mean over seeds with 95 % intervals{_cut(rows)}; η = T^(−2/3) and γ = T^(−1/3) for every T",
         source=REGRET,
-        description=f"Straight lines on logarithmic axes with slopes {measured}.",
+        description=f"Lines on logarithmic axes; the fitted slopes are {measured}.",
         draw=lambda: line_plot(series, xlabel="rounds, T", ylabel="regret", log="xy", bounds={"slope 2/3": guide}),
     )
     last = max(row["T"] for row in rows)
@@ -211,7 +213,8 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
         return ()
     names = list(dict.fromkeys(row["learner"] for row in rows))
     blind = [name for name in names if name != "all labels"]
-    held = all(row["high"] >= row["linear_limit"] for row in rows if row["learner"] in blind)
+    held = all(row["regret"] >= row["linear_limit"] for row in rows if row["learner"] in blind)
+    undecided = all(row["high"] >= row["linear_limit"] for row in rows if row["learner"] in blind)
     last = max(rows, key=lambda row: row["T"])["T"]
     above = next(
         (row["regret"] / row["linear_limit"] for row in rows if (row["learner"], row["T"]) == ("all labels", last)),
@@ -225,6 +228,8 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
         + (
             "No learner falls below the limit"
             if held
+            else "Some learner falls below the limit, but within the interval over seeds"
+            if undecided
             else "Some learner falls below the limit, which contradicts the theorem"
         )
         + (f"; the one that is shown all labels ends at {above:.2g} times the limit." if above else ".")
@@ -240,28 +245,34 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
     series: dict[str, Points] = {"limit T ||a − b||²/4": [(T, value, value, value) for T, value in limit]}
     for name in names:
         mine = sorted((row for row in rows if row["learner"] == name), key=lambda row: row["T"])
-        series[PLAYERS[name]] = [
-            (row["T"], row["regret"], max(row["low"], 0.1 * row["regret"]), row["high"]) for row in mine
-        ]
+        series[PLAYERS[name]] = _above_zero(mine)
+    ends = {name: sorted((r for r in rows if r["learner"] == name), key=lambda row: row["T"])[-2:] for name in names}
+    slopes = {
+        name: math.log(end["regret"] / before["regret"]) / math.log(end["T"] / before["T"])
+        for name, (before, end) in ends.items()
+    }
+    measured = _listed([f"{slope:.2f} for {PLAYERS[name]}" for name, slope in slopes.items()])
     figure = Figure(
         name="topk-adversary",
         title="Regret averaged over two adversaries that top labels do not tell apart",
-        caption="Mean over seeds with 95 % intervals, judged by the squared loss against G(y)/Z(y)",
+        caption=f"Mean over seeds with 95 % intervals{_cut(rows)}, judged by the squared loss against G(y)/Z(y)",
         source=GAME,
-        description=f"Lines of slope about 1, and the limit {'below' if held else 'not below'} all who see one label.",
+        description=(
+            f"The limit, of slope 1, is {'below' if held else 'not below'} all who see one label; slopes between the "
+            f"last two T: {measured}."
+        ),
         draw=lambda: line_plot(series, xlabel="rounds, T", ylabel="regret", log="xy"),
     )
     columns = [Column("learner", "Learner", "left"), Column("ratio", "Regret / limit at the end")]
     columns += [Column("slope", "Slope between the last two T")]
-    cells = []
-    for name in names:
-        *_, before, end = sorted((row for row in rows if row["learner"] == name), key=lambda row: row["T"])
-        slope = math.log(end["regret"] / before["regret"]) / math.log(end["T"] / before["T"])
-        cells.append([text(PLAYERS[name]), scientific(end["regret"] / end["linear_limit"]), number(slope, 2)])
+    cells = [
+        [text(PLAYERS[name]), scientific(end["regret"] / end["linear_limit"]), number(slopes[name], 2)]
+        for name, (_, end) in ends.items()
+    ]
     notes = [
-        "Algorithm 1 pays T^(2/3) for exploring and for noise beside its linear part, so that its slope may be below 1 "
-        "at these T. The leader shows documents in turn by raising their score by a hair, and the constant guess, "
-        "(a + b)/2, is the best there is: its regret is the limit, and what the noise of the labels adds."
+        "Algorithm 1 pays for exploring and for noise beside its linear part, about T^(2/3), so that its slope may be "
+        "below 1 at these T. The leader shows documents in turn by raising their score by a hair, and the constant "
+        "guess, (a + b)/2, is the best there is: its regret is the limit, and what the noise of the labels adds."
     ]
     game = simple("topk-game", "What the learners lose", GAME, columns, cells, notes)
     return (
@@ -279,13 +290,14 @@ def figure_1(results: ResultsFolder) -> tuple[Block, ...]:
         "How good are the rankings that are shown while learning goes on? The curves give NDCG@10 of what was shown, "
         "averaged up to round t. Left: the estimators as printed, whose probabilities are wrong for explored documents "
         "and so hide the noise at the price of bias. Middle: the unbiased ones of the theorems, whose gradients are "
-        "multiplied by up to m/γ when a document is explored. Right: unbiased too, with features scaled to norm 1, and "
-        "a ball and a step that follow from the bound on the noise. An ideal order has 1 throughout."
+        "multiplied by up to m/γ when a document is explored, and for pairs by up to m(m − 1)/(2γ). Right: unbiased "
+        "too, with features scaled to norm 1, in a ball chosen on one data set, with a step that is a chosen multiple "
+        "of the one that the bound on the noise asks for. An ideal order has 1 throughout."
     )
     blocks: list[Block] = [Paragraph(words)]
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         blocks += _of_dataset(dataset, [row for row in rows if row["dataset"] == dataset], last, seeds)
-    blocks += _repair_blocks(results)
+    blocks += repair(results)
     return (Subsection("topk-figure-part", "The rankings shown while learning", tuple(blocks)),)
 
 
@@ -353,7 +365,8 @@ def _values(values: Mapping[str, float]) -> str:
     return ", ".join(f"{values[name]:.3f}" for name in ("ranksvm", "kl", "squared"))
 
 
-def _repair_blocks(results: ResultsFolder) -> list[Block]:
+def repair(results: ResultsFolder) -> list[Block]:
+    """Which ball and step the third panel has, and whether a wider search might have found others."""
     rows = results.rows(REPAIR, columns=["surrogate", "radius", "factor", "dataset", "ndcg", "chosen"])
     if not rows:
         return []
@@ -362,6 +375,9 @@ def _repair_blocks(results: ResultsFolder) -> list[Block]:
         f"The ball and the step of the right panels were chosen on {chosen[0]['dataset']} alone: the U and c with the "
         "best average NDCG@10 for each loss. Steps are c times what makes the bound (4) smallest."
     )
+    edges = [row["surrogate"] for row in chosen if any(_at_the_edge(row, rows, name) for name in ("radius", "factor"))]
+    if edges:
+        words += f" The choice for {_listed(edges)} lies at the edge of what was tried: others beyond may be better."
     columns = [Column("surrogate", "Loss", "left"), Column("radius", "U"), Column("factor", "c")]
     columns += [Column("ndcg", "Average NDCG@10"), Column("worst", "Worst tried")]
     cells = [
@@ -381,6 +397,20 @@ def _repair_blocks(results: ResultsFolder) -> list[Block]:
         "test of it."
     )
     return [Paragraph(words), formula, table, note]
+
+
+def _at_the_edge(chosen: Row, rows: Sequence[Row], name: str) -> bool:
+    tried = {row[name] for row in rows if row["surrogate"] == chosen["surrogate"]}
+    return len(tried) > 1 and chosen[name] in (min(tried), max(tried))
+
+
+def _above_zero(rows: Sequence[Row]) -> Points:
+    # A logarithmic axis has no room for an interval that reaches 0.
+    return [(row["T"], row["regret"], max(row["low"], LEAST_SHOWN * row["regret"]), row["high"]) for row in rows]
+
+
+def _cut(rows: Sequence[Row]) -> str:
+    return ", cut at a tenth of the mean" if any(row["low"] < LEAST_SHOWN * row["regret"] for row in rows) else ""
 
 
 def _short(value: float) -> str:
