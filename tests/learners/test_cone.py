@@ -241,6 +241,30 @@ def test_wrong_settings_are_named(change: dict[str, object], words: str) -> None
         cone.train(data, data, {**SETTINGS, **change}, 0)
 
 
+def test_bases_and_queries_that_do_not_fit_are_named() -> None:
+    data, wrong = drawn(2, 4, 2, 31), np.zeros((3, 1))
+    start, order = cone.started(2, 1, cone.Problem(), (1,)), cone.random_order(2, 1, (1,))
+    band = cone.Problem(band=(1.0, 2.0))
+    for call, words in (
+        (lambda: cone.losses(data, np.zeros((2, 0))), "U: expected"),
+        (lambda: cone.pair_losses(data, wrong), "U: expected"),
+        (lambda: cone.pair_losses(data, [[np.nan], [0.0]]), "U: expected"),
+        (lambda: cone.folded_in(data, wrong, 0, method="exact"), "U: expected"),
+        (lambda: cone.folded_in(data, start, -1, method="exact"), "query: expected"),
+        (lambda: cone.folded_in(data, start, 0, method="newton"), "method: expected"),
+        (lambda: cone.folded_in(data, start, 0, method="eg-linear", problem=band), "eg-linear"),
+        (lambda: cone.without_each(data, start, order, [0], method="newton"), "method: expected"),
+        (lambda: cone.without_each(data, wrong, order, [0]), "start: expected"),
+        (lambda: cone.without_each(data, start, order, 0), "left_out: expected"),
+        (lambda: cone.fit(data, 1, passes=1, order=[[0.5, 1.0]]), "order: expected"),
+        (lambda: votes([[0.0, np.nan]], start, "gradient"), "votes: expected"),
+        (lambda: votes([[0.0]], start, "gradient"), "votes: expected"),
+        (lambda: votes([[0.0, 1.0]], start, "both"), "fold_in: expected"),
+    ):
+        with pytest.raises(DataError, match=words):
+            call()
+
+
 def test_wrong_arguments_are_named() -> None:
     data = drawn(2, 4, 2, 31)
     flat = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [1, 1])
