@@ -90,22 +90,25 @@ def test_a_fold_of_bases() -> None:
     assert halfspace.values["map_with_one_basis_vector"] == pytest.approx(np.mean(one))
 
 
-def test_figure_3_takes_the_best_of_each_group() -> None:
-    values = {2: (0.30, 0.32), 5: (0.40, 0.42), 10: (0.44, 0.46), 46: (0.35, 0.37)}
+def test_figure_3_compares_the_best_of_each_group_fold_by_fold() -> None:
+    values = {2: (0.30, 0.60), 5: (0.40, 0.72), 10: (0.44, 0.76), 46: (0.35, 0.66)}
     rows = [
-        {"part": "basis", "K": K, "fold": fold, "map": value}
+        {"part": "basis", "K": K, "fold": fold, "ndcg": value}
         for K, pair in values.items()
         for fold, value in enumerate(pair, 1)
     ]
-    found = bases.figure_3(rows)
+    found = bases.figure_3(rows, "ndcg")
     assert found is not None
-    middle, fewer, more = (found[name] for name in ("near_ten", "fewer", "more"))
-    assert isinstance(middle, Interval)
+    assert [found[name] for name in ("fewer", "near_ten", "more")] == pytest.approx([0.45, 0.60, 0.505])
+    fewer, more = found["near_ten_minus_fewer"], found["near_ten_minus_more"]
     assert isinstance(fewer, Interval)
     assert isinstance(more, Interval)
-    assert [one.value for one in (fewer, middle, more)] == pytest.approx([0.31, 0.45, 0.36])
+    assert (fewer.value, more.value) == pytest.approx((0.15, 0.095))
+    # The folds lie .3 apart, the differences of one K from another .01 to .02.
+    assert more.low > 0.0
+    assert more.high - more.low == pytest.approx(2 * 12.706 * 0.005, rel=1e-3)
     assert found["best_k"] == 10.0
-    assert bases.figure_3([row for row in rows if row["K"] != 46]) is None
+    assert bases.figure_3([row for row in rows if row["K"] != 46], "ndcg") is None
 
 
 def test_stability_measures_what_leaving_out_changes() -> None:
