@@ -145,15 +145,26 @@ def test_a_cell_of_table_1() -> None:
     assert missing.not_run == "put it there"
 
 
-def test_every_stop_of_adarank() -> None:
-    rows = adarank.run_fold("sim", 1, [sample(12, k) for k in range(3)])
-    assert len(rows) == 2 * 2 * 4
+def test_five_stops_of_adarank() -> None:
+    rows = adarank.run_fold("sim", 1, [sample(12, k) for k in range(3)], 1, 200)
+    assert len(rows) == 2 * 2 * 5
     for measure in adarank.MEASURES:
         for repeats in adarank.REPEATS:
             found = {row["stop"]: row for row in rows if (row["measure"], row["repeats"]) == (measure, repeats)}
             assert found["best on test"]["map"] == max(row["map"] for row in found.values())
             assert found["last"]["rounds"] == (adarank.ROUNDS if repeats is None else 4)
             assert all(row["features"] <= row["rounds"] for row in found.values())
+            assert found["no gain"]["rounds"] <= found["training"]["rounds"]
+            held = found["validation"]
+            assert held["map_low"] <= held["map_high"] <= found["best on test"]["map"]
+            assert all(row["ndcg_low"] is None for stop, row in found.items() if stop != "validation")
+
+
+def test_rounds_are_chosen_anew_as_often_as_the_validation_queries_favour_them() -> None:
+    # The second round is better by .95 on one of ten queries, worse by .1 on the others: best where that one is drawn.
+    held = np.array([[0.1] * 9 + [0.0], [0.0] * 9 + [0.95]])
+    drawn = adarank.chosen_anew(held, 20_000, np.random.default_rng(0))
+    assert drawn.mean() == pytest.approx(1 - 0.9**10, abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,32 @@ def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> N
     assert line.startswith("ListNet,MAP,0.45,0.448,")
 
 
+def test_what_adarank_depends_on_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    stops = {"validation": 0.44, "training": 0.43, "no gain": 0.42, "last": 0.41, "best on test": 0.46}
+    pl.DataFrame(
+        [
+            {"dataset": "MQ2008", "fold": 1, "measure": "map", "repeats": repeats, "stop": stop, "rounds": 9}
+            | {"features": 2, "map": value, "map_low": 0.4, "map_high": 0.45}
+            | {"ndcg": value, "ndcg_low": 0.4, "ndcg_high": 0.45}
+            for repeats in (None, 1)
+            for stop, value in stops.items()
+        ]
+    ).write_parquet(tmp_path / cone.ADARANK)
+    for status, said in (("verified", "0 of 2"), ("deviates", "2 of 2")):
+        cell = {"dataset": "MQ2008", "method": "AdaRank-MAP", "model": "a", "published": 0.463, "fold1": 0.44}
+        cell |= {"fold1_low": 0.4, "fold1_high": 0.5, "five_fold_mean": None, "five_fold_sd": None, "delta": -0.02}
+        pl.DataFrame([cell | {"status": status, "measure": measure} for measure in ("MAP", "NDCG")]).write_parquet(
+            tmp_path / cone.TABLE_1
+        )
+        text = words(cone.table_1(ResultsFolder.at(tmp_path)))
+        assert f"{said} of AdaRank's numbers deviate" in text
+        assert "MAP is 0.440 with the best stop on the validation part, 0.400 to 0.450 when its" in text
+        assert "0.410 to 0.440 over the rules that do not know the test part, and 0.460" in text
+        assert "published are 0.463" in text
+        assert "in 9 rounds AdaRank chooses 2 of all features" in text
+
+
 def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     names = ("largest_difference_inside", "largest_norm_on_the_negative", "largest_difference_to_nnls")
