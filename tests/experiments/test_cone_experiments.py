@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
+import yaml
 
 from pipeline_lib import RankingData
+from pipeline_lib.commands import cone_table1
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments.cone import adarank, bases, cones, stability, table1
 from pipeline_lib.reporting.evidence import Interval
@@ -140,8 +145,11 @@ def test_a_cell_of_table_1() -> None:
     assert row["fold1_low"] < first < row["fold1_high"]
     far = table1.cell("MQ2008", "ListNet", "listnet", "ap", first - 0.02, values, seed=1, resamples=200)
     assert far["status"] == "deviates"
-    here, missing = table1.evidence([row], {"MQ2008": "", "MQ2007": "put it there"})
+    printed = [{"dataset": "MQ2008", "row": method} for method in ("ListNet", "RankBoost", "RankBoost")]
+    here, missing = table1.evidence([row], printed, {"MQ2008": "", "MQ2007": "put it there"})
     assert len(here.trials) == 1
+    assert here.notes.endswith("Not trained in this study, and not judged: RankBoost.")
+    assert "Not trained" not in table1.evidence([row], printed[:1], {"MQ2008": "", "MQ2007": "how"})[0].notes
     assert missing.not_run == "put it there"
 
 
@@ -165,6 +173,17 @@ def test_rounds_are_chosen_anew_as_often_as_the_validation_queries_favour_them()
     held = np.array([[0.1] * 9 + [0.0], [0.0] * 9 + [0.95]])
     drawn = adarank.chosen_anew(held, 20_000, np.random.default_rng(0))
     assert drawn.mean() == pytest.approx(1 - 0.9**10, abs=0.02)
+
+
+def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
+    root = Path(__file__).parents[2] / "workflow"
+    printed = pl.read_csv(root / "published/cone-table1.csv", comment_prefix="#")
+    for dataset, name in cone_table1.STUDIES.items():
+        study = yaml.safe_load((root / "studies" / name).read_text())
+        trained = {
+            model.get("published") for model in study["models"] if dataset in model.get("datasets", study["datasets"])
+        }
+        assert set(printed.filter(pl.col("dataset") == dataset)["row"]) <= trained, name
 
 
 @pytest.mark.parametrize(
