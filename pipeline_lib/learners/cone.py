@@ -365,14 +365,48 @@ def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> t
     >>> losses(data, [[-0.5]])
     (array([1.]), array([1]))
     """
+    values, pairs, _, _ = _at_best(data, U, Problem() if problem is None else problem)
+    return values, pairs
+
+
+def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
+    """How far U is from a stationary point of (18): a bound on what its block could gain with the best coefficients.
+
+    The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c, where g is the gradient of the risk in U at the coefficients
+    that are best for U. It is 0 where neither block can gain, and only there.
+
+    Raises
+    ------
+    DataError
+        As :func:`losses`; when the norms must equal c, since that block is not convex; when there is no pair.
+
+    Example
+    -------
+    At u = 1/2 = z nothing is to be gained; at u = 0 the slope is -1 and c = 2:
+
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> basis_gap(data, [[0.5]]), basis_gap(data, [[0.0]])
+    (0.0, 2.0)
+    """
     problem = Problem() if problem is None else problem
+    if problem.norms == "equal":
+        raise DataError("basis_gap: expected norms 'at-most', found 'equal'")
+    _, pairs, M, B = _at_best(data, U, problem)
+    counted = int((pairs > 0).sum())
+    if not counted:
+        raise DataError("cone: expected a query with documents of different labels, found none")
+    basis = _given_basis(U, data.n_features)
+    return float(cone_kernels.basis_gap(basis, M / counted, B / counted, problem.c_of(data.n_features)))
+
+
+def _at_best(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[Floats, NDArray[np.int64], Floats, Floats]:
     basis = _given_basis(U, data.n_features)
     rho = problem.rho_of(data.n_features)
     low, high = problem.band
-    values, pairs = cone_kernels.objective(
+    found: tuple[Floats, NDArray[np.int64], Floats, Floats] = cone_kernels.objective(
         data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
     )
-    return values, pairs
+    return found
 
 
 def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:

@@ -190,6 +190,7 @@ def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
     ("settings", "wrong"),
     [
         (cones.Settings, {**CONES, "cones": 0}),
+        (cones.Settings, {**CONES, "passes": 1}),
         (cones.Settings, {**CONES, "bases": [2, 1]}),
         (bases.Settings, {**BASES, "methods": ["newton"]}),
         (bases.Settings, {**BASES, "alphas": [-1.0]}),

@@ -158,6 +158,25 @@ def test_one_basis_step_a_pass_follows_the_gradient_of_the_risk(method: cone.Met
     np.testing.assert_allclose(start - found.U, 1e-3 * slope, atol=2e-6)
 
 
+def test_the_gap_of_a_basis_bounds_what_it_can_gain_and_vanishes_at_stationary_points() -> None:
+    data, K = drawn(4, 5, 3, 11), 2
+    start, problem = cone.started(3, K, cone.Problem(), (1,)), cone.Problem()
+    slope, h = np.zeros_like(start), 1e-5
+    for place in np.ndindex(*start.shape):
+        up, down = start.copy(), start.copy()
+        up[place] += h
+        down[place] -= h
+        slope[place] = (cone.risk(data, up) - cone.risk(data, down)) / (2 * h)
+    expected = (slope * start).sum() + problem.c_of(3) * np.linalg.norm(slope, axis=0).sum()
+    assert cone.basis_gap(data, start) == pytest.approx(expected, rel=1e-4)
+    once = cone.fit(data, K, method="exact", start=start, passes=1)
+    assert cone.risk(data, start) - once.objective[-1] > 0
+    ended = cone.fit(data, K, method="exact", start=start, passes=3000, tol=0.0)
+    assert cone.basis_gap(data, ended.U) < 1e-4 * expected
+    with pytest.raises(DataError, match="at-most"):
+        cone.basis_gap(data, start, cone.Problem(norms="equal"))
+
+
 def test_with_one_basis_vector_the_minimum_is_the_mean_difference() -> None:
     data, problem = drawn(6, 5, 3, 13), cone.Problem(c=100.0)
     z, phi, query = differences(data, problem)

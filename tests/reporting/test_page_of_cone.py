@@ -101,11 +101,21 @@ def test_a_pass_that_rises_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     for last, said in ((1.5, "in every pass of every method"), (2.5, "not with EG (query)")):
         rows = [
-            {"dataset": "sim", "method": "eg", "updates": "query", "pass": t, "objective": value, "met": None}
+            {
+                "dataset": "sim",
+                "method": "eg",
+                "updates": "query",
+                "pass": t,
+                "objective": value,
+                "met": None,
+                "gap": 0.25,
+            }
             for t, value in enumerate((3.0, 2.0, last))
         ]
         pl.DataFrame(rows, schema_overrides={"met": pl.Float64}).write_parquet(tmp_path / cone.DESCENT)
-        assert said in words(cone.descent(ResultsFolder.at(tmp_path)))
+        text = words(cone.descent(ResultsFolder.at(tmp_path)))
+        assert said in text
+        assert "smallest 0.25 with EG (query), largest 0.25 with EG (query)." in text
 
 
 def test_the_power_of_s_max_is_said(tmp_path: Path) -> None:
