@@ -83,6 +83,25 @@ def test_what_adarank_depends_on_is_said_for_any_outcome(tmp_path: Path) -> None
         assert "in 9 rounds AdaRank chooses 2 of all features" in text
 
 
+def test_whether_the_lowest_objective_ranks_best_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    for exact, said in (
+        (0.3, "Lowest is 1.0, exact blocks, with MAP 0.300; the best MAP, 0.400, is that of EG, with 2.0."),
+        (0.5, "Lowest is 1.0, exact blocks, with MAP 0.500; the best MAP, 0.500, is that of exact blocks, with 1.0."),
+    ):
+        rows = [
+            {"dataset": "sim", "fold": 1, "part": "method", "level": None, "method": method, "K": 2, "start": 0}
+            | {"fold_in": fold_in, "objective": objective, "map": value, "ndcg": value}
+            for method, objective, value in (("eg", 2.0, 0.4), ("exact", 1.0, exact))
+            for fold_in in ("gradient", "least-squares")
+        ]
+        for kept in (rows, rows[2:]):
+            pl.DataFrame(kept, schema_overrides={"level": pl.Float64}).write_parquet(tmp_path / cone.BASES)
+            text = words(cone.bases(ResultsFolder.at(tmp_path)))
+            assert "nan" not in text
+            assert (said in text) == (kept is rows or exact == 0.5)
+
+
 def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     names = ("largest_difference_inside", "largest_norm_on_the_negative", "largest_difference_to_nnls")
