@@ -85,7 +85,8 @@ NOTES = {
     "rho = sqrt(d).",
     "cone-descent": "Whole: one basis step a pass along the gradient of the whole risk, as Algorithm 1 is printed; the "
     "objective is that at the coefficients the algorithm has. Query: one basis step a query, the objective at the best "
-    "coefficients after each pass. Exact: each block solved. Coefficients start at random in every pass.",
+    "coefficients after each pass. Exact: each block solved. Coefficients start at random in every pass. Judged over "
+    "the passes of the trace alone; the gap of the last basis says how far from a stationary point they end.",
     "cone-fig4": "Uncentred second moment of the differences of standardised features over all ordered pairs.",
 }
 
