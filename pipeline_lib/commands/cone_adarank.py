@@ -1,4 +1,4 @@
-"""Measure AdaRank with every rule for stopping, on every fold of some data sets."""
+"""Measure AdaRank with five rules for stopping, on every fold of some data sets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ SCHEMA = {
     "stop": pl.String,
     "rounds": pl.Int64,
     "features": pl.Int64,
-    "map": pl.Float64,
-    "ndcg": pl.Float64,
+    **dict.fromkeys(("map", "map_low", "map_high", "ndcg", "ndcg_low", "ndcg_high"), pl.Float64),
 }
 
 
@@ -30,6 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents", nargs="*", type=Path, default=[], help="DATASET/documents.parquet of data sets")
     parser.add_argument("--folds", nargs="*", type=Path, default=[], help="DATASET/folds.parquet, in the same order")
     parser.add_argument("--fold-numbers", nargs="+", type=int, default=[1], help="folds, from 1")
+    parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws of the validation queries")
+    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
     parser.add_argument("--tables", required=True, nargs=1, type=Path, help="where the table goes")
 
 
@@ -42,6 +43,6 @@ def run(arguments: argparse.Namespace) -> None:
                 RankingData.read_parquet(documents, folds.queries(table, fold, part))
                 for part in ("train", "validation", "test")
             ]
-            rows += adarank.run_fold(documents.parent.name, fold, parts)
+            rows += adarank.run_fold(documents.parent.name, fold, parts, arguments.seed, arguments.resamples)
     with replacing(arguments.tables[0]) as partial:
         pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")

@@ -23,6 +23,7 @@ SCHEMAS = {
         "pass": pl.Int64,
         "objective": pl.Float64,
         "met": pl.Float64,
+        "gap": pl.Float64,
     },
 }
 

@@ -6,8 +6,8 @@ sum_q P_t(q) E(q, x_k), where E in [0, 1] is the measure of the query ranked by 
     alpha_t = 1/2 ln( sum_q P_t(q) (1 + E(q, x_k)) / sum_q P_t(q) (1 - E(q, x_k)) ),
     f_t = f_(t-1) + alpha_t x_k,      P_(t+1)(q) proportional to exp(-E(q, f_t)).
 
-As printed the algorithm stalls where a feature is chosen again: f_t then ranks as before, P stays and the feature is
-chosen for ever. ``repeats`` limits how often one feature may be chosen (null: as printed).
+As printed the algorithm stalls where f_t ranks as f_(t-1) does, above all where the first feature is chosen again: P
+then stays, and the feature is chosen for ever. ``repeats`` limits how often one may be chosen (null: as printed).
 
 Rankings tie by document order. A query without a relevant document has no measure: it is left out of training.
 

@@ -215,16 +215,11 @@ def fit(
     (array([[0.5]]), np.float64(0.0))
     """
     problem = Problem() if problem is None else problem
-    if method not in METHODS:
-        raise DataError(f"method: expected one of {', '.join(METHODS)}, found {method!r}")
-    for name, value in (("K", K), ("passes", passes), ("fold_steps", fold_steps)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
-    _positive("fold_tol", fold_tol)
+    _check_folding(method, problem, fold_steps, fold_tol)
+    _at_least_one("K", K)
+    _at_least_one("passes", passes)
     if not (math.isfinite(tol) and tol >= 0.0):
         raise DataError(f"tol: expected a finite number >= 0, found {tol}")
-    if method == "eg-linear" and problem.band[0] != problem.band[1]:
-        raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
     if not has_pairs(data):
         raise DataError("cone: expected a query with documents of different labels, found none")
     d = data.n_features
@@ -317,6 +312,11 @@ def without_each(
     -------
     float64, shape (len(left_out), d, K)
 
+    Raises
+    ------
+    DataError
+        As :func:`fit`, and when ``left_out`` is not a list of whole numbers.
+
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1], [1, 1, 2, 2])
@@ -325,15 +325,20 @@ def without_each(
     (3, 1, 1)
     """
     problem = Problem() if problem is None else problem
-    d, K = start.shape
+    _check_folding(method, problem, fold_steps, fold_tol)
+    if not has_pairs(data):
+        raise DataError("cone: expected a query with documents of different labels, found none")
+    d, skipped = data.n_features, np.asarray(left_out)
+    if skipped.ndim != 1 or (skipped.size and skipped.dtype.kind not in "iu"):
+        raise DataError(f"left_out: expected a list of whole numbers, found shape {skipped.shape}, {skipped.dtype}")
     how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), d)
     bases: Floats = cone_kernels.train_without_each(
         data.X64,
         data.y,
         data.offsets,
-        _given_start(start, d, K, problem),
+        _given_start(start, d, _given_basis(start, d, "start").shape[1], problem),
         _given_order(order, data, len(order)),
-        np.asarray(left_out, dtype=np.int64),
+        skipped.astype(np.int64),
         how,
         numbers,
         problem.c_of(d),
@@ -349,23 +354,59 @@ def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> t
 
     Certified: each pair's loss is at most 1e-9 rho^2 above its minimum. A query without a pair has loss 0.
 
+    Raises
+    ------
+    DataError
+        When U is not a matrix of d rows of finite numbers.
+
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
     >>> losses(data, [[-0.5]])
     (array([1.]), array([1]))
     """
+    values, pairs, _, _ = _at_best(data, U, Problem() if problem is None else problem)
+    return values, pairs
+
+
+def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
+    """How far U is from a stationary point of (18): a bound on what its block could gain with the best coefficients.
+
+    The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c, where g is the gradient of the risk in U at the coefficients
+    that are best for U. It is 0 where neither block can gain, and only there.
+
+    Raises
+    ------
+    DataError
+        As :func:`losses`; when the norms must equal c, since that block is not convex; when there is no pair.
+
+    Example
+    -------
+    At u = 1/2 = z nothing is to be gained; at u = 0 the slope is -1 and c = 2:
+
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> basis_gap(data, [[0.5]]), basis_gap(data, [[0.0]])
+    (0.0, 2.0)
+    """
     problem = Problem() if problem is None else problem
-    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
-    d = data.n_features
-    if basis.ndim != 2 or len(basis) != d or not np.isfinite(basis).all():
-        raise DataError(f"U: expected finite numbers, shape ({d}, K), found shape {basis.shape}")
-    rho = problem.rho_of(d)
+    if problem.norms == "equal":
+        raise DataError("basis_gap: expected norms 'at-most', found 'equal'")
+    _, pairs, M, B = _at_best(data, U, problem)
+    counted = int((pairs > 0).sum())
+    if not counted:
+        raise DataError("cone: expected a query with documents of different labels, found none")
+    basis = _given_basis(U, data.n_features)
+    return float(cone_kernels.basis_gap(basis, M / counted, B / counted, problem.c_of(data.n_features)))
+
+
+def _at_best(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[Floats, NDArray[np.int64], Floats, Floats]:
+    basis = _given_basis(U, data.n_features)
+    rho = problem.rho_of(data.n_features)
     low, high = problem.band
-    values, pairs = cone_kernels.objective(
+    found: tuple[Floats, NDArray[np.int64], Floats, Floats] = cone_kernels.objective(
         data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
     )
-    return values, pairs
+    return found
 
 
 def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
@@ -384,6 +425,11 @@ def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> flo
 def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> Floats:
     """phi_j min_w ||z_j - U w||^2 of every pair of ``data``, shape (pairs,): for small samples.
 
+    Raises
+    ------
+    DataError
+        As :func:`losses`.
+
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0]], [0, 1, 0], [1, 1, 1])
@@ -391,7 +437,7 @@ def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None)
     array([1., 1.])
     """
     problem = Problem() if problem is None else problem
-    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
+    basis = _given_basis(U, data.n_features)
     rho = problem.rho_of(data.n_features)
     low, high = problem.band
     found: Floats = cone_kernels.every_loss(
@@ -416,6 +462,11 @@ def folded_in(
 
     Pairs (l, m) with y_l > y_m in the order of l, then m.
 
+    Raises
+    ------
+    DataError
+        As :func:`losses` and :func:`fit`, and when there is no such query.
+
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
@@ -423,7 +474,10 @@ def folded_in(
     array([[1.]])
     """
     problem = Problem() if problem is None else problem
-    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
+    _check_folding(method, problem, fold_steps, fold_tol)
+    basis = _given_basis(U, data.n_features)
+    if not 0 <= query < data.n_queries:
+        raise DataError(f"query: expected a number from 0 to {data.n_queries - 1}, found {query}")
     how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), data.n_features)
     begin, end = int(data.offsets[query]), int(data.offsets[query + 1])
     y = data.y[begin:end]
@@ -588,6 +642,22 @@ def _spelled(
     return how, (float(problem.alpha), rho, mu, tol, float(problem.band[0]), float(problem.band[1]))
 
 
+def _check_folding(method: str, problem: Problem, fold_steps: int, fold_tol: float) -> None:
+    if method not in METHODS:
+        raise DataError(f"method: expected one of {', '.join(METHODS)}, found {method!r}")
+    _at_least_one("fold_steps", fold_steps)
+    _positive("fold_tol", fold_tol)
+    if method == "eg-linear" and problem.band[0] != problem.band[1]:
+        raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
+
+
+def _given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:
+    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
+    if basis.ndim != 2 or len(basis) != d or not basis.shape[1] or not np.isfinite(basis).all():
+        raise DataError(f"{name}: expected finite numbers, shape ({d}, K), K >= 1, found shape {basis.shape}")
+    return basis
+
+
 def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
     basis = np.array(start, dtype=np.float64, order="C")
     if basis.shape != (d, K) or not np.isfinite(basis).all():
@@ -597,12 +667,13 @@ def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
 
 
 def _given_order(order: ArrayLike, data: RankingData, passes: int) -> NDArray[np.int64]:
-    rounds = np.ascontiguousarray(np.asarray(order, dtype=np.int64))
-    if rounds.ndim != 2 or len(rounds) != passes or (rounds < 0).any() or (rounds >= data.n_queries).any():
+    rounds = np.asarray(order)
+    shaped = rounds.ndim == 2 and len(rounds) == passes and rounds.dtype.kind in "iu"
+    if not shaped or (rounds < 0).any() or (rounds >= data.n_queries).any():
         raise DataError(
             f"order: expected queries from 0 to {data.n_queries - 1}, shape ({passes}, Q), found shape {rounds.shape}"
         )
-    return rounds
+    return np.ascontiguousarray(rounds, dtype=np.int64)
 
 
 def _axes(seed: Seed) -> tuple[Any, ...]:
@@ -611,6 +682,11 @@ def _axes(seed: Seed) -> tuple[Any, ...]:
 
 def _key(axes: tuple[Any, ...]) -> int:
     return int(generator(*axes, "cone-coefficients").integers(2**62))
+
+
+def _at_least_one(name: str, value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
 
 
 def _positive(name: str, value: float) -> None:

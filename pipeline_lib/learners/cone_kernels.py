@@ -272,6 +272,24 @@ def clip_columns(U, c, equal):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def basis_gap(U, M, B, c):  # type: ignore[no-untyped-def]
+    """The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c of tr(U M U') - 2 tr(U'B): <g, U> + c sum_k ||g_k||."""
+    d, K = U.shape
+    gap = 0.0
+    for k in range(K):
+        along, squared = 0.0, 0.0
+        for i in range(d):
+            slope = -B[i, k]
+            for j in range(K):
+                slope += U[i, j] * M[j, k]
+            slope *= 2.0
+            along += slope * U[i, k]
+            squared += slope * slope
+        gap += along + c * math.sqrt(squared)
+    return gap
+
+
+@njit(cache=True)
 def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
     """Minimise tr(U M U') - 2 tr(U'B) over ||u_k|| <= c, a column at a time; the Frank-Wolfe gap that is left.
 
@@ -297,17 +315,7 @@ def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
                     U[i, k] *= c / norm
         if equal:
             continue
-        gap = 0.0
-        for k in range(K):
-            along, squared = 0.0, 0.0
-            for i in range(d):
-                slope = -B[i, k]
-                for j in range(K):
-                    slope += U[i, j] * M[j, k]
-                slope *= 2.0
-                along += slope * U[i, k]
-                squared += slope * slope
-            gap += along + c * math.sqrt(squared)
+        gap = basis_gap(U, M, B, c)
         if gap <= tol:
             break
     return np.nan if equal else gap
@@ -315,7 +323,10 @@ def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
-    """The loss L_q of every query with coefficients folded in exactly, and its number of pairs; shapes (Q,)."""
+    """The loss L_q of every query with coefficients folded in exactly, and its number of pairs, shapes (Q,); M and B.
+
+    M (K, K) and B (d, K) as in :func:`visit`, summed over the queries.
+    """
     n_queries, (d, K) = len(offsets) - 1, U.shape
     losses, pairs = np.zeros(n_queries), np.zeros(n_queries, np.int64)
     M, B, nothing = np.zeros((K, K)), np.zeros((d, K)), np.empty((0, K))
@@ -325,7 +336,7 @@ def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: 
         pairs[q], losses[q] = visit(
             X, y, offsets[q], offsets[q + 1], U, G, (EXACT, 0, weighted), numbers, 0, 0, M, B, nothing
         )
-    return losses, pairs
+    return losses, pairs, M, B
 
 
 @njit(cache=True)

@@ -12,7 +12,8 @@ pairs in O(m^2 K) is the order of the scores a.x in O(m d).
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,12 +61,26 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
     alpha, rho : float > 0
         Of eq. 5.
 
+    Raises
+    ------
+    DataError
+        When X and U are not matrices of finite numbers with equal d, or another argument is out of range.
+
     Example
     -------
     >>> votes([[0.0], [2.0], [1.0]], [[1.0]], "least-squares")
     array([0, 2, 1])
     """
     documents, basis = np.asarray(X, dtype=np.float64), np.asarray(U, dtype=np.float64)
+    fits = documents.ndim == basis.ndim == 2 and documents.shape[1] == len(basis)
+    if not fits or not (np.isfinite(documents).all() and np.isfinite(basis).all()):
+        raise DataError(
+            f"votes: expected finite X (m, d) and U (d, K), found shapes {documents.shape} and {basis.shape}"
+        )
+    if fold_in not in get_args(FoldIn):
+        raise DataError(f"fold_in: expected 'gradient' or 'least-squares', found {fold_in!r}")
+    if not (0.0 < alpha < math.inf and 0.0 < rho < math.inf):
+        raise DataError(f"votes: expected alpha and rho > 0, found {alpha} and {rho}")
     first, second = np.triu_indices(len(documents), 1)
     z = documents[first] - documents[second]
     z *= (rho / (alpha + np.linalg.norm(z, axis=1)))[:, None]

@@ -61,7 +61,7 @@ class Run:
 
 
 def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
-    """Boost for ``rounds``, or until no weak ranker has |r| > 0.
+    """Boost for ``rounds``, or until no weak ranker has |r| > 0 or the loss of every pair has vanished.
 
     Parameters
     ----------
@@ -98,10 +98,13 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
     for _ in range(rounds):
         values, gradient = surrogate.value_and_gradient(H, data.y, data.offsets)
         before, total = total, float(values.sum())
-        if not total > 0.0:
-            raise DataError("rankboost: expected documents with different labels in some query, found none")
         if chosen:
             chosen[-1] = (*chosen[-1][:3], total / before)
+            if total == 0.0:
+                # Every pair is ordered so far apart that its loss is below the smallest number.
+                break
+        elif not total > 0.0:
+            raise DataError("rankboost: expected documents with different labels in some query, found none")
         k, place, r = _best_threshold(order, columns, -gradient / total)
         r = min(max(r, CERTAIN - 1.0), 1.0 - CERTAIN)
         if k < 0:
@@ -141,6 +144,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         raise ConfigurationError(f"pairs: expected 'queries-alike' or 'alike', found {chosen['pairs']!r}")
     if not validation.n_queries:
         raise DataError("rankboost: expected at least one validation query to choose the rounds by, found none")
+    if validation.n_features != train.n_features:
+        raise DataError(f"rankboost: expected {train.n_features} features, found {validation.n_features} in validation")
     found = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
     if not len(found.features):
         raise DataError("rankboost: expected a feature that tells relevant documents from others, found none")

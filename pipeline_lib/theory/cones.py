@@ -19,7 +19,8 @@ def project(U: ArrayLike, z: ArrayLike) -> Floats:
     """The coefficients w >= 0 of the point U w of the cone that is nearest to z, shape (K,); eq. 1.
 
     An active set (Lawson and Hanson 1974, chapter 23): coefficients join by the steepest slope, and leave where the
-    free least-squares solution would make them negative. Finite, and exact up to rounding.
+    free least-squares solution would make them negative. Finite, and exact up to rounding, whatever the lengths of z
+    and of the basis vectors.
 
     Raises
     ------
@@ -34,14 +35,22 @@ def project(U: ArrayLike, z: ArrayLike) -> Floats:
     basis, point = np.asarray(U, dtype=np.float64), np.asarray(z, dtype=np.float64)
     if basis.ndim != 2 or point.shape != (len(basis),) or not (np.isfinite(basis).all() and np.isfinite(point).all()):
         raise DataError(f"cone: expected finite U (d, K) and z (d,), found shapes {basis.shape} and {point.shape}")
+    # Solved for vectors of length 1, so that one tolerance fits all scales; a basis vector 0 stays 0 and never joins.
+    lengths, length = np.linalg.norm(basis, axis=0), float(np.linalg.norm(point))
+    scale = np.where(lengths > 0.0, lengths, 1.0)
+    if length == 0.0:
+        return np.zeros(basis.shape[1])
+    return _project_unit(basis / scale, point / length) * (length / scale)
+
+
+def _project_unit(basis: Floats, point: Floats) -> Floats:
     K = basis.shape[1]
     w, free = np.zeros(K), np.zeros(K, dtype=bool)
-    tol = ROUNDING * max(1.0, float(np.abs(basis).max(initial=0.0))) * max(1.0, float(np.linalg.norm(point)))
     while not free.all():
         slope = basis.T @ (point - basis @ w)
         slope[free] = -np.inf
         k = int(np.argmax(slope))
-        if slope[k] <= tol:
+        if slope[k] <= ROUNDING:
             break
         free[k] = True
         while True:

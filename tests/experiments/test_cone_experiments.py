@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
+import yaml
 
 from pipeline_lib import RankingData
+from pipeline_lib.commands import cone_table1
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments.cone import adarank, bases, cones, stability, table1
 from pipeline_lib.reporting.evidence import Interval
@@ -90,22 +95,25 @@ def test_a_fold_of_bases() -> None:
     assert halfspace.values["map_with_one_basis_vector"] == pytest.approx(np.mean(one))
 
 
-def test_figure_3_takes_the_best_of_each_group() -> None:
-    values = {2: (0.30, 0.32), 5: (0.40, 0.42), 10: (0.44, 0.46), 46: (0.35, 0.37)}
+def test_figure_3_compares_the_best_of_each_group_fold_by_fold() -> None:
+    values = {2: (0.30, 0.60), 5: (0.40, 0.72), 10: (0.44, 0.76), 46: (0.35, 0.66)}
     rows = [
-        {"part": "basis", "K": K, "fold": fold, "map": value}
+        {"part": "basis", "K": K, "fold": fold, "ndcg": value}
         for K, pair in values.items()
         for fold, value in enumerate(pair, 1)
     ]
-    found = bases.figure_3(rows)
+    found = bases.figure_3(rows, "ndcg")
     assert found is not None
-    middle, fewer, more = (found[name] for name in ("near_ten", "fewer", "more"))
-    assert isinstance(middle, Interval)
+    assert [found[name] for name in ("fewer", "near_ten", "more")] == pytest.approx([0.45, 0.60, 0.505])
+    fewer, more = found["near_ten_minus_fewer"], found["near_ten_minus_more"]
     assert isinstance(fewer, Interval)
     assert isinstance(more, Interval)
-    assert [one.value for one in (fewer, middle, more)] == pytest.approx([0.31, 0.45, 0.36])
+    assert (fewer.value, more.value) == pytest.approx((0.15, 0.095))
+    # The folds lie .3 apart, the differences of one K from another .01 to .02.
+    assert more.low > 0.0
+    assert more.high - more.low == pytest.approx(2 * 12.706 * 0.005, rel=1e-3)
     assert found["best_k"] == 10.0
-    assert bases.figure_3([row for row in rows if row["K"] != 46]) is None
+    assert bases.figure_3([row for row in rows if row["K"] != 46], "ndcg") is None
 
 
 def test_stability_measures_what_leaving_out_changes() -> None:
@@ -137,26 +145,52 @@ def test_a_cell_of_table_1() -> None:
     assert row["fold1_low"] < first < row["fold1_high"]
     far = table1.cell("MQ2008", "ListNet", "listnet", "ap", first - 0.02, values, seed=1, resamples=200)
     assert far["status"] == "deviates"
-    here, missing = table1.evidence([row], {"MQ2008": "", "MQ2007": "put it there"})
+    printed = [{"dataset": "MQ2008", "row": method} for method in ("ListNet", "RankBoost", "RankBoost")]
+    here, missing = table1.evidence([row], printed, {"MQ2008": "", "MQ2007": "put it there"})
     assert len(here.trials) == 1
+    assert here.notes.endswith("Not trained in this study, and not judged: RankBoost.")
+    assert "Not trained" not in table1.evidence([row], printed[:1], {"MQ2008": "", "MQ2007": "how"})[0].notes
     assert missing.not_run == "put it there"
 
 
-def test_every_stop_of_adarank() -> None:
-    rows = adarank.run_fold("sim", 1, [sample(12, k) for k in range(3)])
-    assert len(rows) == 2 * 2 * 4
+def test_five_stops_of_adarank() -> None:
+    rows = adarank.run_fold("sim", 1, [sample(12, k) for k in range(3)], 1, 200)
+    assert len(rows) == 2 * 2 * 5
     for measure in adarank.MEASURES:
         for repeats in adarank.REPEATS:
             found = {row["stop"]: row for row in rows if (row["measure"], row["repeats"]) == (measure, repeats)}
             assert found["best on test"]["map"] == max(row["map"] for row in found.values())
             assert found["last"]["rounds"] == (adarank.ROUNDS if repeats is None else 4)
             assert all(row["features"] <= row["rounds"] for row in found.values())
+            assert found["no gain"]["rounds"] <= found["training"]["rounds"]
+            held = found["validation"]
+            assert held["map_low"] <= held["map_high"] <= found["best on test"]["map"]
+            assert all(row["ndcg_low"] is None for stop, row in found.items() if stop != "validation")
+
+
+def test_rounds_are_chosen_anew_as_often_as_the_validation_queries_favour_them() -> None:
+    # The second round is better by .95 on one of ten queries, worse by .1 on the others: best where that one is drawn.
+    held = np.array([[0.1] * 9 + [0.0], [0.0] * 9 + [0.95]])
+    drawn = adarank.chosen_anew(held, 20_000, np.random.default_rng(0))
+    assert drawn.mean() == pytest.approx(1 - 0.9**10, abs=0.02)
+
+
+def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
+    root = Path(__file__).parents[2] / "workflow"
+    printed = pl.read_csv(root / "published/cone-table1.csv", comment_prefix="#")
+    for dataset, name in cone_table1.STUDIES.items():
+        study = yaml.safe_load((root / "studies" / name).read_text())
+        trained = {
+            model.get("published") for model in study["models"] if dataset in model.get("datasets", study["datasets"])
+        }
+        assert set(printed.filter(pl.col("dataset") == dataset)["row"]) <= trained, name
 
 
 @pytest.mark.parametrize(
     ("settings", "wrong"),
     [
         (cones.Settings, {**CONES, "cones": 0}),
+        (cones.Settings, {**CONES, "passes": 1}),
         (cones.Settings, {**CONES, "bases": [2, 1]}),
         (bases.Settings, {**BASES, "methods": ["newton"]}),
         (bases.Settings, {**BASES, "alphas": [-1.0]}),

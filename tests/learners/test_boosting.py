@@ -104,6 +104,16 @@ def test_rankboost_keeps_the_rounds_best_on_validation_and_its_model_survives_js
     assert values.mean() == pytest.approx(trained.record["validation"])
 
 
+def test_rankboost_may_go_on_where_one_threshold_orders_every_pair() -> None:
+    data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    found = threshold_boosting.run(data, rounds=300)
+    assert 10 < len(found.features) < 300
+    assert np.isfinite(found.alphas).all()
+    assert (found.normalisers >= 0).all()
+    trained = threshold_boosting.train(data, data, {"rounds": 300, "pairs": "alike", "selection": "ap"}, 0)
+    assert trained.record["rounds"] == 1
+
+
 def test_wrong_arguments_are_named() -> None:
     data = RankingData.from_arrays(X, Y, QID)
     nothing = RankingData.from_arrays([[0.0], [1.0]], [0, 0], [1, 1])
@@ -114,6 +124,7 @@ def test_wrong_arguments_are_named() -> None:
         (lambda: adarank.run(nothing, "map", rounds=1), "relevant"),
         (lambda: adarank.run(data, "map", rounds=0), "rounds"),
         (lambda: threshold_boosting.run(nothing, rounds=1), "different labels"),
+        (lambda: threshold_boosting.train(data, nothing, {**rankboost, "pairs": "alike"}, 0), "2 features"),
         (lambda: ThresholdModel.of([1], [0.0], [1.0], n_features=1), "features in"),
         (lambda: ThresholdModel.of([0], [0.0], [1.0], n_features=1).score(data), "features"),
     ):

@@ -158,6 +158,25 @@ def test_one_basis_step_a_pass_follows_the_gradient_of_the_risk(method: cone.Met
     np.testing.assert_allclose(start - found.U, 1e-3 * slope, atol=2e-6)
 
 
+def test_the_gap_of_a_basis_bounds_what_it_can_gain_and_vanishes_at_stationary_points() -> None:
+    data, K = drawn(4, 5, 3, 11), 2
+    start, problem = cone.started(3, K, cone.Problem(), (1,)), cone.Problem()
+    slope, h = np.zeros_like(start), 1e-5
+    for place in np.ndindex(*start.shape):
+        up, down = start.copy(), start.copy()
+        up[place] += h
+        down[place] -= h
+        slope[place] = (cone.risk(data, up) - cone.risk(data, down)) / (2 * h)
+    expected = (slope * start).sum() + problem.c_of(3) * np.linalg.norm(slope, axis=0).sum()
+    assert cone.basis_gap(data, start) == pytest.approx(expected, rel=1e-4)
+    once = cone.fit(data, K, method="exact", start=start, passes=1)
+    assert cone.risk(data, start) - once.objective[-1] > 0
+    ended = cone.fit(data, K, method="exact", start=start, passes=3000, tol=0.0)
+    assert cone.basis_gap(data, ended.U) < 1e-4 * expected
+    with pytest.raises(DataError, match="at-most"):
+        cone.basis_gap(data, start, cone.Problem(norms="equal"))
+
+
 def test_with_one_basis_vector_the_minimum_is_the_mean_difference() -> None:
     data, problem = drawn(6, 5, 3, 13), cone.Problem(c=100.0)
     z, phi, query = differences(data, problem)
@@ -239,6 +258,30 @@ def test_wrong_settings_are_named(change: dict[str, object], words: str) -> None
     data = drawn(2, 4, 2, 31)
     with pytest.raises(ConfigurationError, match=words):
         cone.train(data, data, {**SETTINGS, **change}, 0)
+
+
+def test_bases_and_queries_that_do_not_fit_are_named() -> None:
+    data, wrong = drawn(2, 4, 2, 31), np.zeros((3, 1))
+    start, order = cone.started(2, 1, cone.Problem(), (1,)), cone.random_order(2, 1, (1,))
+    band = cone.Problem(band=(1.0, 2.0))
+    for call, words in (
+        (lambda: cone.losses(data, np.zeros((2, 0))), "U: expected"),
+        (lambda: cone.pair_losses(data, wrong), "U: expected"),
+        (lambda: cone.pair_losses(data, [[np.nan], [0.0]]), "U: expected"),
+        (lambda: cone.folded_in(data, wrong, 0, method="exact"), "U: expected"),
+        (lambda: cone.folded_in(data, start, -1, method="exact"), "query: expected"),
+        (lambda: cone.folded_in(data, start, 0, method="newton"), "method: expected"),
+        (lambda: cone.folded_in(data, start, 0, method="eg-linear", problem=band), "eg-linear"),
+        (lambda: cone.without_each(data, start, order, [0], method="newton"), "method: expected"),
+        (lambda: cone.without_each(data, wrong, order, [0]), "start: expected"),
+        (lambda: cone.without_each(data, start, order, 0), "left_out: expected"),
+        (lambda: cone.fit(data, 1, passes=1, order=[[0.5, 1.0]]), "order: expected"),
+        (lambda: votes([[0.0, np.nan]], start, "gradient"), "votes: expected"),
+        (lambda: votes([[0.0]], start, "gradient"), "votes: expected"),
+        (lambda: votes([[0.0, 1.0]], start, "both"), "fold_in: expected"),
+    ):
+        with pytest.raises(DataError, match=words):
+            call()
 
 
 def test_wrong_arguments_are_named() -> None:

@@ -57,6 +57,51 @@ def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> N
     assert line.startswith("ListNet,MAP,0.45,0.448,")
 
 
+def test_what_adarank_depends_on_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    stops = {"validation": 0.44, "training": 0.43, "no gain": 0.42, "last": 0.41, "best on test": 0.46}
+    pl.DataFrame(
+        [
+            {"dataset": "MQ2008", "fold": 1, "measure": "map", "repeats": repeats, "stop": stop, "rounds": 9}
+            | {"features": 2, "map": value, "map_low": 0.4, "map_high": 0.45}
+            | {"ndcg": value, "ndcg_low": 0.4, "ndcg_high": 0.45}
+            for repeats in (None, 1)
+            for stop, value in stops.items()
+        ]
+    ).write_parquet(tmp_path / cone.ADARANK)
+    for status, said in (("verified", "0 of 2"), ("deviates", "2 of 2")):
+        cell = {"dataset": "MQ2008", "method": "AdaRank-MAP", "model": "a", "published": 0.463, "fold1": 0.44}
+        cell |= {"fold1_low": 0.4, "fold1_high": 0.5, "five_fold_mean": None, "five_fold_sd": None, "delta": -0.02}
+        pl.DataFrame([cell | {"status": status, "measure": measure} for measure in ("MAP", "NDCG")]).write_parquet(
+            tmp_path / cone.TABLE_1
+        )
+        text = words(cone.table_1(ResultsFolder.at(tmp_path)))
+        assert f"{said} of AdaRank's numbers deviate" in text
+        assert "MAP is 0.440 with the best stop on the validation part, 0.400 to 0.450 when its" in text
+        assert "0.410 to 0.440 over the rules that do not know the test part, and 0.460" in text
+        assert "published are 0.463" in text
+        assert "in 9 rounds AdaRank chooses 2 of all features" in text
+
+
+def test_whether_the_lowest_objective_ranks_best_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    for exact, said in (
+        (0.3, "Lowest is 1.0, exact blocks, with MAP 0.300; the best MAP, 0.400, is that of EG, with 2.0."),
+        (0.5, "Lowest is 1.0, exact blocks, with MAP 0.500; the best MAP, 0.500, is that of exact blocks, with 1.0."),
+    ):
+        rows = [
+            {"dataset": "sim", "fold": 1, "part": "method", "level": None, "method": method, "K": 2, "start": 0}
+            | {"fold_in": fold_in, "objective": objective, "map": value, "ndcg": value}
+            for method, objective, value in (("eg", 2.0, 0.4), ("exact", 1.0, exact))
+            for fold_in in ("gradient", "least-squares")
+        ]
+        for kept in (rows, rows[2:]):
+            pl.DataFrame(kept, schema_overrides={"level": pl.Float64}).write_parquet(tmp_path / cone.BASES)
+            text = words(cone.bases(ResultsFolder.at(tmp_path)))
+            assert "nan" not in text
+            assert (said in text) == (kept is rows or exact == 0.5)
+
+
 def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     names = ("largest_difference_inside", "largest_norm_on_the_negative", "largest_difference_to_nnls")
@@ -75,11 +120,21 @@ def test_a_pass_that_rises_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     for last, said in ((1.5, "in every pass of every method"), (2.5, "not with EG (query)")):
         rows = [
-            {"dataset": "sim", "method": "eg", "updates": "query", "pass": t, "objective": value, "met": None}
+            {
+                "dataset": "sim",
+                "method": "eg",
+                "updates": "query",
+                "pass": t,
+                "objective": value,
+                "met": None,
+                "gap": 0.25,
+            }
             for t, value in enumerate((3.0, 2.0, last))
         ]
         pl.DataFrame(rows, schema_overrides={"met": pl.Float64}).write_parquet(tmp_path / cone.DESCENT)
-        assert said in words(cone.descent(ResultsFolder.at(tmp_path)))
+        text = words(cone.descent(ResultsFolder.at(tmp_path)))
+        assert said in text
+        assert "smallest 0.25 with EG (query), largest 0.25 with EG (query)." in text
 
 
 def test_the_power_of_s_max_is_said(tmp_path: Path) -> None:

@@ -26,6 +26,15 @@ def test_projections_are_those_of_non_negative_least_squares(seed: int) -> None:
     np.testing.assert_allclose(U @ w, U @ nnls(U, z)[0], atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("length", [1e-12, 1.0, 1e12])
+def test_a_projection_does_not_depend_on_scales(size: float, length: float) -> None:
+    U, z = np.array([[1.0, 0.5], [0.0, 1.0]]), np.array([1.0, 3.0])
+    w = cones.project(size * U, length * z)
+    np.testing.assert_allclose(w * size / length, cones.project(U, z), rtol=1e-9)
+    assert not cones.project(U, 0.0 * z).any()
+
+
 def test_a_point_of_the_negative_cone_need_not_go_to_zero() -> None:
     # Errata, letter V: -u_1 lies at 45 degrees from u_2.
     U = np.array([[1.0, -math.sqrt(0.5)], [0.0, math.sqrt(0.5)]])

@@ -174,7 +174,7 @@ rule cone_table1:
 
 
 rule cone_adarank:
-    """AdaRank on the data sets of Table 1 with every rule for stopping: what its rows depend on."""
+    """AdaRank on the data sets of Table 1 with five rules for stopping: what its rows depend on."""
     input:
         code=code("cone_adarank"),
         documents=[f"data/parquet/{name}/documents.parquet" for name in TABLE_1_DATASETS if name in DATASETS],
@@ -191,9 +191,13 @@ rule cone_adarank:
     resources:
         mem_mb=mem_mb("cone_adarank"),
         runtime=runtime("cone_adarank"),
+    params:
+        resamples=config["statistics"]["resamples"],
+        seed=config["seed"],
     shell:
         "python -m pipeline_lib cone-adarank --documents {input.documents} --folds {input.folds} "
-        "--fold-numbers 1 2 3 4 5 --tables {output.tables} > {log} 2>&1"
+        "--fold-numbers 1 2 3 4 5 --resamples {params.resamples} --seed {params.seed} --tables {output.tables} "
+        "> {log} 2>&1"
 
 
 TABLES["cone"] += rules.cone_adarank.output.tables

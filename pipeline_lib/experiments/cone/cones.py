@@ -40,7 +40,7 @@ class Settings:
         Of every data set, about, for the traces of the objective: of random queries until there are so many.
     basis : int
         K of the traces.
-    passes : int
+    passes : int >= 2
         Of each trace.
     fold_steps : int
         Steps of each folding-in, at most, where the basis takes one step a pass.
@@ -55,8 +55,9 @@ class Settings:
     fold_steps: int
 
     def __post_init__(self) -> None:
-        for name in ("cones", "pairs", "basis", "passes", "fold_steps"):
-            settings.whole(f"cone.cones.{name}", getattr(self, name), 1)
+        # A trace of one pass could not rise.
+        for name, least in (("cones", 1), ("pairs", 1), ("basis", 1), ("passes", 2), ("fold_steps", 1)):
+            settings.whole(f"cone.cones.{name}", getattr(self, name), least)
         for name in ("features", "bases"):
             settings.wholes(f"cone.cones.{name}", getattr(self, name), 1)
 
@@ -84,7 +85,8 @@ NOTES = {
     "rho = sqrt(d).",
     "cone-descent": "Whole: one basis step a pass along the gradient of the whole risk, as Algorithm 1 is printed; the "
     "objective is that at the coefficients the algorithm has. Query: one basis step a query, the objective at the best "
-    "coefficients after each pass. Exact: each block solved. Coefficients start at random in every pass.",
+    "coefficients after each pass. Exact: each block solved. Coefficients start at random in every pass. Judged over "
+    "the passes of the trace alone; the gap of the last basis says how far from a stationary point they end.",
     "cone-fig4": "Uncentred second moment of the differences of standardised features over all ordered pairs.",
 }
 
@@ -232,6 +234,7 @@ def _traces(asked: Settings, name: str, data: RankingData, seed: int) -> tuple[l
                     "pass": t,
                     "objective": float(found.objective[t]),
                     "met": None if t == 0 else float(found.met[t - 1]),
+                    "gap": cone.basis_gap(data, found.U) if t == found.passes else None,
                 }
                 for t in range(found.passes + 1)
             ]

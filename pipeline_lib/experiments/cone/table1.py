@@ -69,8 +69,14 @@ def cell(
     }
 
 
-def evidence(rows: Sequence[Mapping[str, Any]], how_to_get: Mapping[str, str]) -> list[Evidence]:
-    """The two claims; a data set without rows is not run, and ``how_to_get`` says what to do."""
+def evidence(
+    rows: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]], how_to_get: Mapping[str, str]
+) -> list[Evidence]:
+    """The two claims; a data set without rows is not run, and ``how_to_get`` says what to do.
+
+    ``published`` holds the cells of the printed table (``dataset``, ``row``): the notes name the methods among them
+    that the study does not train.
+    """
     found = []
     for dataset in DATASETS:
         trials = tuple(_trial(row) for row in rows if row["dataset"] == dataset)
@@ -81,6 +87,11 @@ def evidence(rows: Sequence[Mapping[str, Any]], how_to_get: Mapping[str, str]) -
                 f"queries of fold 1 is {sizes[0]:.2f} to {sizes[-1]:.2f} wide: {sizes[0] / (2 * TOLERANCE):.1f} times "
                 "the band that the tolerance allows, or more."
             )
+            trained = {row["method"] for row in rows if row["dataset"] == dataset}
+            printed = dict.fromkeys(entry["row"] for entry in published if entry["dataset"] == dataset)
+            missing = [method for method in printed if method not in trained]
+            if missing:
+                notes += f" Not trained in this study, and not judged: {', '.join(missing)}."
             found.append(Evidence(claim_of(dataset), trials, notes))
         else:
             found.append(Evidence(claim_of(dataset), not_run=how_to_get[dataset]))

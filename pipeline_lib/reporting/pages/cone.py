@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -39,6 +39,7 @@ METHODS = {
 STOPS = {
     "validation": "best on validation",
     "training": "best on training",
+    "no gain": "no gain on training, as Xu and Li",
     "last": "never",
     "best on test": "best on test",
 }
@@ -151,19 +152,17 @@ def _nearer_to_fold_1(row: Row) -> bool:
 
 def _adarank(results: ResultsFolder, dataset: str, published: list[Row]) -> list[Block]:
     rows = [row for row in results.rows(ADARANK) if (row["dataset"], row["fold"]) == (dataset, 1)]
-    wanted = [row["published"] for row in published if row["method"].startswith("AdaRank") and row["measure"] == "MAP"]
+    wanted = [row for row in published if row["method"].startswith("AdaRank")]
     if not rows or not wanted:
         return []
-    best = max(row["map"] for row in rows)
-    held = [row["map"] for row in rows if row["stop"] == "validation"]
+    off = sum(row["status"] != "verified" for row in wanted)
     stalled = [row for row in rows if row["repeats"] is None and row["stop"] == "last"]
     words = (
-        "Why does AdaRank deviate? Its rounds decide: on fold 1, stopping where the validation part is best gives MAP "
-        f"{_range(held, 3)}, and the best stop there is, known only from the test part, {best:.3f}; published are "
-        f"{_range(wanted, 3)}. As printed, AdaRank stalls, since a feature that is chosen again ranks as before and is "
-        f"chosen for ever: in {stalled[0]['rounds']} rounds it chooses no more than "
-        f"{max(row['features'] for row in stalled)} of all features. The rule behind the published numbers is not "
-        "known."
+        f"{off} of {len(wanted)} of AdaRank's numbers deviate. What do they depend on? The round at which boosting "
+        f"stops: on fold 1, {_stops(rows, wanted, 'map')}; {_stops(rows, wanted, 'ndcg')}. As printed, in "
+        f"{stalled[0]['rounds']} rounds AdaRank chooses {_range((row['features'] for row in stalled), 0)} of all "
+        "features; where the first is chosen again, the ranking stays, with it the weights, and with them the choice. "
+        "The rule behind the published numbers is not known."
     )
     columns = [
         Column("boosted", "Boosted", "left"),
@@ -186,8 +185,22 @@ def _adarank(results: ResultsFolder, dataset: str, published: list[Row]) -> list
         ]
         for row in rows
     ]
-    caption = f"AdaRank on fold 1 of {dataset} with every rule for stopping"
-    return [Paragraph(words), simple(f"cone-adarank-{dataset.lower()}", caption, ADARANK, columns, cells)]
+    notes = ["Best on test is by MAP. Every rule stops the same boosting run."]
+    caption = f"AdaRank on fold 1 of {dataset} with five rules for stopping"
+    return [Paragraph(words), simple(f"cone-adarank-{dataset.lower()}", caption, ADARANK, columns, cells, notes)]
+
+
+def _stops(rows: list[Row], wanted: list[Row], measure: str) -> str:
+    held = [row for row in rows if row["stop"] == "validation"]
+    low, high = min(row[f"{measure}_low"] for row in held), max(row[f"{measure}_high"] for row in held)
+    fair = [row[measure] for row in rows if row["stop"] != "best on test"]
+    best = max(row[measure] for row in rows if row["stop"] == "best on test")
+    printed = [row["published"] for row in wanted if row["measure"] == measure.upper()]
+    return (
+        f"{measure.upper()} is {_range((row[measure] for row in held), 3)} with the best stop on the validation part, "
+        f"{_range((low, high), 3)} when its queries are drawn anew, {_range(fair, 3)} over the rules that do not know "
+        f"the test part, and {best:.3f} with the best stop there; published are {_range(printed, 3)}"
+    )
 
 
 def bases(results: ResultsFolder) -> tuple[Block, ...]:
@@ -207,28 +220,39 @@ def _figure_3(dataset: str, rows: list[Row]) -> list[Block]:
     grown = [row for row in rows if row["part"] == "basis"]
     if not grown:
         return []
-    series: dict[str, list[Point]] = {}
-    for fold_in, title in FOLD_INS.items():
-        found = [row for row in grown if row["fold_in"] == fold_in]
-        series[title] = [(float(K), *_over_folds(found, K)) for K in sorted({row["K"] for row in found})]
-    best = {title: max(points, key=lambda point: point[1]) for title, points in series.items()}
+    series: dict[str, dict[str, list[Point]]] = {measure: {} for measure in ("map", "ndcg")}
+    for measure, curves in series.items():
+        for fold_in, title in FOLD_INS.items():
+            found = [row for row in grown if row["fold_in"] == fold_in]
+            points = [(float(K), *_over_folds(found, K, measure)) for K in sorted({row["K"] for row in found})]
+            curves[title] = points
+    best = {
+        f"{measure.upper()} with {title}": max(points, key=lambda point: point[1])
+        for measure, curves in series.items()
+        for title, points in curves.items()
+    }
     ranksvm = _mean(row["map"] for row in rows if row["part"] == "ranksvm")
-    one = next((point[1] for point in series[FOLD_INS["gradient"]] if point[0] == 1.0), None)
+    one = next((point[1] for point in series["map"][FOLD_INS["gradient"]] if point[0] == 1.0), None)
     words = (
-        f"How many basis vectors K does {dataset} need? Test MAP is highest at "
-        + " and ".join(f"K = {point[0]:.0f} ({point[1]:.3f}) with {title}" for title, point in best.items())
-        + f". RankSVM has {ranksvm:.3f}"
+        f"How many basis vectors K does {dataset} need? Highest on the test part: "
+        + "; ".join(f"{title}, at K = {point[0]:.0f} ({point[1]:.3f})" for title, point in best.items())
+        + f". RankSVM has MAP {ranksvm:.3f}"
         + (f", ConeRank with K = 1, a halfspace, {one:.3f}." if one is not None else ".")
     )
-    figure = Figure(
-        name=f"cone-figure3-{dataset.lower()}",
-        title=f"MAP against the number of basis vectors, {dataset}",
-        caption="Figure 3: mean over folds and starts, with the 95 % interval over folds",
-        source=BASES,
-        description=words,
-        draw=lambda: line_plot(series, xlabel="basis vectors, K", ylabel="MAP on the test part"),
-    )
-    return [Paragraph(words), figure]
+    figures = [
+        Figure(
+            name=f"cone-figure3-{measure}-{dataset.lower()}",
+            title=f"{measure.upper()} against the number of basis vectors, {dataset}",
+            caption=f"Figure 3, {measure.upper()}: mean over folds and starts, with the 95 % interval over folds",
+            source=BASES,
+            description=words,
+            draw=lambda measure=measure, curves=curves: line_plot(  # type: ignore[misc]
+                curves, xlabel="basis vectors, K", ylabel=f"{measure.upper()} on the test part"
+            ),
+        )
+        for measure, curves in series.items()
+    ]
+    return [Paragraph(words), *figures]
 
 
 def _effects(dataset: str, rows: list[Row]) -> list[Block]:
@@ -247,26 +271,39 @@ def _effects(dataset: str, rows: list[Row]) -> list[Block]:
             groups.append(Group(title, tuple(cells)))
     if not groups:
         return []
-    training = [row for row in rows if row["part"] == "method"]
-    sides = {
-        fold_in: _mean(row["map"] for row in training if row["fold_in"] == fold_in and row["method"] != "exact")
-        for fold_in in FOLD_INS
-    }
-    words = (
-        f"What do the constants and the prediction step change on {dataset}? Averaged over the gradient methods, the "
-        f"score with the gradient folding-in has MAP {sides['gradient']:.3f}, that with least squares "
-        f"{sides['least-squares']:.3f}. A lower objective is not a better ranking: the table has both."
-    )
+    words = f"What do the constants and the prediction step change on {dataset}? {_foldings(rows)}"
     columns = [Column("setting", "Setting", "left"), Column("objective", "Training objective")]
     columns += [
         Column(f"{measure}_{fold_in}", f"{measure.upper()}, {fold_in}")
         for measure in ("map", "ndcg")
         for fold_in in FOLD_INS
     ]
-    notes = ["Means over folds and starts. The objective is that of each setting: it compares within methods alone."]
+    notes = [
+        "Means over folds and starts. The objective is each setting's own, after all passes: compare methods alone.",
+        "What ranks is the basis after the passes that are best on the validation part.",
+    ]
     caption = f"ConeRank's constants and updates on {dataset}"
     name = f"cone-effects-{dataset.lower()}"
     return [Paragraph(words), Table(name, caption, BASES, tuple(columns), tuple(groups), tuple(notes))]
+
+
+def _foldings(rows: list[Row]) -> str:
+    # Of all methods of training: both foldings of prediction, and whether the lowest objective ranks best.
+    training = [row for row in rows if row["part"] == "method"]
+    sides = {fold_in: _mean(row["map"] for row in training if row["fold_in"] == fold_in) for fold_in in FOLD_INS}
+    by_method = {
+        method: [row for row in training if (row["method"], row["fold_in"]) == (method, "gradient")]
+        for method in dict.fromkeys(row["method"] for row in training)
+    }
+    objective = {method: _mean(row["objective"] for row in found) for method, found in by_method.items()}
+    measured = {method: _mean(row["map"] for row in found) for method, found in by_method.items()}
+    lowest, best = min(objective, key=lambda m: objective[m]), max(measured, key=lambda m: measured[m])
+    return (
+        "Averaged over the methods of training, the score with the gradient folding-in has MAP "
+        f"{sides['gradient']:.3f}, that with least squares {sides['least-squares']:.3f}. Is a lower objective a better "
+        f"ranking? Lowest is {objective[lowest]:.1f}, {METHODS[lowest]}, with MAP {measured[lowest]:.3f}; the best "
+        f"MAP, {measured[best]:.3f}, is that of {METHODS[best]}, with {objective[best]:.1f}."
+    )
 
 
 def _effect(rows: list[Row]) -> list[Cell]:
@@ -317,7 +354,7 @@ def spectrum(results: ResultsFolder) -> tuple[Block, ...]:
 
 def descent(results: ResultsFolder) -> tuple[Block, ...]:
     """The objective on its way down, and how far the paper's updates stay from alternating exact blocks."""
-    rows = results.rows(DESCENT, columns=["dataset", "method", "updates", "pass", "objective"])
+    rows = results.rows(DESCENT, columns=["dataset", "method", "updates", "pass", "objective", "gap"])
     if not rows:
         return ()
     blocks: list[Block] = []
@@ -333,14 +370,16 @@ def descent(results: ResultsFolder) -> tuple[Block, ...]:
             f"Does every step lower the objective (18), as section 4 says? On {dataset}: "
             + (f"not with {'; '.join(rising)}." if rising else "in every pass of every method.")
             + " Whole: one basis step a pass, the objective at the algorithm's own coefficients. Query: one step a "
-            "query, as the studies train, the objective at the best coefficients. The steps are published ones; the "
-            "last row solves each block exactly and shows how far the others still are from a stationary point."
+            "query, as the studies train, the objective at the best coefficients. The steps are the published ones. "
+            "How far is the last basis from a stationary point? The gap bounds what it could still gain with its best "
+            f"coefficients, and is 0 at stationary points alone: {_gap(traces, min)}, {_gap(traces, max)}."
         )
         columns = [
             Column("method", "Method", "left"),
             Column("updates", "Basis steps", "left"),
             Column("first", "First objective"),
             Column("last", "Last objective"),
+            Column("gap", "Gap at the last"),
             Column("rises", "Passes that rise"),
         ]
         cells = [
@@ -349,6 +388,7 @@ def descent(results: ResultsFolder) -> tuple[Block, ...]:
                 text("one a query" if updates == "query" else "one a pass"),
                 number(trace[0]["objective"], 3),
                 number(trace[-1]["objective"], 3),
+                scientific(trace[-1]["gap"]),
                 whole(rises[method, updates]),
             ]
             for (method, updates), trace in traces.items()
@@ -368,8 +408,15 @@ def descent(results: ResultsFolder) -> tuple[Block, ...]:
             draw=lambda series=series: line_plot(series, xlabel="passes", ylabel="objective (18)"),  # type: ignore[misc]
         )
         caption = f"Traces of the objective on {dataset}"
-        blocks += [Paragraph(words), simple(f"{name}-table", caption, DESCENT, columns, cells), figure]
+        notes = ["Objectives at the best coefficients. Passes that rise: by the objective that the text names."]
+        blocks += [Paragraph(words), simple(f"{name}-table", caption, DESCENT, columns, cells, notes), figure]
     return (Subsection("cone-descent-part", "The objective on its way down", tuple(blocks)),)
+
+
+def _gap(traces: Mapping[tuple[str, str], Sequence[Row]], extreme: Callable[..., tuple[str, str]]) -> str:
+    method, updates = extreme(traces, key=lambda key: traces[key][-1]["gap"])
+    gap = scientific(traces[method, updates][-1]["gap"]).text
+    return f"{'smallest' if extreme is min else 'largest'} {gap} with {METHODS[method]} ({updates})"
 
 
 def _rises(trace: Sequence[Row], updates: str) -> int:
@@ -432,8 +479,12 @@ def stability(results: ResultsFolder) -> tuple[Block, ...]:
         + "; ".join(f"{_power(r)} for {METHODS[m]}" for m, r in slopes.items())
         + ". Theorem 1 says something for many queries only where the power lies below −1/2: "
         + (f"so for {' and '.join(informed)}." if informed else "nowhere here.")
-        + " The steps are constant, as published: the last visit to a query then leaves a mark whose size does not "
-        "depend on P."
+        + (
+            " The gradient methods take constant steps, as published: the last visit to a query leaves a mark whose "
+            "size does not depend on P."
+            if set(slopes) - {"exact"}
+            else ""
+        )
     )
     figure = Figure(
         name="cone-stability",
@@ -486,9 +537,9 @@ def _by_size(rows: list[Row], method: str) -> list[Point]:
     return found
 
 
-def _over_folds(rows: list[Row], K: int) -> tuple[float, float, float]:
+def _over_folds(rows: list[Row], K: int, measure: str) -> tuple[float, float, float]:
     means = [
-        _mean(row["map"] for row in rows if (row["K"], row["fold"]) == (K, fold))
+        _mean(row[measure] for row in rows if (row["K"], row["fold"]) == (K, fold))
         for fold in sorted({row["fold"] for row in rows})
     ]
     if len(means) < 2:
