@@ -50,6 +50,8 @@ def _constants(arguments: argparse.Namespace) -> dict[str, Any]:
     given = {"m": arguments.m, "radius": arguments.radius, "feature_norm": arguments.feature_norm}
     supplied: dict[str, Any] = {}
     if arguments.surrogate is not None:
+        if not isinstance(arguments.options, dict):
+            raise ConfigurationError(f"options: expected a JSON object, found {json.dumps(arguments.options)}")
         loss = surrogates.create(arguments.surrogate, **arguments.options)
         supplied = list_bounds.of_surrogate(arguments.name, loss, y_max=arguments.y_max, **given)
     by_hand = {name: getattr(arguments, name) for name in (*NUMBERS, "d", "entropy")}

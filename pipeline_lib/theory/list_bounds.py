@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 from pipeline_lib.errors import ConfigurationError, DataError, hint
@@ -161,6 +162,7 @@ def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Asses
     >>> found.value, found.vacuous, found.not_vacuous_from
     (2.0, True, 33)
     """
+    _check(f"{name} ({place(name)})", "loss_bound", loss_bound)
     value = evaluate(name, n=n, loss_bound=loss_bound, **constants)
     first = first_below(lambda k: evaluate(name, n=k, loss_bound=loss_bound, **constants), lambda k: loss_bound)
     return Assessment(value, loss_bound, value >= loss_bound, first)
@@ -287,9 +289,16 @@ def _statement(name: str) -> _Statement:
     return _STATEMENTS[name]
 
 
-def _check(where: str, key: str, value: float) -> None:
-    if isinstance(value, bool) or not math.isfinite(value):
-        raise DataError(f"{where}: expected a finite number as {key}, found {value}")
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _check(where: str, key: str, value: Any) -> None:
+    if not _is_finite(value):
+        raise DataError(f"{where}: expected a finite number as {key}, found {value!r}")
     if key == "delta" and not 0.0 < value < 1.0:
         raise DataError(f"{where}: expected delta in (0, 1), found {value}")
     if key in ("n", "m", "d") and value < 1:

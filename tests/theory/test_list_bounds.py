@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,6 +118,16 @@ def test_vacuous_up_to_the_n_named(name):
     assert first == 1 or list_bounds.evaluate(name, n=first - 1, **given_) >= 3.0
 
 
+def test_what_is_vacuous_needs_the_largest_loss():
+    with pytest.raises(DataError, match="ogd .*finite number as loss_bound, found None"):
+        list_bounds.assess("ogd", **{**GIVEN, "loss_bound": None})
+
+
+def test_numbers_of_numpy_are_numbers():
+    as_numpy = {key: np.float32(value) if key == "radius" else np.asarray(value)[()] for key, value in GIVEN.items()}
+    assert list_bounds.evaluate("erm", **as_numpy) == pytest.approx(list_bounds.evaluate("erm", **GIVEN), rel=1e-6)
+
+
 def test_never_is_said():
     assert list_bounds.first_below(lambda n: 2.0, lambda n: 1.0) is None
 
@@ -141,6 +152,10 @@ def test_never_is_said():
         ("erm", {"radius": -1.0}, "radius > 0"),
         ("erm", {"loss_bound": math.inf}, "finite"),
         ("erm", {"entropy": "guess"}, "closed-form"),
+        ("erm", {"n": "6000"}, "expected a finite number as n, found '6000'"),
+        ("erm", {"n": None}, "expected a finite number as n, found None"),
+        ("erm", {"n": [10, 20]}, "finite number as n"),
+        ("erm", {"n": 10**400}, "finite number as n"),
     ],
 )
 def test_violated_assumptions_are_named(name, change, said):
@@ -196,3 +211,15 @@ def test_the_command_names_what_is_wrong(capsys):
     assert "convex" in capsys.readouterr().err
     assert main(["bound", "--name", "ogd", "--lipschitz", "2", "--n", "60", "--m", "12"]) == 1
     assert "--loss-bound" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--m", "0"], "m: expected a whole number of documents, at least 1, found 0"),
+        (["--m", "12", "--options", "[1]"], "options: expected a JSON object, found [1]"),
+    ],
+)
+def test_the_command_gives_one_clear_line(capsys, more, said):
+    assert main(["bound", "--name", "erm", "--surrogate", "listnet", "--n", "60", *more]) == 1
+    assert said in capsys.readouterr().err
