@@ -291,7 +291,7 @@ def _statement(name: str) -> _Statement:
 
 def _is_finite(value: Any) -> bool:
     try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
 

@@ -224,7 +224,7 @@ def made_row(loss, m, n, repetition, learner):
 
 
 def test_no_convex_loss_means_not_run():
-    asked = dataclasses.replace(ASKED, losses=(LOSSES[1],))
+    asked = dataclasses.replace(ASKED, losses=(LOSSES[1],), realisable_losses=())
     made = [made_row("smooth-dcg", 3, n, k, w) for n in (10, 20, 40) for k in range(3) for w in ("erm", "worst")]
     by = {one.claim: one for one in summary.run(asked, made, []).evidence}
     assert "convex" in by["lists-table1"].not_run
@@ -246,6 +246,8 @@ def test_nothing_measured_is_an_error():
         {"radius": 0.0},
         {"populations": {"noisy": {}}},
         {"nothing": 1},
+        {"realisable_losses": ["lisnet"]},
+        {"losses": [*LOSSES, LOSSES[0]]},
     ],
 )
 def test_wrong_settings_are_refused(change):

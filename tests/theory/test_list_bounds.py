@@ -119,7 +119,7 @@ def test_vacuous_up_to_the_n_named(name):
 
 
 def test_what_is_vacuous_needs_the_largest_loss():
-    with pytest.raises(DataError, match="ogd .*finite number as loss_bound, found None"):
+    with pytest.raises(DataError, match=r"ogd .*finite number as loss_bound, found None"):
         list_bounds.assess("ogd", **{**GIVEN, "loss_bound": None})
 
 
