@@ -239,6 +239,27 @@ def of_surrogate(
     }
 
 
+def excess_of_minimiser(deviation: float, *, n: float, loss_bound: float, delta: float) -> float:
+    """Excess risk of the empirical minimiser, with probability 1 - 2 delta: the second half of Theorems 9 and 12.
+
+    L(w_hat) <= Lhat(w_hat) + deviation <= Lhat(w*) + deviation, and by Hoeffding's inequality for the one ranker w*
+    Lhat(w*) <= L* + B sqrt(log(1/delta) / (2n)).
+
+    Parameters
+    ----------
+    deviation : float
+        What :func:`evaluate` gives for ``erm`` or ``erm-l1``.
+    n, loss_bound, delta : float
+        As there.
+
+    Example
+    -------
+    >>> excess_of_minimiser(0.5, n=200, loss_bound=2.0, delta=math.exp(-1.0))
+    0.6
+    """
+    return deviation + loss_bound * math.sqrt(math.log(1.0 / delta) / (2.0 * n))
+
+
 def place(name: str) -> str:
     """Where the statement ``name`` stands in the paper.
 

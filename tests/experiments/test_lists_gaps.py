@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.experiments.lists import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting import claims, rules
 from pipeline_lib.reporting.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
@@ -41,6 +44,7 @@ GRID = {
     "losses": LOSSES,
 }
 ASKED = grid.Settings.from_mapping(GRID)
+LEDGER = Path(__file__).parents[2] / "workflow" / "claims"
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +207,52 @@ def test_exponents_are_those_of_made_rows():
     for value in in_n:
         assert isinstance(value, Interval)
         assert value.value == pytest.approx(-0.5, abs=1e-9)
+
+
+def judged(claim, found):
+    [evidence] = [one for one in found.evidence if one.claim == claim]
+    [asked] = [one for one in claims.load(LEDGER) if one.id == claim]
+    return rules.judge(asked.checks, evidence.trials, asked.beside).status
+
+
+def made_cell(**changes):
+    learners = ("erm", "worst", "rerm", "ogd", "smooth-ogd")
+    rows = [made_row("listnet", 3, 10, repetition, learner) for repetition in range(3) for learner in learners]
+    rows[0] |= changes
+    return summary.run(dataclasses.replace(ASKED, realisable_losses=()), rows, [])
+
+
+def test_an_excess_risk_of_the_minimiser_above_theorem_9_refutes_it():
+    assert judged("lists-thm9", made_cell()) == "verified"
+    assert judged("lists-thm9", made_cell(excess=1e4)) == "refuted"
+
+
+def test_the_excess_risk_has_the_deviation_of_one_ranker_added():
+    [evidence] = [one for one in made_cell().evidence if one.claim == "lists-thm9"]
+    for trial in evidence.trials:
+        added = 7.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W2 R_X, delta = 0.05, n = 10
+        assert trial.values["excess_bound"] == pytest.approx(trial.values["bound"] + added, rel=1e-12)
+
+
+def test_notes_name_no_more_lengths_than_were_measured():
+    made = [made_row("listnet", m, 10, k, w) for m in (3, 6, 12) for k in range(3) for w in ("erm", "worst")]
+    asked = dataclasses.replace(ASKED, lengths=(3, 6, 12, 500), documents_at_most=120)
+    [evidence] = [one for one in summary.run(asked, made, []).evidence if one.claim == "lists-m-free"]
+    assert "for m from 3 to 12." in evidence.notes
+
+
+def test_theorem_17_is_held_against_the_ranker_that_comes_nearest_to_its_bound():
+    # The bound grows with the empirical risk: the largest gap need not be the one that breaks it.
+    given = {"n": 10, "m": 3, "radius": 2.5, "feature_norm": 1.0, "smoothness": 2.0, "loss_bound": 7.0, "delta": 0.05}
+    low, high = (list_bounds.evaluate("optimistic", empirical_risk=risk, **given) for risk in (0.0, 1e6))
+    assert high > 1.5 * low
+    rows = [made_row("listnet", 3, 10, repetition, "erm") for repetition in range(3)]
+    rows += [made_row("listnet", 3, 10, repetition, "worst") for repetition in range(3)]
+    rows[0] |= {"empirical": 0.0, "risk": 1.1 * low}
+    rows[1] |= {"empirical": 1e6, "risk": 1e6 + 1.2 * low}
+    found = summary.run(dataclasses.replace(ASKED, realisable_losses=()), rows, [])
+    assert judged("lists-thm17", found) == "refuted"
+    assert judged("lists-thm17", made_cell()) == "verified"
 
 
 def made_row(loss, m, n, repetition, learner):
