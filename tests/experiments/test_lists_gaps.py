@@ -391,3 +391,5 @@ def test_estimates_of_averages_stay_below_their_bounds():
     assert all(row["log2_packing_found"] <= row["log2_covering_bound"] for row in found.coverings)
     assert len(found.closed_forms) == 6
     assert [one.claim for one in found.evidence] == ["lists-prop7", "lists-cor8"]
+    least = min(row["closed_form"] / row["integral"] for row in found.closed_forms if row["corollary"] == 11)
+    assert f"{least:.3g} (Corollary 11)" in found.evidence[1].notes
