@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline_lib.commands import lists_averages, lists_sparse, lists_summary
+from pipeline_lib.commands import lists_averages, lists_constants, lists_sparse, lists_summary
 from pipeline_lib.experiments.lists import grid, summary
 from pipeline_lib.reporting.blocks import Block, Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
@@ -181,3 +181,15 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
     }
     pl.DataFrame([real]).write_parquet(tmp_path / lists.REAL.format(dataset="made"))
     assert "The largest gap is 0.5 % of Theorem 9's bound" in words(lists.real(results))
+
+
+@pytest.mark.parametrize("excess", [0.0, 0.25])
+def test_the_lemma_on_operator_norms_is_on_the_page(tmp_path: Path, excess: float) -> None:
+    (tmp_path / "tables").mkdir()
+    values = {"largest_relative_difference": 0.25, "largest_relative_excess": excess}
+    check = {"claim": "lists-lemma4", "case": "p = 2", "m": None, "d": None}
+    rows = [{**check, "statistic": name, "value": value} for name, value in values.items()]
+    schema = lists_constants.SCHEMAS["checks"]
+    pl.DataFrame(rows, schema=schema).write_parquet(tmp_path / lists.CHECKS)
+    said = words(lists.lemmas(ResultsFolder.at(tmp_path)))
+    assert f"at most 0.25 of it, and exceeds it by {excess:.2g} at most" in said

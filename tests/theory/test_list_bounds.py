@@ -206,6 +206,13 @@ def test_the_command_prints_the_number(capsys):
     assert "vacuous              yes" in said
 
 
+@pytest.mark.parametrize(("largest", "said"), [("1", False), ("4", True)])
+def test_the_command_says_when_a_loss_is_too_large_for_chapelle_and_wu(capsys, largest, said):
+    command = ["bound", "--name", "chapelle-wu", "--lipschitz-l2", "1", "--loss-bound", largest, "--n", "60"]
+    assert main([*command, "--m", "12"]) == 0
+    assert ("losses in [0, 1]" in capsys.readouterr().out) == said
+
+
 def test_the_command_names_what_is_wrong(capsys):
     assert main(["bound", "--name", "ogd", "--surrogate", "smooth-dcg", "--n", "60", "--m", "12"]) == 1
     assert "convex" in capsys.readouterr().err

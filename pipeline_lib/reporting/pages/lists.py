@@ -136,7 +136,7 @@ def _value(row: Row | None, kind: str) -> Cell:
 
 
 def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
-    """Theorem 3 and Lemmas 4 and 14, by computation."""
+    """Theorem 3 and Lemmas 4, 13 and 14, by computation."""
     rows = results.rows(CHECKS, columns=["claim", "statistic", "value"])
     if not rows:
         return ()
@@ -152,12 +152,25 @@ def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
         columns = [Column("m", "Documents m"), Column("d", "Features d"), Column("dimension", "Dimension")]
         cells = [[whole(row["m"]), whole(row["d"]), whole(round(row["value"]))] for row in dimensions]
         blocks += [Paragraph(words), simple("lists-invariance", "Permutation-invariant maps", CHECKS, columns, cells)]
+    norms = {
+        statistic: max(row["value"] for row in rows if row["statistic"] == statistic)
+        for statistic in ("largest_relative_difference", "largest_relative_excess")
+        if any(row["statistic"] == statistic for row in rows)
+    }
+    if len(norms) == 2:
+        words = (
+            "How far can a feature matrix stretch a vector? By Lemma 4 as far as its largest row is long. Maximisation "
+            f"over vectors differs from that by at most {norms['largest_relative_difference']:.2g} of it, and exceeds "
+            f"it by {norms['largest_relative_excess']:.2g} at most; only an excess would contradict the lemma."
+        )
+        blocks.append(Paragraph(words))
     ratios = [row for row in rows if row["claim"] == "lists-lemma14"]
     if ratios:
         largest = max(row["value"] for row in ratios)
         words = (
-            "Lemma 14 bounds how far a smooth non-negative loss differs at two score vectors by its values there. The "
-            f"larger the ratio of the two sides, the tighter; above 1 it would be wrong. The largest is {largest:.4f}."
+            "Lemma 14 (Lemma 13 where m = 1) bounds how far a smooth non-negative loss differs at two score vectors by "
+            "its values there. The larger the ratio of the two sides, the tighter; above 1 it would be wrong. The "
+            f"largest is {largest:.4f}."
         )
         columns = [Column("loss", "Loss", "left"), Column("ratio", "Largest ratio")]
         cells = [
@@ -360,6 +373,8 @@ def table_1(results: ResultsFolder) -> tuple[Block, ...]:
         "Theorems 5 and 6 and equation 8 bound the expected excess risk of one algorithm, the others the gap of all "
         "rankers at once. A bound that does not apply to a loss (not convex, not smooth) has no row.",
         "Theorem 17 is taken at an empirical risk of L*.",
+        "Chapelle and Wu's bound is as printed, for losses in [0, 1]: where B is above 1, its second term ought to be "
+        "B times as large.",
     )
     table = Table("lists-table1", f"Bounds at n = {n:,}, m = {m:,}", BOUNDS, tuple(columns), tuple(groups), notes)
     blocks: tuple[Block, ...] = (Paragraph(words), table, *_optimistic(all_rows))
