@@ -171,16 +171,24 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
         "n": 25,
         "repetition": 0,
         "loss": "listnet",
+        "learner": "erm",
         "empirical": 0.1,
         "risk": 0.3,
         "risk_error": 0.01,
         "gap": 0.2,
+        "excess": 0.04,
+        "excess_error": 0.002,
         "certified_gap": 1e-5,
         "bound": 40.0,
         "loss_bound": 22.0,
     }
     pl.DataFrame([real]).write_parquet(tmp_path / lists.REAL.format(dataset="made"))
     assert "The largest gap is 0.5 % of Theorem 9's bound" in words(lists.real(results))
+    [table] = inside(lists.real(results), Table)
+    assert [[row[1].text, row[2].text, row[3].raw, row[3].spread] for row in table.rows()] == [
+        ["gap, minimiser", "5", 0.2, "0.01"],
+        ["excess risk, minimiser", "5", 0.04, "0.002"],
+    ]
 
 
 @pytest.mark.parametrize("excess", [0.0, 0.25])

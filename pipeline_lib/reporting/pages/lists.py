@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, banded, heat_maps, line_plot
@@ -35,6 +36,8 @@ BOUND_TITLES = {
     "optimistic": "Theorem 17 (optimistic)",
 }
 RANKERS = {"erm": "minimiser", "worst": "worst found", "rerm": "regularised", "ogd": "OGD", "smooth-ogd": "smooth OGD"}
+ON_DATA = (("erm", "gap"), ("worst", "gap"), ("erm", "excess"), ("rerm", "excess"), ("ogd", "excess"))
+"""What the table of a data set shows: rankers and what is measured of them."""
 SHOWN = "listnet"
 """The loss of the figures; the tables hold all."""
 CUT = "bands that come near 0 are cut at a tenth of the value"
@@ -533,26 +536,57 @@ def real(results: ResultsFolder) -> tuple[Block, ...]:
     for name in sorted(str(path.relative_to(results.path)) for path in results.path.glob(pattern)):
         rows = results.rows(name)
         dataset = rows[0]["dataset"]
-        by: dict[tuple[str, int, int], list[Row]] = {}
+        by: dict[tuple[str, str, int, int], list[Row]] = {}
         for row in rows:
-            by.setdefault((row["loss"], row["m"], row["n"]), []).append(row)
-        means = {key: sum(abs(row["gap"]) for row in found) / len(found) for key, found in by.items()}
-        queries = sorted({n for _, _, n in by})
+            by.setdefault((row["loss"], row["learner"], row["m"], row["n"]), []).append(row)
+        queries, losses = sorted({row["n"] for row in rows}), dict.fromkeys(row["loss"] for row in rows)
         largest = max(row["gap"] / row["bound"] for row in rows)
         words = (
             f"{dataset}: is it the same on queries that nobody made for the purpose? Samples of n queries and at most "
-            "m documents of each; all other queries stand for the truth. The largest gap is "
-            f"{100 * largest:.2g} % of Theorem 9's bound."
+            "m documents of each; all other queries stand for the truth, which is known up to their standard error. "
+            f"The largest gap is {100 * largest:.2g} % of Theorem 9's bound."
         )
-        columns = [Column("loss", "Loss", "left"), Column("m", "m")]
+        columns = [Column("loss", "Loss", "left"), Column("what", "What", "left"), Column("m", "m")]
         columns += [Column(f"n{n}", f"n = {n:,}") for n in queries]
-        lines = dict.fromkeys((loss, m) for loss, m, _ in by)
-        cells = [[text(loss), whole(m), *(scientific(means.get((loss, m, n))) for n in queries)] for loss, m in lines]
+        groups = [
+            Group("", tuple(_on_data(by, loss, learner, statistic, queries)))
+            for loss in losses
+            for learner, statistic in ON_DATA
+        ]
         error = max(row["risk_error"] for row in rows)
-        notes = [f"Mean size of the gap over the repetitions; held-out risks have standard errors up to {error:.2g}."]
-        table = simple(f"lists-real-{dataset}", f"Gaps on {dataset}", name, columns, cells, notes)
+        notes = (
+            "Means over the repetitions, with the largest standard error of the held-out queries. The gap is "
+            f"|L − L̂|; held-out risks have standard errors up to {error:.2g}.",
+            "Excess risks are those above the minimiser over all queries of the data set.",
+        )
+        caption = f"Gaps and excess risks on {dataset}"
+        table = Table(f"lists-real-{dataset}", caption, name, tuple(columns), tuple(filter(_filled, groups)), notes)
         blocks += [Paragraph(words), table]
     return (Subsection("lists-real-part", "On data sets", tuple(blocks)),) if blocks else ()
+
+
+def _on_data(
+    by: dict[tuple[str, str, int, int], list[Row]], loss: str, learner: str, statistic: str, queries: list[int]
+) -> list[tuple[Cell, ...]]:
+    # A line a length: mean and standard error for every n.
+    lines = []
+    for m in sorted({m for own_loss, own, m, _ in by if (own_loss, own) == (loss, learner)}):
+        cells = []
+        for n in queries:
+            rows = by.get((loss, learner, m, n), [])
+            if not rows:
+                cells.append(scientific(None))
+                continue
+            mean = sum(abs(row["gap"]) if statistic == "gap" else row["excess"] for row in rows) / len(rows)
+            error = max(row["risk_error" if statistic == "gap" else "excess_error"] for row in rows)
+            cells.append(replace(scientific(mean), spread=f"{error:.1g}", spread_raw=error))
+        what = f"{'gap' if statistic == 'gap' else 'excess risk'}, {RANKERS[learner]}"
+        lines.append((text(loss), text(what), whole(m), *cells))
+    return lines
+
+
+def _filled(group: Group) -> bool:
+    return bool(group.rows)
 
 
 def _listed(values: set[float]) -> str:
