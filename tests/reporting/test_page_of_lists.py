@@ -38,7 +38,9 @@ ASKED = grid.Settings.from_mapping(
 )
 
 
-def made_row(kind: str, m: int, n: int, repetition: int, learner: str, growth: float) -> dict[str, Any]:
+def made_row(
+    kind: str, m: int, n: int, repetition: int, learner: str, growth: float, certified: float | None
+) -> dict[str, Any]:
     return {
         "loss": "listnet",
         "population": kind,
@@ -52,14 +54,14 @@ def made_row(kind: str, m: int, n: int, repetition: int, learner: str, growth: f
         "excess": 1.0 / n,
         "excess_error": 0.0001,
         "optimal_risk": 0.1 if kind == "noisy" else 0.0,
-        "certified_gap": None,
+        "certified_gap": certified,
     }
 
 
-def write_summary(folder: Path, growth: float) -> None:
+def write_summary(folder: Path, growth: float, certified: float | None = None) -> None:
     learners = ("erm", "worst", "rerm", "ogd", "smooth-ogd")
     rows = [
-        made_row(kind, m, n, repetition, learner, growth)
+        made_row(kind, m, n, repetition, learner, growth, certified)
         for kind, lengths in (("noisy", ASKED.lengths), ("realisable", ASKED.realisable_lengths))
         for m in lengths
         for n in ASKED.queries
@@ -95,6 +97,16 @@ def test_growth_with_the_list_is_said(tmp_path: Path, growth: float, said: str) 
     assert names == ["lists-gap-against-m", "lists-gap-against-n", "lists-gap-heat", "lists-realisable"]
     for figure in inside(blocks, Figure):
         figure.draw()
+    assert "Above the largest loss B = 7 a bound says nothing" in words(blocks)
+    assert "certified" not in words(blocks)
+
+
+@pytest.mark.parametrize("gap", [5e-5, 0.5])
+def test_certified_gaps_are_said(tmp_path: Path, gap: float) -> None:
+    (tmp_path / "tables").mkdir()
+    write_summary(tmp_path, 0.0, certified=gap)
+    said = "Minimisers of convex losses are certified to a relative gap of at most"
+    assert f"{said} {gap:.2g}." in words(lists.gaps(ResultsFolder.at(tmp_path)))
 
 
 def test_table_1_counts_what_is_vacuous_and_says_where_the_optimistic_bound_wins(tmp_path: Path) -> None:

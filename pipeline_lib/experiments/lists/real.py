@@ -1,4 +1,4 @@
-"""Does the gap behave on real queries as it does on made ones?
+"""Does the gap behave on the queries of a data set as it does on a population's?
 
 Queries and documents of a data set are subsampled; all queries that are not in the sample, with lists cut to the same
 length, stand for the truth, with the standard error that comes of their number. The worst ranker is sought on one half

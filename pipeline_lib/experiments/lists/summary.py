@@ -117,6 +117,7 @@ def _cells(grid: Grid) -> list[dict[str, Any]]:
             "bound_ogd": grid.bound("ogd", key),
             "bound_rerm": grid.bound("rerm", key),
             "bound_erm": grid.bound("erm", key),
+            "loss_bound": _largest_loss(grid, key),
             "bound_erm_integral": grid.bound("erm", key, entropy="integral"),
             "bound_smooth_ogd": grid.bound("smooth-ogd", key, optimal_risk=optimal),
         }
@@ -267,10 +268,15 @@ def _theorem_9(grid: Grid, real: list[Row]) -> Evidence:
 
 
 def _is_vacuous(grid: Grid, key: Key) -> bool:
-    constants, bound = grid.constants("erm", key[0], key[1], key[2]), grid.bound("erm", key)
-    assert constants is not None
+    bound = grid.bound("erm", key)
     assert bound is not None
-    return bool(bound >= constants["loss_bound"])
+    return bound >= _largest_loss(grid, key)
+
+
+def _largest_loss(grid: Grid, key: Key) -> float:
+    constants = grid.constants("erm", *key[:3])
+    assert constants is not None
+    return float(constants["loss_bound"])
 
 
 def _theorem_17(grid: Grid) -> Evidence:

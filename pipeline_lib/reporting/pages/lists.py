@@ -200,6 +200,9 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
         "to the standard error of a large fresh sample, with the bounds beside it."
         + (f" For ListNet that error is at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
     )
+    certified = [row["largest_certified_gap"] for row in rows if row["largest_certified_gap"] is not None]
+    if certified:
+        words += f" Minimisers of convex losses are certified to a relative gap of at most {max(certified):.2g}."
     return (Subsection("lists-gaps-part", "Gaps and bounds", (Paragraph(words), *blocks)),)
 
 
@@ -225,7 +228,9 @@ def _against(cells: list[Row], axis: str) -> list[Block]:
         ("bound_ogd", "Theorem 5"),
     ):
         series[title] = [(row[axis], *[row[column]] * 3) for row in by["erm"]]
+    series["largest loss B"] = [(row[axis], *[row["loss_bound"]] * 3) for row in by["erm"]]
     first, last = by["erm"][0], by["erm"][-1]
+    largest = [f"{row['loss_bound']:.3g}" for row in (first, last)]
     measured = f"from {first['gap_size']:.3g} at {axis} = {first[axis]:,} to {last['gap_size']:.3g} at {last[axis]:,}"
     question = (
         "Does the gap grow with the length of the lists?" if axis == "m" else "How does the gap fall with more queries?"
@@ -233,7 +238,8 @@ def _against(cells: list[Row], axis: str) -> list[Block]:
     words = (
         f"{question} With {other} = {fixed:,} the mean size of ListNet's gap goes {measured}; Chapelle and Wu's bound "
         f"goes from {first['chapelle_wu']:.3g} to {last['chapelle_wu']:.3g}, that of Theorem 9 from "
-        f"{first['bound_erm']:.3g} to {last['bound_erm']:.3g}."
+        f"{first['bound_erm']:.3g} to {last['bound_erm']:.3g}. Above the largest loss B = "
+        f"{' to '.join(dict.fromkeys(largest))} a bound says nothing."
     )
     label = "documents in the list, m" if axis == "m" else "queries, n"
     figure = Figure(
@@ -542,7 +548,7 @@ def real(results: ResultsFolder) -> tuple[Block, ...]:
         queries, losses = sorted({row["n"] for row in rows}), dict.fromkeys(row["loss"] for row in rows)
         largest = max(row["gap"] / row["bound"] for row in rows)
         words = (
-            f"{dataset}: is it the same on queries that nobody made for the purpose? Samples of n queries and at most "
+            f"{dataset}: is it the same on the queries of a data set? Samples of n queries and at most "
             "m documents of each; all other queries stand for the truth, which is known up to their standard error. "
             f"The largest gap is {100 * largest:.2g} % of Theorem 9's bound."
         )
