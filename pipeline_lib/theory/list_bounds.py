@@ -190,11 +190,12 @@ def first_below(left: Callable[[int], float], right: Callable[[int], float]) -> 
 
 
 def of_surrogate(
-    name: str, surrogate: Surrogate, *, m: int, y_max: int, radius: float, feature_norm: float
+    name: str, surrogate: str | Surrogate, *, m: int, y_max: int, radius: float, feature_norm: float
 ) -> dict[str, Any]:
     """The constants that ``surrogate`` supplies to the statement ``name``, as arguments of :func:`evaluate`.
 
-    Scores lie in [-S, S], S = radius feature_norm. B is that of the loss with its smallest value over all scores taken
+    ``surrogate`` is a registry name (then with default options) or an object. Scores lie in [-S, S],
+    S = radius feature_norm. B is that of the loss with its smallest value over all scores taken
     off (for ListNet the entropy of the labels: what is left is a divergence), which changes no gradient and no excess
     risk and makes the loss non-negative.
 
@@ -214,22 +215,24 @@ def of_surrogate(
     ...
     pipeline_lib.errors.DataError: ogd (Theorem 5): expected a convex loss, which smooth-dcg is not
     """
+    from pipeline_lib import surrogates
     from pipeline_lib.theory.constants import constants
 
     statement = _statement(name)
-    found = constants(surrogate, m, y_max, score_bound=radius * feature_norm)
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    found = constants(loss, m, y_max, score_bound=radius * feature_norm)
     where = f"{name} ({statement.place})"
     if statement.convex and not found.convex:
-        raise DataError(f"{where}: expected a convex loss, which {surrogate.name} is not")
+        raise DataError(f"{where}: expected a convex loss, which {loss.name} is not")
     if "smoothness" in statement.needs and found.smoothness is None:
-        raise DataError(f"{where}: expected a smooth loss; {surrogate.name} has kinks")
-    if statement.non_negative and getattr(surrogate, "sign", "regret") != "regret":
+        raise DataError(f"{where}: expected a smooth loss; {loss.name} has kinks")
+    if statement.non_negative and getattr(loss, "sign", "regret") != "regret":
         raise DataError(
-            f"{where}: expected a non-negative loss; {surrogate.name} with sign {getattr(surrogate, 'sign', '')!r} is "
+            f"{where}: expected a non-negative loss; {loss.name} with sign {getattr(loss, 'sign', '')!r} is "
             "not, use sign 'regret'"
         )
     if found.excess_bound is None:
-        raise DataError(f"{where}: expected a bound on the loss, none is known for {surrogate.name}")
+        raise DataError(f"{where}: expected a bound on the loss, none is known for {loss.name}")
     return {
         "lipschitz": found.lipschitz,
         "lipschitz_l2": found.lipschitz_l2,

@@ -187,6 +187,15 @@ def test_a_surrogate_that_does_not_fit_is_refused(name, surrogate, options, said
         list_bounds.of_surrogate(name, loss, m=10, y_max=2, radius=1.0, feature_norm=1.0)
 
 
+def test_a_surrogate_by_its_name_is_refused_as_the_object_is():
+    given_ = {"m": 10, "y_max": 2, "radius": 1.0, "feature_norm": 1.0}
+    assert list_bounds.of_surrogate("erm", "listnet", **given_)["lipschitz"] == 2.0
+    with pytest.raises(DataError, match="non-negative"):
+        list_bounds.of_surrogate("optimistic", "smooth-dcg", **given_)
+    with pytest.raises(DataError, match="which smooth-dcg is not"):
+        list_bounds.of_surrogate("ogd", "smooth-dcg", **given_)
+
+
 def test_surrogates_supply_their_constants():
     loss = surrogates.create("smooth-dcg", sign="regret", sigma=0.5)
     found = list_bounds.of_surrogate("optimistic", loss, m=10, y_max=2, radius=1.0, feature_norm=1.0)
