@@ -44,12 +44,16 @@ def run(arguments: argparse.Namespace) -> None:
         f"  vacuous              {'yes: it is not below the largest loss' if found.vacuous else 'no'}\n"
         f"  not vacuous from     {'no n up to 10^15' if first is None else f'n = {first:,}'}"
     )
+    if arguments.name == "chapelle-wu" and found.loss_bound > 1.0:
+        print("\nThe statement is for losses in [0, 1]; this one is larger, so that its second term is too small.")
 
 
 def _constants(arguments: argparse.Namespace) -> dict[str, Any]:
     given = {"m": arguments.m, "radius": arguments.radius, "feature_norm": arguments.feature_norm}
     supplied: dict[str, Any] = {}
     if arguments.surrogate is not None:
+        if not isinstance(arguments.options, dict):
+            raise ConfigurationError(f"options: expected a JSON object, found {json.dumps(arguments.options)}")
         loss = surrogates.create(arguments.surrogate, **arguments.options)
         supplied = list_bounds.of_surrogate(arguments.name, loss, y_max=arguments.y_max, **given)
     by_hand = {name: getattr(arguments, name) for name in (*NUMBERS, "d", "entropy")}

@@ -18,11 +18,15 @@ SCHEMA = {
     "n": pl.Int64,
     "repetition": pl.Int64,
     "loss": pl.String,
+    "learner": pl.String,
     "empirical": pl.Float64,
     "risk": pl.Float64,
     "risk_error": pl.Float64,
     "gap": pl.Float64,
+    "excess": pl.Float64,
+    "excess_error": pl.Float64,
     "certified_gap": pl.Float64,
+    "excess_bound": pl.Float64,
     "bound": pl.Float64,
     "loss_bound": pl.Float64,
 }
@@ -34,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="the data set's name")
     parser.add_argument("--documents", required=True, type=Path, help="the data set as Parquet")
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument("--table", required=True, type=Path, help="a row a loss, m, n and repetition, as Parquet")
+    parser.add_argument(
+        "--table", required=True, type=Path, help="a row a loss, m, n, repetition and ranker, as Parquet"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ NUMBERS = (
     "optimal_risk",
     "risk_error",
     "largest_certified_gap",
+    "loss_bound",
     "chapelle_wu",
     "bound_ogd",
     "bound_rerm",

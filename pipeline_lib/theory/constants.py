@@ -95,6 +95,7 @@ def constants(surrogate: str | Surrogate, m: int, y_max: int, *, score_bound: fl
     (50.0, 125.0, 2, None)
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    check_list(m, y_max)
     row = _row(loss)
     bound = excess = None
     if score_bound is not None:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 from pipeline_lib.errors import ConfigurationError, DataError, hint
@@ -161,6 +162,7 @@ def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Asses
     >>> found.value, found.vacuous, found.not_vacuous_from
     (2.0, True, 33)
     """
+    _check(f"{name} ({place(name)})", "loss_bound", loss_bound)
     value = evaluate(name, n=n, loss_bound=loss_bound, **constants)
     first = first_below(lambda k: evaluate(name, n=k, loss_bound=loss_bound, **constants), lambda k: loss_bound)
     return Assessment(value, loss_bound, value >= loss_bound, first)
@@ -188,11 +190,12 @@ def first_below(left: Callable[[int], float], right: Callable[[int], float]) -> 
 
 
 def of_surrogate(
-    name: str, surrogate: Surrogate, *, m: int, y_max: int, radius: float, feature_norm: float
+    name: str, surrogate: str | Surrogate, *, m: int, y_max: int, radius: float, feature_norm: float
 ) -> dict[str, Any]:
     """The constants that ``surrogate`` supplies to the statement ``name``, as arguments of :func:`evaluate`.
 
-    Scores lie in [-S, S], S = radius feature_norm. B is that of the loss with its smallest value over all scores taken
+    ``surrogate`` is a registry name (then with default options) or an object. Scores lie in [-S, S],
+    S = radius feature_norm. B is that of the loss with its smallest value over all scores taken
     off (for ListNet the entropy of the labels: what is left is a divergence), which changes no gradient and no excess
     risk and makes the loss non-negative.
 
@@ -212,22 +215,24 @@ def of_surrogate(
     ...
     pipeline_lib.errors.DataError: ogd (Theorem 5): expected a convex loss, which smooth-dcg is not
     """
+    from pipeline_lib import surrogates
     from pipeline_lib.theory.constants import constants
 
     statement = _statement(name)
-    found = constants(surrogate, m, y_max, score_bound=radius * feature_norm)
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    found = constants(loss, m, y_max, score_bound=radius * feature_norm)
     where = f"{name} ({statement.place})"
     if statement.convex and not found.convex:
-        raise DataError(f"{where}: expected a convex loss, which {surrogate.name} is not")
+        raise DataError(f"{where}: expected a convex loss, which {loss.name} is not")
     if "smoothness" in statement.needs and found.smoothness is None:
-        raise DataError(f"{where}: expected a smooth loss; {surrogate.name} has kinks")
-    if statement.non_negative and getattr(surrogate, "sign", "regret") != "regret":
+        raise DataError(f"{where}: expected a smooth loss; {loss.name} has kinks")
+    if statement.non_negative and getattr(loss, "sign", "regret") != "regret":
         raise DataError(
-            f"{where}: expected a non-negative loss; {surrogate.name} with sign {getattr(surrogate, 'sign', '')!r} is "
+            f"{where}: expected a non-negative loss; {loss.name} with sign {getattr(loss, 'sign', '')!r} is "
             "not, use sign 'regret'"
         )
     if found.excess_bound is None:
-        raise DataError(f"{where}: expected a bound on the loss, none is known for {surrogate.name}")
+        raise DataError(f"{where}: expected a bound on the loss, none is known for {loss.name}")
     return {
         "lipschitz": found.lipschitz,
         "lipschitz_l2": found.lipschitz_l2,
@@ -235,6 +240,27 @@ def of_surrogate(
         "loss_bound": found.excess_bound,
         "convex": found.convex,
     }
+
+
+def excess_of_minimiser(deviation: float, *, n: float, loss_bound: float, delta: float) -> float:
+    """Excess risk of the empirical minimiser, with probability 1 - 2 delta: the second half of Theorems 9 and 12.
+
+    L(w_hat) <= Lhat(w_hat) + deviation <= Lhat(w*) + deviation, and by Hoeffding's inequality for the one ranker w*
+    Lhat(w*) <= L* + B sqrt(log(1/delta) / (2n)).
+
+    Parameters
+    ----------
+    deviation : float
+        What :func:`evaluate` gives for ``erm`` or ``erm-l1``.
+    n, loss_bound, delta : float
+        As there.
+
+    Example
+    -------
+    >>> excess_of_minimiser(0.5, n=200, loss_bound=2.0, delta=math.exp(-1.0))
+    0.6
+    """
+    return deviation + loss_bound * math.sqrt(math.log(1.0 / delta) / (2.0 * n))
 
 
 def place(name: str) -> str:
@@ -287,9 +313,16 @@ def _statement(name: str) -> _Statement:
     return _STATEMENTS[name]
 
 
-def _check(where: str, key: str, value: float) -> None:
-    if isinstance(value, bool) or not math.isfinite(value):
-        raise DataError(f"{where}: expected a finite number as {key}, found {value}")
+def _is_finite(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _check(where: str, key: str, value: Any) -> None:
+    if not _is_finite(value):
+        raise DataError(f"{where}: expected a finite number as {key}, found {value!r}")
     if key == "delta" and not 0.0 < value < 1.0:
         raise DataError(f"{where}: expected delta in (0, 1), found {value}")
     if key in ("n", "m", "d") and value < 1:

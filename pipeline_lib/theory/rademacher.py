@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def linear(data: RankingData, radius: float, draws: int, seed: Seed, ball: Ball 
     >>> linear(RankingData.from_arrays([[3.0, 4.0]], [0], [1]), 2.0, 10, 0)
     Estimate(estimate=10.0, standard_error=0.0)
     """
-    _check(data, radius, draws)
+    _check(data, radius, draws, ball)
     rng = _generator(seed)
     order = 2 if ball == "l2" else np.inf
     block = max(1, SIGNS_PER_BLOCK // data.n_documents)
@@ -109,7 +109,8 @@ def composite(
     >>> composite(data, "ranksvm", 1.0, 10, 0)                      # (sup phi - inf phi) / 2 = (2 - 0) / 2
     Estimate(estimate=1.0, standard_error=0.0)
     """
-    _check(data, radius, draws)
+    _check(data, radius, draws, ball)
+    _check_whole("steps", steps, 1)
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     rng = _generator(seed)
     at_zero = loss.unchecked(np.zeros(data.n_documents), data.y, data.offsets)[0]
@@ -170,10 +171,16 @@ def _generator(seed: Seed) -> np.random.Generator:
     return seeds.generator(*axes, "rademacher")
 
 
-def _check(data: RankingData, radius: float, draws: int) -> None:
+def _check(data: RankingData, radius: float, draws: int, ball: Ball) -> None:
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
     if not (math.isfinite(radius) and radius > 0.0):
         raise DataError(f"radius: expected a finite number > 0, found {radius}")
-    if draws < 2:
-        raise DataError(f"draws: expected at least 2 for a standard error, found {draws}")
+    _check_whole("draws", draws, 2)
+    if ball not in get_args(Ball):
+        raise DataError(f"ball: expected one of {', '.join(get_args(Ball))}, found {ball!r}")
+
+
+def _check_whole(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int | np.integer) or value < least:
+        raise DataError(f"{name}: expected a whole number >= {least}, found {value!r}")

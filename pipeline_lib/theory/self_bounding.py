@@ -47,5 +47,16 @@ def ratio(
         raise DataError(f"{surrogate.name}: Lemma 14 expects a non-negative loss, found {min(here.min(), there.min())}")
     moved = np.abs(np.asarray(scores, np.float64) - np.asarray(others, np.float64))
     distance = np.maximum.reduceat(moved, np.asarray(offsets)[:-1])
+    return of_values(here, there, distance, smoothness)
+
+
+def of_values(here: Floats, there: Floats, distance: Floats, smoothness: float | Floats) -> Floats:
+    """The same ratio from the values phi(s) and phi(s') and the distances ||s - s'||_inf, all of one shape.
+
+    Example
+    -------
+    >>> of_values(np.array([4.0]), np.array([1.0]), np.array([1.0]), 2.0)
+    array([0.15])
+    """
     right = 6.0 * smoothness * (here + there) * distance**2
     return np.divide((here - there) ** 2, right, out=np.zeros_like(right), where=right > 0.0)

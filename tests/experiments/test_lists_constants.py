@@ -9,7 +9,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments.lists import constants
 from pipeline_lib.reporting.evidence import Interval
-from pipeline_lib.theory import operator_norms
+from pipeline_lib.theory import operator_norms, self_bounding
 
 SMALL = {
     "listnet_lengths": [3, 200],
@@ -46,6 +46,31 @@ def test_every_claim_gets_evidence() -> None:
     [trial] = evidence["lists-prop2"].trials
     assert trial.values["largest_ratio"] == pytest.approx(0.25, abs=0.01)
     assert all(row["searched"] <= row["stated"] * (1.0 + 1e-9) for row in results.constants)
+
+
+def test_lemmas_13_and_14_are_tried_on_random_smooth_losses() -> None:
+    [evidence] = [one for one in found().evidence if one.claim == "lists-lemma14"]
+    waves = {trial.setting["m"]: trial for trial in evidence.trials if trial.setting["loss"] == constants.WAVES}
+    assert set(waves) == {1, *SMALL["lengths"]}  # type: ignore[misc]
+    for trial in waves.values():
+        # f'^2 <= 2 h f is sharp for one wave, so that ratios come near 1/6 for near points.
+        assert 0.12 < trial.values["largest_ratio"] < 1.0  # type: ignore[operator]
+
+
+def test_too_small_a_smoothness_breaks_the_lemma() -> None:
+    s = np.linspace(-3.0, 3.0, 201)
+    value = 2.0 * np.sin(0.5 * s) ** 2  # 1 - cos s, smooth with h = 1
+    ratios = [self_bounding.of_values(value[1:], value[:-1], np.full(200, 0.03), h) for h in (1.0, 0.1)]
+    assert ratios[0].max() <= 1.0 < ratios[1].max()
+
+
+def test_notes_say_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "_search", lambda *given: 2.5)
+    asked = constants.Settings.from_mapping(SMALL)
+    for part in (constants.proposition_1, constants.proposition_2):
+        notes = part(asked, 1, []).notes
+        assert "stay below" not in notes
+        assert "comes near" not in notes
 
 
 def test_a_wrong_norm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

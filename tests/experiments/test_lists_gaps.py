@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.experiments.lists import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting import claims, rules
 from pipeline_lib.reporting.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
@@ -41,6 +44,7 @@ GRID = {
     "losses": LOSSES,
 }
 ASKED = grid.Settings.from_mapping(GRID)
+LEDGER = Path(__file__).parents[2] / "workflow" / "claims"
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +209,52 @@ def test_exponents_are_those_of_made_rows():
         assert value.value == pytest.approx(-0.5, abs=1e-9)
 
 
+def judged(claim, found):
+    [evidence] = [one for one in found.evidence if one.claim == claim]
+    [asked] = [one for one in claims.load(LEDGER) if one.id == claim]
+    return rules.judge(asked.checks, evidence.trials, asked.beside).status
+
+
+def made_cell(**changes):
+    learners = ("erm", "worst", "rerm", "ogd", "smooth-ogd")
+    rows = [made_row("listnet", 3, 10, repetition, learner) for repetition in range(3) for learner in learners]
+    rows[0] |= changes
+    return summary.run(dataclasses.replace(ASKED, realisable_losses=()), rows, [])
+
+
+def test_an_excess_risk_of_the_minimiser_above_theorem_9_refutes_it():
+    assert judged("lists-thm9", made_cell()) == "verified"
+    assert judged("lists-thm9", made_cell(excess=1e4)) == "refuted"
+
+
+def test_the_excess_risk_has_the_deviation_of_one_ranker_added():
+    [evidence] = [one for one in made_cell().evidence if one.claim == "lists-thm9"]
+    for trial in evidence.trials:
+        added = 7.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W2 R_X, delta = 0.05, n = 10
+        assert trial.values["excess_bound"] == pytest.approx(trial.values["bound"] + added, rel=1e-12)
+
+
+def test_notes_name_no_more_lengths_than_were_measured():
+    made = [made_row("listnet", m, 10, k, w) for m in (3, 6, 12) for k in range(3) for w in ("erm", "worst")]
+    asked = dataclasses.replace(ASKED, lengths=(3, 6, 12, 500), documents_at_most=120)
+    [evidence] = [one for one in summary.run(asked, made, []).evidence if one.claim == "lists-m-free"]
+    assert "for m from 3 to 12." in evidence.notes
+
+
+def test_theorem_17_is_held_against_the_ranker_that_comes_nearest_to_its_bound():
+    # The bound grows with the empirical risk: the largest gap need not be the one that breaks it.
+    given = {"n": 10, "m": 3, "radius": 2.5, "feature_norm": 1.0, "smoothness": 2.0, "loss_bound": 7.0, "delta": 0.05}
+    low, high = (list_bounds.evaluate("optimistic", empirical_risk=risk, **given) for risk in (0.0, 1e6))
+    assert high > 1.5 * low
+    rows = [made_row("listnet", 3, 10, repetition, "erm") for repetition in range(3)]
+    rows += [made_row("listnet", 3, 10, repetition, "worst") for repetition in range(3)]
+    rows[0] |= {"empirical": 0.0, "risk": 1.1 * low}
+    rows[1] |= {"empirical": 1e6, "risk": 1e6 + 1.2 * low}
+    found = summary.run(dataclasses.replace(ASKED, realisable_losses=()), rows, [])
+    assert judged("lists-thm17", found) == "refuted"
+    assert judged("lists-thm17", made_cell()) == "verified"
+
+
 def made_row(loss, m, n, repetition, learner):
     return {
         "loss": loss,
@@ -224,7 +274,7 @@ def made_row(loss, m, n, repetition, learner):
 
 
 def test_no_convex_loss_means_not_run():
-    asked = dataclasses.replace(ASKED, losses=(LOSSES[1],))
+    asked = dataclasses.replace(ASKED, losses=(LOSSES[1],), realisable_losses=())
     made = [made_row("smooth-dcg", 3, n, k, w) for n in (10, 20, 40) for k in range(3) for w in ("erm", "worst")]
     by = {one.claim: one for one in summary.run(asked, made, []).evidence}
     assert "convex" in by["lists-table1"].not_run
@@ -246,6 +296,8 @@ def test_nothing_measured_is_an_error():
         {"radius": 0.0},
         {"populations": {"noisy": {}}},
         {"nothing": 1},
+        {"realisable_losses": ["lisnet"]},
+        {"losses": [*LOSSES, LOSSES[0]]},
     ],
 )
 def test_wrong_settings_are_refused(change):
@@ -270,6 +322,7 @@ REAL = {
     "repetitions": 2,
     "radius": 5.0,
     "tol": 1e-4,
+    "ascent_steps": 3,
     "delta": 0.05,
     "losses": LOSSES[:1],
 }
@@ -279,11 +332,31 @@ def test_real_samples_and_held_out_queries_do_not_overlap():
     asked, data = real.Settings.from_mapping(REAL), small(n=50)
     rows = real.run(asked, data, "made", 1)
     assert sorted({row["n"] for row in rows}) == [10, 20]
-    assert len(rows) == 4
+    assert [row["learner"] for row in rows] == ["erm", "worst", "rerm", "ogd"] * 4
     assert all(row["gap"] == pytest.approx(row["risk"] - row["empirical"]) for row in rows)
-    assert all(row["certified_gap"] <= 1e-4 for row in rows)
+    assert all(row["certified_gap"] <= 1e-4 for row in rows if row["learner"] in ("erm", "rerm"))
+    assert all(row["excess"] <= row["excess_bound"] for row in rows if row["learner"] != "worst")
     with pytest.raises(DataError, match="at least 20 queries"):
         real.run(asked, data.take(np.arange(15)), "made", 1)
+
+
+def test_what_is_measured_on_data_sets_is_evidence_for_the_same_theorems():
+    on_data = real.run(real.Settings.from_mapping(REAL), small(n=50), "made", 1)
+    asked = dataclasses.replace(ASKED, realisable_losses=())
+    rows = [made_row("listnet", 3, 10, k, learner) for k in range(3) for learner in ("erm", "worst", "rerm", "ogd")]
+    by = {one.claim: one for one in summary.run(asked, rows, on_data).evidence}
+    for claim, learner in (("lists-thm5", "ogd"), ("lists-thm6", "rerm")):
+        [trial] = [one for one in by[claim].trials if one.setting.get("dataset") == "made" and one.setting["n"] == 20]
+        mine = [row for row in on_data if (row["n"], row["learner"]) == (20, learner)]
+        excess = trial.values["excess_risk"]
+        assert isinstance(excess, Interval)
+        assert excess.value == pytest.approx(np.mean([row["excess"] for row in mine]))
+        given = {"n": 20, "m": 3, "lipschitz": 2.0, "radius": 5.0, "feature_norm": 1.0}
+        assert trial.values["bound"] == list_bounds.evaluate(learner, **given)
+    [trial] = [
+        one for one in by["lists-thm9"].trials if one.setting.get("dataset") == "made" and one.setting["n"] == 20
+    ]
+    assert set(trial.values) == {"bound", "excess_bound", "excess_risk", "gap", "worst_gap_found"}
 
 
 def test_scaled_documents_fit_the_unit_ball():
@@ -339,3 +412,5 @@ def test_estimates_of_averages_stay_below_their_bounds():
     assert all(row["log2_packing_found"] <= row["log2_covering_bound"] for row in found.coverings)
     assert len(found.closed_forms) == 6
     assert [one.claim for one in found.evidence] == ["lists-prop7", "lists-cor8"]
+    least = min(row["closed_form"] / row["integral"] for row in found.closed_forms if row["corollary"] == 11)
+    assert f"{least:.3g} (Corollary 11)" in found.evidence[1].notes

@@ -17,6 +17,7 @@ ASKED = real.Settings.from_mapping(
         "repetitions": 5,
         "radius": 10.0,
         "tol": 1e-4,
+        "ascent_steps": 5,
         "delta": 0.05,
         "losses": [
             {"name": "listnet", "surrogate": "listnet", "options": {}},
@@ -35,12 +36,23 @@ def rows(mirror, tmp_path_factory):
 
 
 def test_minimisers_are_certified_and_gaps_bounded(rows):
-    assert len(rows) == 20
-    assert all(row["certified_gap"] <= 1e-4 for row in rows)
+    assert len(rows) == 20 * 4
+    assert all(row["certified_gap"] <= 1e-4 for row in rows if row["learner"] in ("erm", "rerm"))
     assert all(row["gap"] < row["bound"] for row in rows)
+
+
+def test_excess_risks_are_below_their_bounds_and_the_worst_gap_is_above_the_minimiser(rows):
+    assert all(row["excess"] <= row["excess_bound"] for row in rows if row["learner"] != "worst")
+    for loss in ("listnet", "ranksvm"):
+        mine = [row for row in rows if row["loss"] == loss and row["n"] == 25]
+        least, worst = (np.mean([row["gap"] for row in mine if row["learner"] == name]) for name in ("erm", "worst"))
+        assert worst > least
 
 
 def test_gaps_fall_with_more_queries(rows):
     for loss in ("listnet", "ranksvm"):
-        few, many = ([row["gap"] for row in rows if row["loss"] == loss and row["n"] == n] for n in (25, 200))
+        few, many = (
+            [row["gap"] for row in rows if (row["loss"], row["n"], row["learner"]) == (loss, n, "erm")]
+            for n in (25, 200)
+        )
         assert np.mean(many) < np.mean(few)

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline_lib.commands import lists_averages, lists_sparse, lists_summary
+from pipeline_lib.commands import lists_averages, lists_constants, lists_sparse, lists_summary
 from pipeline_lib.experiments.lists import grid, summary
 from pipeline_lib.reporting.blocks import Block, Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
@@ -38,7 +38,9 @@ ASKED = grid.Settings.from_mapping(
 )
 
 
-def made_row(kind: str, m: int, n: int, repetition: int, learner: str, growth: float) -> dict[str, Any]:
+def made_row(
+    kind: str, m: int, n: int, repetition: int, learner: str, growth: float, certified: float | None
+) -> dict[str, Any]:
     return {
         "loss": "listnet",
         "population": kind,
@@ -52,14 +54,14 @@ def made_row(kind: str, m: int, n: int, repetition: int, learner: str, growth: f
         "excess": 1.0 / n,
         "excess_error": 0.0001,
         "optimal_risk": 0.1 if kind == "noisy" else 0.0,
-        "certified_gap": None,
+        "certified_gap": certified,
     }
 
 
-def write_summary(folder: Path, growth: float) -> None:
+def write_summary(folder: Path, growth: float, certified: float | None = None) -> None:
     learners = ("erm", "worst", "rerm", "ogd", "smooth-ogd")
     rows = [
-        made_row(kind, m, n, repetition, learner, growth)
+        made_row(kind, m, n, repetition, learner, growth, certified)
         for kind, lengths in (("noisy", ASKED.lengths), ("realisable", ASKED.realisable_lengths))
         for m in lengths
         for n in ASKED.queries
@@ -95,6 +97,16 @@ def test_growth_with_the_list_is_said(tmp_path: Path, growth: float, said: str) 
     assert names == ["lists-gap-against-m", "lists-gap-against-n", "lists-gap-heat", "lists-realisable"]
     for figure in inside(blocks, Figure):
         figure.draw()
+    assert "Above the largest loss B = 7 a bound says nothing" in words(blocks)
+    assert "certified" not in words(blocks)
+
+
+@pytest.mark.parametrize("gap", [5e-5, 0.5])
+def test_certified_gaps_are_said(tmp_path: Path, gap: float) -> None:
+    (tmp_path / "tables").mkdir()
+    write_summary(tmp_path, 0.0, certified=gap)
+    said = "Minimisers of convex losses are certified to a relative gap of at most"
+    assert f"{said} {gap:.2g}." in words(lists.gaps(ResultsFolder.at(tmp_path)))
 
 
 def test_table_1_counts_what_is_vacuous_and_says_where_the_optimistic_bound_wins(tmp_path: Path) -> None:
@@ -171,13 +183,33 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
         "n": 25,
         "repetition": 0,
         "loss": "listnet",
+        "learner": "erm",
         "empirical": 0.1,
         "risk": 0.3,
         "risk_error": 0.01,
         "gap": 0.2,
+        "excess": 0.04,
+        "excess_error": 0.002,
         "certified_gap": 1e-5,
         "bound": 40.0,
         "loss_bound": 22.0,
     }
     pl.DataFrame([real]).write_parquet(tmp_path / lists.REAL.format(dataset="made"))
     assert "The largest gap is 0.5 % of Theorem 9's bound" in words(lists.real(results))
+    [table] = inside(lists.real(results), Table)
+    assert [[row[1].text, row[2].text, row[3].raw, row[3].spread] for row in table.rows()] == [
+        ["gap, minimiser", "5", 0.2, "0.01"],
+        ["excess risk, minimiser", "5", 0.04, "0.002"],
+    ]
+
+
+@pytest.mark.parametrize("excess", [0.0, 0.25])
+def test_the_lemma_on_operator_norms_is_on_the_page(tmp_path: Path, excess: float) -> None:
+    (tmp_path / "tables").mkdir()
+    values = {"largest_relative_difference": 0.25, "largest_relative_excess": excess}
+    check = {"claim": "lists-lemma4", "case": "p = 2", "m": None, "d": None}
+    rows = [{**check, "statistic": name, "value": value} for name, value in values.items()]
+    schema = lists_constants.SCHEMAS["checks"]
+    pl.DataFrame(rows, schema=schema).write_parquet(tmp_path / lists.CHECKS)
+    said = words(lists.lemmas(ResultsFolder.at(tmp_path)))
+    assert f"at most 0.25 of it, and exceeds it by {excess:.2g} at most" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,6 +118,16 @@ def test_vacuous_up_to_the_n_named(name):
     assert first == 1 or list_bounds.evaluate(name, n=first - 1, **given_) >= 3.0
 
 
+def test_what_is_vacuous_needs_the_largest_loss():
+    with pytest.raises(DataError, match=r"ogd .*finite number as loss_bound, found None"):
+        list_bounds.assess("ogd", **{**GIVEN, "loss_bound": None})
+
+
+def test_numbers_of_numpy_are_numbers():
+    as_numpy = {key: np.float32(value) if key == "radius" else np.asarray(value)[()] for key, value in GIVEN.items()}
+    assert list_bounds.evaluate("erm", **as_numpy) == pytest.approx(list_bounds.evaluate("erm", **GIVEN), rel=1e-6)
+
+
 def test_never_is_said():
     assert list_bounds.first_below(lambda n: 2.0, lambda n: 1.0) is None
 
@@ -141,6 +152,10 @@ def test_never_is_said():
         ("erm", {"radius": -1.0}, "radius > 0"),
         ("erm", {"loss_bound": math.inf}, "finite"),
         ("erm", {"entropy": "guess"}, "closed-form"),
+        ("erm", {"n": "6000"}, "expected a finite number as n, found '6000'"),
+        ("erm", {"n": None}, "expected a finite number as n, found None"),
+        ("erm", {"n": [10, 20]}, "finite number as n"),
+        ("erm", {"n": 10**400}, "finite number as n"),
     ],
 )
 def test_violated_assumptions_are_named(name, change, said):
@@ -172,6 +187,15 @@ def test_a_surrogate_that_does_not_fit_is_refused(name, surrogate, options, said
         list_bounds.of_surrogate(name, loss, m=10, y_max=2, radius=1.0, feature_norm=1.0)
 
 
+def test_a_surrogate_by_its_name_is_refused_as_the_object_is():
+    given_ = {"m": 10, "y_max": 2, "radius": 1.0, "feature_norm": 1.0}
+    assert list_bounds.of_surrogate("erm", "listnet", **given_)["lipschitz"] == 2.0
+    with pytest.raises(DataError, match="non-negative"):
+        list_bounds.of_surrogate("optimistic", "smooth-dcg", **given_)
+    with pytest.raises(DataError, match="which smooth-dcg is not"):
+        list_bounds.of_surrogate("ogd", "smooth-dcg", **given_)
+
+
 def test_surrogates_supply_their_constants():
     loss = surrogates.create("smooth-dcg", sign="regret", sigma=0.5)
     found = list_bounds.of_surrogate("optimistic", loss, m=10, y_max=2, radius=1.0, feature_norm=1.0)
@@ -191,8 +215,27 @@ def test_the_command_prints_the_number(capsys):
     assert "vacuous              yes" in said
 
 
+@pytest.mark.parametrize(("largest", "said"), [("1", False), ("4", True)])
+def test_the_command_says_when_a_loss_is_too_large_for_chapelle_and_wu(capsys, largest, said):
+    command = ["bound", "--name", "chapelle-wu", "--lipschitz-l2", "1", "--loss-bound", largest, "--n", "60"]
+    assert main([*command, "--m", "12"]) == 0
+    assert ("losses in [0, 1]" in capsys.readouterr().out) == said
+
+
 def test_the_command_names_what_is_wrong(capsys):
     assert main(["bound", "--name", "ogd", "--surrogate", "smooth-dcg", "--n", "60", "--m", "12"]) == 1
     assert "convex" in capsys.readouterr().err
     assert main(["bound", "--name", "ogd", "--lipschitz", "2", "--n", "60", "--m", "12"]) == 1
     assert "--loss-bound" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--m", "0"], "m: expected a whole number of documents, at least 1, found 0"),
+        (["--m", "12", "--options", "[1]"], "options: expected a JSON object, found [1]"),
+    ],
+)
+def test_the_command_gives_one_clear_line(capsys, more, said):
+    assert main(["bound", "--name", "erm", "--surrogate", "listnet", "--n", "60", *more]) == 1
+    assert said in capsys.readouterr().err

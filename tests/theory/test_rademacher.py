@@ -67,6 +67,21 @@ def test_bad_arguments_are_refused(radius, draws):
         rademacher.composite(data, "listnet", radius, draws, 0)
 
 
+def test_an_unknown_ball_is_not_taken_for_another():
+    data = sample(2, 2, 1)
+    with pytest.raises(DataError, match="ball: expected one of l2, l1, found 'L2'"):
+        rademacher.linear(data, 1.0, 10, 0, "L2")
+    with pytest.raises(DataError, match="ball: expected one of l2, l1, found 'linf'"):
+        rademacher.composite(data, "listnet", 1.0, 10, 0, ball="linf")
+
+
+def test_an_ascent_without_steps_is_refused():
+    with pytest.raises(DataError, match="steps: expected a whole number >= 1, found 0"):
+        rademacher.composite(sample(2, 2, 1), "listnet", 1.0, 10, 0, steps=0)
+    with pytest.raises(DataError, match="draws: expected a whole number >= 2"):
+        rademacher.linear(sample(2, 2, 1), 1.0, 10.5, 0)
+
+
 def test_packed_rows_are_apart_and_no_more_fit():
     losses = np.random.default_rng(0).random((300, 2))
     eps = 0.1

@@ -54,6 +54,7 @@ REAL = {
     "repetitions": 2,
     "radius": 5.0,
     "tol": 1.0e-4,
+    "ascent_steps": 3,
     "delta": 0.05,
     "losses": LOSSES[:1],
 }

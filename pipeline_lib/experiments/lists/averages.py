@@ -215,10 +215,15 @@ def _closed_forms(asked: Settings) -> tuple[list[dict[str, Any]], Evidence]:
                     setting = {"corollary": found["corollary"], "radius": radius, "n": n, "m": m}
                     ratio = {"closed_form_over_integral": found["closed_form"] / found["integral"]}
                     trials.append(Trial(setting, ratio, CLOSED_FORMS))
+    least = {
+        corollary: min(row["closed_form"] / row["integral"] for row in rows if row["corollary"] == corollary)
+        for corollary in (8, 11, 16)
+    }
+    smallest = ", ".join(f"{ratio:.3g} (Corollary {corollary})" for corollary, ratio in least.items())
     notes = (
-        "ListNet. The closed forms of Corollaries 8 and 16 take a ceiling for its argument, which is too little where "
-        "the loss exceeds the scale of the covering number: errata, letter X. Corollary 11 has room to spare. The "
-        "closed forms are taken up to their largest value, beyond which their logarithm falls to 0 as n does."
+        f"ListNet. The smallest ratios are {smallest}. The closed forms of Corollaries 8 and 16 take a ceiling for its "
+        "argument, which is too little where the loss exceeds the scale of the covering number: errata, letter X. They "
+        "are taken up to their largest value, beyond which their logarithm falls to 0 as n does."
     )
     return rows, Evidence("lists-cor8", tuple(trials), notes)
 

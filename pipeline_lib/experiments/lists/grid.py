@@ -101,6 +101,13 @@ class Settings:
                 f"{where}.populations: expected the keys noisy and realisable, found {sorted(self.populations)}"
             )
 
+        names = [entry["name"] for entry in self.losses]
+        if len(set(names)) < len(names):
+            raise ConfigurationError(f"{where}.losses: expected names that differ, found {names}")
+        for name in self.realisable_losses:
+            if name not in names:
+                raise ConfigurationError(f"{where}.realisable_losses: unknown loss {name!r}; {hint(name, names)}")
+
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
         """Parse the section ``experiments: lists: grid:``; ConfigurationError if it is wrong."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, banded, heat_maps, line_plot
@@ -35,6 +36,8 @@ BOUND_TITLES = {
     "optimistic": "Theorem 17 (optimistic)",
 }
 RANKERS = {"erm": "minimiser", "worst": "worst found", "rerm": "regularised", "ogd": "OGD", "smooth-ogd": "smooth OGD"}
+ON_DATA = (("erm", "gap"), ("worst", "gap"), ("erm", "excess"), ("rerm", "excess"), ("ogd", "excess"))
+"""What the table of a data set shows: rankers and what is measured of them."""
 SHOWN = "listnet"
 """The loss of the figures; the tables hold all."""
 CUT = "bands that come near 0 are cut at a tenth of the value"
@@ -136,7 +139,7 @@ def _value(row: Row | None, kind: str) -> Cell:
 
 
 def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
-    """Theorem 3 and Lemmas 4 and 14, by computation."""
+    """Theorem 3 and Lemmas 4, 13 and 14, by computation."""
     rows = results.rows(CHECKS, columns=["claim", "statistic", "value"])
     if not rows:
         return ()
@@ -152,12 +155,25 @@ def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
         columns = [Column("m", "Documents m"), Column("d", "Features d"), Column("dimension", "Dimension")]
         cells = [[whole(row["m"]), whole(row["d"]), whole(round(row["value"]))] for row in dimensions]
         blocks += [Paragraph(words), simple("lists-invariance", "Permutation-invariant maps", CHECKS, columns, cells)]
+    norms = {
+        statistic: max(row["value"] for row in rows if row["statistic"] == statistic)
+        for statistic in ("largest_relative_difference", "largest_relative_excess")
+        if any(row["statistic"] == statistic for row in rows)
+    }
+    if len(norms) == 2:
+        words = (
+            "How far can a feature matrix stretch a vector? By Lemma 4 as far as its largest row is long. Maximisation "
+            f"over vectors differs from that by at most {norms['largest_relative_difference']:.2g} of it, and exceeds "
+            f"it by {norms['largest_relative_excess']:.2g} at most; only an excess would contradict the lemma."
+        )
+        blocks.append(Paragraph(words))
     ratios = [row for row in rows if row["claim"] == "lists-lemma14"]
     if ratios:
         largest = max(row["value"] for row in ratios)
         words = (
-            "Lemma 14 bounds how far a smooth non-negative loss differs at two score vectors by its values there. The "
-            f"larger the ratio of the two sides, the tighter; above 1 it would be wrong. The largest is {largest:.4f}."
+            "Lemma 14 (Lemma 13 where m = 1) bounds how far a smooth non-negative loss differs at two score vectors by "
+            "its values there. The larger the ratio of the two sides, the tighter; above 1 it would be wrong. The "
+            f"largest is {largest:.4f}."
         )
         columns = [Column("loss", "Loss", "left"), Column("ratio", "Largest ratio")]
         cells = [
@@ -184,6 +200,9 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
         "to the standard error of a large fresh sample, with the bounds beside it."
         + (f" For ListNet that error is at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
     )
+    certified = [row["largest_certified_gap"] for row in rows if row["largest_certified_gap"] is not None]
+    if certified:
+        words += f" Minimisers of convex losses are certified to a relative gap of at most {max(certified):.2g}."
     return (Subsection("lists-gaps-part", "Gaps and bounds", (Paragraph(words), *blocks)),)
 
 
@@ -209,7 +228,9 @@ def _against(cells: list[Row], axis: str) -> list[Block]:
         ("bound_ogd", "Theorem 5"),
     ):
         series[title] = [(row[axis], *[row[column]] * 3) for row in by["erm"]]
+    series["largest loss B"] = [(row[axis], *[row["loss_bound"]] * 3) for row in by["erm"]]
     first, last = by["erm"][0], by["erm"][-1]
+    largest = [f"{row['loss_bound']:.3g}" for row in (first, last)]
     measured = f"from {first['gap_size']:.3g} at {axis} = {first[axis]:,} to {last['gap_size']:.3g} at {last[axis]:,}"
     question = (
         "Does the gap grow with the length of the lists?" if axis == "m" else "How does the gap fall with more queries?"
@@ -217,7 +238,8 @@ def _against(cells: list[Row], axis: str) -> list[Block]:
     words = (
         f"{question} With {other} = {fixed:,} the mean size of ListNet's gap goes {measured}; Chapelle and Wu's bound "
         f"goes from {first['chapelle_wu']:.3g} to {last['chapelle_wu']:.3g}, that of Theorem 9 from "
-        f"{first['bound_erm']:.3g} to {last['bound_erm']:.3g}."
+        f"{first['bound_erm']:.3g} to {last['bound_erm']:.3g}. Above the largest loss B = "
+        f"{' to '.join(dict.fromkeys(largest))} a bound says nothing."
     )
     label = "documents in the list, m" if axis == "m" else "queries, n"
     figure = Figure(
@@ -360,6 +382,8 @@ def table_1(results: ResultsFolder) -> tuple[Block, ...]:
         "Theorems 5 and 6 and equation 8 bound the expected excess risk of one algorithm, the others the gap of all "
         "rankers at once. A bound that does not apply to a loss (not convex, not smooth) has no row.",
         "Theorem 17 is taken at an empirical risk of L*.",
+        "Chapelle and Wu's bound is as printed, for losses in [0, 1]: where B is above 1, its second term ought to be "
+        "B times as large.",
     )
     table = Table("lists-table1", f"Bounds at n = {n:,}, m = {m:,}", BOUNDS, tuple(columns), tuple(groups), notes)
     blocks: tuple[Block, ...] = (Paragraph(words), table, *_optimistic(all_rows))
@@ -518,26 +542,57 @@ def real(results: ResultsFolder) -> tuple[Block, ...]:
     for name in sorted(str(path.relative_to(results.path)) for path in results.path.glob(pattern)):
         rows = results.rows(name)
         dataset = rows[0]["dataset"]
-        by: dict[tuple[str, int, int], list[Row]] = {}
+        by: dict[tuple[str, str, int, int], list[Row]] = {}
         for row in rows:
-            by.setdefault((row["loss"], row["m"], row["n"]), []).append(row)
-        means = {key: sum(abs(row["gap"]) for row in found) / len(found) for key, found in by.items()}
-        queries = sorted({n for _, _, n in by})
+            by.setdefault((row["loss"], row["learner"], row["m"], row["n"]), []).append(row)
+        queries, losses = sorted({row["n"] for row in rows}), dict.fromkeys(row["loss"] for row in rows)
         largest = max(row["gap"] / row["bound"] for row in rows)
         words = (
-            f"{dataset}: is it the same on queries that nobody made for the purpose? Samples of n queries and at most "
-            "m documents of each; all other queries stand for the truth. The largest gap is "
-            f"{100 * largest:.2g} % of Theorem 9's bound."
+            f"{dataset}: is it the same on the queries of a data set? Samples of n queries and at most "
+            "m documents of each; all other queries stand for the truth, which is known up to their standard error. "
+            f"The largest gap is {100 * largest:.2g} % of Theorem 9's bound."
         )
-        columns = [Column("loss", "Loss", "left"), Column("m", "m")]
+        columns = [Column("loss", "Loss", "left"), Column("what", "What", "left"), Column("m", "m")]
         columns += [Column(f"n{n}", f"n = {n:,}") for n in queries]
-        lines = dict.fromkeys((loss, m) for loss, m, _ in by)
-        cells = [[text(loss), whole(m), *(scientific(means.get((loss, m, n))) for n in queries)] for loss, m in lines]
+        groups = [
+            Group("", tuple(_on_data(by, loss, learner, statistic, queries)))
+            for loss in losses
+            for learner, statistic in ON_DATA
+        ]
         error = max(row["risk_error"] for row in rows)
-        notes = [f"Mean size of the gap over the repetitions; held-out risks have standard errors up to {error:.2g}."]
-        table = simple(f"lists-real-{dataset}", f"Gaps on {dataset}", name, columns, cells, notes)
+        notes = (
+            "Means over the repetitions, with the largest standard error of the held-out queries. The gap is "
+            f"|L − L̂|; held-out risks have standard errors up to {error:.2g}.",
+            "Excess risks are those above the minimiser over all queries of the data set.",
+        )
+        caption = f"Gaps and excess risks on {dataset}"
+        table = Table(f"lists-real-{dataset}", caption, name, tuple(columns), tuple(filter(_filled, groups)), notes)
         blocks += [Paragraph(words), table]
     return (Subsection("lists-real-part", "On data sets", tuple(blocks)),) if blocks else ()
+
+
+def _on_data(
+    by: dict[tuple[str, str, int, int], list[Row]], loss: str, learner: str, statistic: str, queries: list[int]
+) -> list[tuple[Cell, ...]]:
+    # A line a length: mean and standard error for every n.
+    lines = []
+    for m in sorted({m for own_loss, own, m, _ in by if (own_loss, own) == (loss, learner)}):
+        cells = []
+        for n in queries:
+            rows = by.get((loss, learner, m, n), [])
+            if not rows:
+                cells.append(scientific(None))
+                continue
+            mean = sum(abs(row["gap"]) if statistic == "gap" else row["excess"] for row in rows) / len(rows)
+            error = max(row["risk_error" if statistic == "gap" else "excess_error"] for row in rows)
+            cells.append(replace(scientific(mean), spread=f"{error:.1g}", spread_raw=error))
+        what = f"{'gap' if statistic == 'gap' else 'excess risk'}, {RANKERS[learner]}"
+        lines.append((text(loss), text(what), whole(m), *cells))
+    return lines
+
+
+def _filled(group: Group) -> bool:
+    return bool(group.rows)
 
 
 def _listed(values: set[float]) -> str:
