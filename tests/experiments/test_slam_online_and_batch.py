@@ -12,6 +12,7 @@ from pipeline_lib.experiments.slam import perceptron, practice, risk
 from pipeline_lib.learners import perceptron as learner
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.surrogates.slam import v_max_supremum
 
 ONLINE = {
     "rounds": 400,
@@ -50,7 +51,7 @@ def test_every_claim_on_the_perceptron_gets_evidence(online):
     assert sorted(found) == ["slam-cor6", "slam-cor7", "slam-eta-free", "slam-prop4", "slam-thm5", "slam-vmax"]
     streams = {trial.setting["stream"] for trial in found["slam-thm5"].trials}
     assert streams == {"noisy", "separable", "adversary", "own"}
-    assert {trial.setting["measure"] for trial in found["slam-thm5"].trials} == {"ndcg", "map"}
+    assert {trial.setting["measure"] for trial in found["slam-thm5"].trials} == {"ndcg", "map", "ndcg@2"}
     assert {trial.setting["measure"] for trial in found["slam-cor7"].trials} == {"ndcg@2"}
     for claim in ("slam-thm5", "slam-cor7", "slam-cor6"):
         assert all(trial.values["cumulative_loss"] <= trial.values["bound"] + 1e-9 for trial in found[claim].trials)
@@ -214,6 +215,33 @@ def test_without_rivals_the_claims_are_not_run():
     found = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, 0.95, 100, 1)
     assert found.rows == []
     assert all("add them to `models`" in evidence.not_run for evidence in found.evidence)
+
+
+def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
+    axes = ("stream", "measure", "repetition", "T")
+    rows = {
+        tuple(row[axis] for axis in axes): row
+        for row in online.runs
+        if (row["eta"], row["active"]) == ("theory", "margin")
+    }
+    for claim in ("slam-thm5", "slam-cor7"):
+        [evidence] = [one for one in online.evidence if one.claim == claim]
+        for trial in evidence.trials:
+            row = rows[tuple(trial.setting[axis] for axis in axes)]
+            assert trial.values["bound"] == pytest.approx(row["bound"] - row["gap"])
+    assert any(row["gap"] > 0.0 for row in rows.values())
+
+
+@pytest.mark.parametrize("kind", ["map", "ndcg", "ndcg@1", "ndcg@4", "ndcg@10"])
+@pytest.mark.parametrize("y_max", [1, 2, 4])
+def test_the_lists_of_the_table_of_v_max_attain_its_supremum(kind, y_max):
+    for m in (2, 3, 5, 12, 40):
+        assert perceptron.largest_v_max(m, y_max, kind) == pytest.approx(v_max_supremum(m, y_max, kind), rel=1e-9)
+
+
+def test_v_max_is_that_of_the_weights(monkeypatch):
+    monkeypatch.setattr(perceptron, "v_max_of_all", lambda y, offsets, kind: np.full(len(offsets) - 1, 7.0))
+    assert perceptron.largest_v_max(4, 1, "map") == 7.0
 
 
 def test_v_max_is_that_of_the_paper(online):
