@@ -153,6 +153,9 @@ def test_excess_risks_are_certified_positive_and_fall(risks):
     assert free[90]["low"] <= free[90]["excess_risk"] <= free[90]["high"]
     [evidence] = found.evidence
     assert len(evidence.trials) == 3
+    assert "Every solve is certified." in evidence.notes
+    unsure = risk.summarise([{**row, "certified": row["n"] > 10} for row in risks], 0.95)
+    assert "8 of 24 solves are not certified" in unsure.evidence[0].notes
     for trial in evidence.trials:
         assert isinstance(trial.values["excess_risk"], Interval)
         assert trial.values["excess_risk"].value <= trial.values["bound"]
@@ -208,7 +211,13 @@ def test_the_best_of_each_side_are_compared_query_by_query():
     [kernel] = by["slam-kernel"]
     assert kernel.values["difference_to_linear"].value == pytest.approx(0.03, abs=0.005)
     # Two baselines and one linear perceptron; the control is beside nobody.
-    assert len(found.rows) == 3
+    assert [row["other"] for row in found.rows if row["question"] != "family"] == ["listnet", "squared", "linear"]
+    # And the best baseline beside every SLAM learner.
+    family = [row for row in found.rows if row["question"] == "family"]
+    assert [(row["model"], row["other"]) for row in family] == [
+        ("listnet", one) for one in ("slam", "kernel", "linear")
+    ]
+    assert family[0]["difference"] == pytest.approx(-difference.value)
 
 
 def test_without_rivals_the_claims_are_not_run():
