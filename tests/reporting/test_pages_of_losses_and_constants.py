@@ -156,6 +156,14 @@ def test_a_risk_without_a_certificate_is_said(tmp_path: Path) -> None:
     assert "4 of 4 cells rest on a solve without a certificate" in risk_parts(tmp_path, -0.1, 0.1, certified=False)[0]
 
 
+def test_rounding_crosses_no_bound(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    row = {"m": 100, "half_m": 50.0, "v_max_ndcg": 9.0, "v_max_ndcg_limit": 9.5, "v_max_ndcg_at_k": 2.0}
+    for found, said in ((50.00000000001, "no line crosses its bound"), (50.1, "a bound is crossed at m = 100")):
+        pl.DataFrame([{**row, "v_max_map": found}]).write_parquet(tmp_path / slam_online.V_MAX)
+        assert said in words(slam_online.largest_ratios(ResultsFolder.at(tmp_path)))
+
+
 def test_every_slam_learner_has_a_row(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     row = {"dataset": "d", "question": "family", "model": "b", "title": "B", "value": 0.6, "other": "s"}
@@ -173,3 +181,18 @@ def test_a_lead_is_called_one_only_beyond_chance(tmp_path: Path) -> None:
     for p, said in ((0.01, "A (0.6000) is better than B"), (0.2, "A (0.6000) is not told apart from B")):
         pl.DataFrame([{**row, "p_holm": p}]).write_parquet(tmp_path / slam_batch.PRACTICE)
         assert said in words(slam_batch.practice(ResultsFolder.at(tmp_path)))
+
+
+def test_a_minimiser_at_zero_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    row = {"dataset": "d", "question": "practice", "model": "a", "title": "A", "value": 0.6, "other": "b"}
+    row |= {"other_title": "B", "other_value": 0.5, "difference": 0.1, "low": 0.05, "high": 0.2, "n_queries": 9}
+    pl.DataFrame([{**row, "p_holm": 0.01}]).write_parquet(tmp_path / slam_batch.PRACTICE)
+    record = {"dataset": "d", "model": "slam-ndcg", "algorithm": "erm", "surrogate": "slam-ndcg"}
+    for norms, said in (((0.0, 0.0), "slam-ndcg on d (2 of 2 folds)"), ((0.0, 3.0), "slam-ndcg on d (1 of 2 folds)")):
+        pl.DataFrame([{**record, "norm": norm} for norm in norms]).write_parquet(tmp_path / slam_batch.TRAINING)
+        found = words(slam_batch.practice(ResultsFolder.at(tmp_path)))
+        assert f"w = 0: {said}." in found
+    for other in ({"norm": 2.0}, {"norm": 0.0, "surrogate": "listnet"}, {"norm": None}):
+        pl.DataFrame([{**record, **other}]).write_parquet(tmp_path / slam_batch.TRAINING)
+        assert "w = 0" not in words(slam_batch.practice(ResultsFolder.at(tmp_path)))

@@ -170,7 +170,8 @@ def largest_ratios(results: ResultsFolder) -> tuple[Block, ...]:
 
 
 def _within(rows: Sequence[Row]) -> str:
-    over = [row for row in rows if row["v_max_map"] > row["half_m"] or row["v_max_ndcg"] > row["v_max_ndcg_limit"]]
+    pairs = (("v_max_map", "half_m"), ("v_max_ndcg", "v_max_ndcg_limit"))
+    over = [row for row in rows if any(row[value] > row[limit] + 1e-9 for value, limit in pairs)]
     return "no line crosses its bound" if not over else f"a bound is crossed at m = {over[0]['m']}"
 
 
