@@ -88,7 +88,18 @@ def test_what_the_bound_says_depends_on_the_comparator(tmp_path: Path) -> None:
         pl.DataFrame(every_variant(constant=constant)).write_parquet(tmp_path / slam_online.RUNS)
         found = words(slam_online.cumulative(ResultsFolder.at(tmp_path)))
         assert said in found
-        assert ("no ranker is worth its price" in found) == (constant == 0.0)
+        assert ("least at 0" in found) == (constant == 0.0)
+
+
+def test_why_a_comparator_is_0_is_said_stream_by_stream(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    # With all rounds and the smaller price the noisy stream has another comparator than 0, the adversary's has not.
+    rows = every_variant(T=50, constant=0.0) + every_variant(constant=2.0)
+    rows += [row for T in (50, 100) for row in every_variant(stream="adversary", T=T, constant=0.0)]
+    pl.DataFrame(rows).write_parquet(tmp_path / slam_online.RUNS)
+    found = words(slam_online.cumulative(ResultsFolder.at(tmp_path)))
+    assert "In 3 of 4 cases the best comparator is practically 0" in found
+    assert "it is still 0 in 1 of 2 runs (adversary)" in found
 
 
 def test_a_comparator_without_a_certificate_is_said(tmp_path: Path) -> None:
