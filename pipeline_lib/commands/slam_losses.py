@@ -33,7 +33,7 @@ SCHEMAS = {
         "searched": pl.Float64,
         "published": pl.String,
     },
-    "growth": {"surrogate": pl.String, "exponent": pl.Float64},
+    "growth": {"surrogate": pl.String, "exponent": pl.Float64, "searched_exponent": pl.Float64},
     "example": {"position": pl.Int64, "label": pl.Int64, "kind": pl.String, "weight": pl.Float64},
 }
 

@@ -48,6 +48,7 @@ TRAINING = {
     "certified": pl.Boolean,
     "certificate": pl.String,
     "iterations": pl.Int64,
+    "norm": pl.Float64,
     "validation_value": pl.Float64,
 }
 VALIDATION = {

@@ -4,8 +4,8 @@ By random features (Rahimi and Recht 2007): for the Gaussian kernel k(x, x') = e
 
     z(x) = sqrt(2/D) cos(x Omega + phase),   Omega_ij ~ N(0, 1/b^2),   phase_j ~ U(0, 2 pi),
 
-has E <z(x), z(x')> = k(x, x') with a standard error of at most sqrt(1/(2 D)) + O(1/D), so that any learner of linear
-rankers on z(x) is one on the kernel's functions, approximately.
+has E <z(x), z(x')> = k(x, x') with the variance (1 + k(x, x')^4 / 2 - k(x, x')^2) / D, a standard error of at most
+sqrt(1/D), so that any learner of linear rankers on z(x) is one on the kernel's functions, approximately.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def run(
 def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str, active: Active) -> float:
     if eta == "theory":
         return theory_step(data, queries, measure, active)
-    if isinstance(eta, str) or not (math.isfinite(eta) and eta > 0.0):
+    if not isinstance(eta, int | float | np.number) or not (math.isfinite(eta) and eta > 0.0):
         raise DataError(f"eta: expected a finite number > 0 or 'theory', found {eta!r}")
     return float(eta)
 

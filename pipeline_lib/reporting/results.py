@@ -36,7 +36,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 MAY_BE_NULL = frozenset(
     {"surrogate", "l2", "objective", "gap", "relative_gap", "certified", "certificate", "iterations"}
-    | {"validation_value", "selection", "sd", "p_holm", "p_value", "fold"}
+    | {"norm", "validation_value", "selection", "sd", "p_holm", "p_value", "fold"}
 )
 """Columns in which a missing value has a meaning: an algorithm without an objective, one fold without a deviation."""
 

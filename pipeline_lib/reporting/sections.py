@@ -484,6 +484,9 @@ def _measure_table(study: Study, dataset: str) -> Table:
     else:
         notes.append(f"No significance marks: {COMPARISONS} holds no tests of these measures.")
     caption = f"Test results on {dataset}"
+    still = _at_zero(study, dataset)
+    if still:
+        notes.append(f"w = 0, which leaves the documents in the order of the file: {_listed(still)}.")
     return Table(f"results-{dataset}", caption, SUMMARY, tuple(columns), tuple(groups), tuple(notes))
 
 
@@ -612,6 +615,15 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
             draw=lambda: line_plot(series, xlabel="regularisation λ", ylabel=f"validation {measure}", log="x"),
         )
     ]
+
+
+def _at_zero(study: Study, dataset: str) -> list[str]:
+    """Learners whose w is 0 on some fold, with how often."""
+    folds: dict[str, list[bool]] = {}
+    for row in study.training:
+        if row["dataset"] == dataset and row.get("norm") is not None:
+            folds.setdefault(row["model"], []).append(row["norm"] == 0.0)
+    return [f"{study.model_title(m)} ({sum(zero)} of {len(zero)} folds)" for m, zero in folds.items() if any(zero)]
 
 
 def _training_blocks(study: Study, dataset: str) -> list[Block]:

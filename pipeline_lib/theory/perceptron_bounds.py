@@ -74,7 +74,7 @@ def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndc
     Raises
     ------
     DataError
-        When the order names a query that is not there.
+        When the order names a query that is not there, or is not as long as the run.
 
     Example
     -------
@@ -84,6 +84,8 @@ def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndc
     [0.046]
     """
     queries = rounds.checked(data, order)
+    if len(queries) != len(result.mistakes):
+        raise DataError(f"order: expected the {len(result.mistakes)} rounds of the run, found {len(queries)}")
     mistaken = queries[result.mistakes]
     if not len(mistaken):
         return np.zeros(0)
@@ -129,6 +131,8 @@ def right_side(
     queries = rounds.checked(data, mistaken)
     if not len(queries):
         return RightSide(np.zeros(data.n_features), 0.0, factor, 0.0, 0.0, True)
+    if not (math.isfinite(factor) and factor > 0.0):
+        raise DataError(f"factor: expected a finite number > 0, the C of norm_factor, found {factor}")
     counts = np.bincount(queries, minlength=data.n_queries)
     fit = erm.fit(_labelled(data, measure), f"slam-{measure}", l2=factor / len(queries), weights=counts, tol=tol)
     scale = 2.0 * len(queries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -49,6 +50,16 @@ def test_every_claim_gets_evidence() -> None:
     assert values(found, "slam-cor9-table", "growth_ranksvm") == [pytest.approx(2.0)]
     settings = [trial.setting for one in found.evidence if one.claim == "slam-grad-l1" for trial in one.trials]
     assert {setting["inputs"] for setting in settings} == {"random and adversarial", "toy"}
+    searched = [row["searched"] for row in found.constants if row["surrogate"] == "ranksvm"]
+    [growth] = [row for row in found.growth if row["surrogate"] == "ranksvm"]
+    assert growth["searched_exponent"] == pytest.approx(np.polyfit(np.log([4, 8, 16]), np.log(searched), 1)[0])
+
+
+def test_growth_is_that_of_the_norms_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A loss whose gradients were of one size, whatever the formula says.
+    monkeypatch.setattr(losses.constant_search, "search", lambda *_, **__: SimpleNamespace(value=1.0))
+    found = losses.run(losses.Settings.from_mapping(SMALL), {}, 1)
+    assert values(found, "slam-cor9-table", "growth_ranksvm") == [pytest.approx(0.0)]
 
 
 def test_a_broken_bound_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,8 +86,23 @@ def test_the_sum_over_documents_is_not_bounded() -> None:
 
 def test_a_programme_by_hand() -> None:
     scores, y = np.array([0.0, 2.0, 1.0]), np.array([1, 0, 0], np.int32)
-    assert losses.linear_programme(scores, y, "ndcg@1") == pytest.approx(3.0)
-    assert losses.linear_programme(scores, np.zeros(3, np.int32), "ndcg") == 0.0
+    v = np.array([1.0, 0.0, 0.0])
+    assert losses.linear_programme(scores, y, v) == pytest.approx(3.0) == losses.closed_form(scores, y, v)
+    assert losses.linear_programme(scores, np.zeros(3, np.int32), v) == 0.0 == losses.closed_form(scores, 0 * y, v)
+
+
+def test_programmes_have_random_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = losses.Settings.from_mapping(SMALL)
+
+    def differences() -> dict[object, object]:
+        [evidence] = [one for one in losses.run(settings, {}, 1).evidence if one.claim == "slam-eq3-eq5"]
+        return {trial.setting["kind"]: trial.values["largest_difference"] for trial in evidence.trials}
+
+    assert set(differences()) == {*losses.KINDS, "random"}
+    assert max(differences().values()) < 1e-7  # type: ignore[type-var]
+    monkeypatch.setattr(losses, "closed_form", lambda scores, y, v: 1.1 * float(v.sum()))
+    assert differences()["random"] > 0.01  # type: ignore[operator]
+    assert differences()["map"] < 1e-7  # type: ignore[operator]
 
 
 def test_staircases_are_tight_in_the_limit() -> None:

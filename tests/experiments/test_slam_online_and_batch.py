@@ -12,6 +12,7 @@ from pipeline_lib.experiments.slam import perceptron, practice, risk
 from pipeline_lib.learners import perceptron as learner
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.surrogates.slam import v_max_supremum
 
 ONLINE = {
     "rounds": 400,
@@ -50,7 +51,7 @@ def test_every_claim_on_the_perceptron_gets_evidence(online):
     assert sorted(found) == ["slam-cor6", "slam-cor7", "slam-eta-free", "slam-prop4", "slam-thm5", "slam-vmax"]
     streams = {trial.setting["stream"] for trial in found["slam-thm5"].trials}
     assert streams == {"noisy", "separable", "adversary", "own"}
-    assert {trial.setting["measure"] for trial in found["slam-thm5"].trials} == {"ndcg", "map"}
+    assert {trial.setting["measure"] for trial in found["slam-thm5"].trials} == {"ndcg", "map", "ndcg@2"}
     assert {trial.setting["measure"] for trial in found["slam-cor7"].trials} == {"ndcg@2"}
     for claim in ("slam-thm5", "slam-cor7", "slam-cor6"):
         assert all(trial.values["cumulative_loss"] <= trial.values["bound"] + 1e-9 for trial in found[claim].trials)
@@ -152,6 +153,9 @@ def test_excess_risks_are_certified_positive_and_fall(risks):
     assert free[90]["low"] <= free[90]["excess_risk"] <= free[90]["high"]
     [evidence] = found.evidence
     assert len(evidence.trials) == 3
+    assert "Every solve is certified." in evidence.notes
+    unsure = risk.summarise([{**row, "certified": row["n"] > 10} for row in risks], 0.95)
+    assert "8 of 24 solves are not certified" in unsure.evidence[0].notes
     for trial in evidence.trials:
         assert isinstance(trial.values["excess_risk"], Interval)
         assert trial.values["excess_risk"].value <= trial.values["bound"]
@@ -207,13 +211,47 @@ def test_the_best_of_each_side_are_compared_query_by_query():
     [kernel] = by["slam-kernel"]
     assert kernel.values["difference_to_linear"].value == pytest.approx(0.03, abs=0.005)
     # Two baselines and one linear perceptron; the control is beside nobody.
-    assert len(found.rows) == 3
+    assert [row["other"] for row in found.rows if row["question"] != "family"] == ["listnet", "squared", "linear"]
+    # And the best baseline beside the other SLAM learners: four tests of one family with those above.
+    family = [row for row in found.rows if row["question"] == "family"]
+    assert [(row["model"], row["other"]) for row in family] == [("listnet", "kernel"), ("listnet", "linear")]
+    assert family[1]["difference"] == pytest.approx((values["d"]["listnet"] - values["d"]["linear"]).mean())
+    # No sign flip of 500 comes near: p = 1/501 before Holm's correction, and four times that after.
+    assert {row["p_holm"] for row in found.rows if row["question"] != "kernel"} == {4 / 501}
+    assert {row["p_holm"] for row in found.rows if row["question"] == "kernel"} == {1 / 501}
 
 
 def test_without_rivals_the_claims_are_not_run():
     found = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, 0.95, 100, 1)
     assert found.rows == []
     assert all("add them to `models`" in evidence.not_run for evidence in found.evidence)
+
+
+def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
+    axes = ("stream", "measure", "repetition", "T")
+    rows = {
+        tuple(row[axis] for axis in axes): row
+        for row in online.runs
+        if (row["eta"], row["active"]) == ("theory", "margin")
+    }
+    for claim in ("slam-thm5", "slam-cor7"):
+        [evidence] = [one for one in online.evidence if one.claim == claim]
+        for trial in evidence.trials:
+            row = rows[tuple(trial.setting[axis] for axis in axes)]
+            assert trial.values["bound"] == pytest.approx(row["bound"] - row["gap"])
+    assert any(row["gap"] > 0.0 for row in rows.values())
+
+
+@pytest.mark.parametrize("kind", ["map", "ndcg", "ndcg@1", "ndcg@4", "ndcg@10"])
+@pytest.mark.parametrize("y_max", [1, 2, 4])
+def test_the_lists_of_the_table_of_v_max_attain_its_supremum(kind, y_max):
+    for m in (2, 3, 5, 12, 40):
+        assert perceptron.largest_v_max(m, y_max, kind) == pytest.approx(v_max_supremum(m, y_max, kind), rel=1e-9)
+
+
+def test_v_max_is_that_of_the_weights(monkeypatch):
+    monkeypatch.setattr(perceptron, "v_max_of_all", lambda y, offsets, kind: np.full(len(offsets) - 1, 7.0))
+    assert perceptron.largest_v_max(4, 1, "map") == 7.0
 
 
 def test_v_max_is_that_of_the_paper(online):

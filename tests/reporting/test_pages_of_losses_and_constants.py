@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
+from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.pages import lists, slam, slam_batch, slam_online
 from pipeline_lib.reporting.results import ResultsFolder
 
@@ -75,7 +76,37 @@ def test_the_share_of_the_last_half_is_said(tmp_path: Path) -> None:
     separable = {"stream": "separable", "gamma": 0.5, "margin_bound": 40.0}
     rows = every_variant(**separable, T=50, cumulative_loss=4.0) + every_variant(**separable, cumulative_loss=5.0)
     pl.DataFrame(rows).write_parquet(tmp_path / slam_online.RUNS)
-    assert "it grows by at most 20.0 % more" in words(slam_online.separable(ResultsFolder.at(tmp_path)))
+    found = words(slam_online.separable(ResultsFolder.at(tmp_path)))
+    assert "The second half of the 100 rounds adds at most 20.0 % of the loss" in found
+    assert "far above" not in found
+    assert "The total is at most 5.0, 12 % of the constant or less" in found
+
+
+def test_what_the_bound_says_depends_on_the_comparator(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    for constant, said in ((0.0, "In 1 of 1 cases the best comparator is practically 0"), (1.0, "speaks of rankers")):
+        pl.DataFrame(every_variant(constant=constant)).write_parquet(tmp_path / slam_online.RUNS)
+        found = words(slam_online.cumulative(ResultsFolder.at(tmp_path)))
+        assert said in found
+        assert ("least at 0" in found) == (constant == 0.0)
+
+
+def test_why_a_comparator_is_0_is_said_stream_by_stream(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    # With all rounds and the smaller price the noisy stream has another comparator than 0, the adversary's has not.
+    rows = every_variant(T=50, constant=0.0) + every_variant(constant=2.0)
+    rows += [row for T in (50, 100) for row in every_variant(stream="adversary", T=T, constant=0.0)]
+    pl.DataFrame(rows).write_parquet(tmp_path / slam_online.RUNS)
+    found = words(slam_online.cumulative(ResultsFolder.at(tmp_path)))
+    assert "In 3 of 4 cases the best comparator is practically 0" in found
+    assert "it is still 0 in 1 of 2 runs (adversary)" in found
+
+
+def test_a_comparator_without_a_certificate_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    for certified, said in ((True, "1 of 1 solves are certified"), (False, "0 of 1 solves are certified")):
+        pl.DataFrame(every_variant(certified=certified)).write_parquet(tmp_path / slam_online.RUNS)
+        assert said in words(slam_online.cumulative(ResultsFolder.at(tmp_path)))
 
 
 def test_rounds_that_differ_are_said(tmp_path: Path) -> None:
@@ -94,10 +125,64 @@ def test_rounds_that_differ_are_said(tmp_path: Path) -> None:
 def test_an_excess_above_theorem_8_is_counted(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     row = {"surrogate": "listnet", "radius": 1.0, "regularisation": "theorem", "n": 10, "low": 0.0, "high": 9.0}
-    row |= {"bound": 1.0, "l2": 0.1, "norm": 0.5}
+    row |= {"bound": 1.0, "l2": 0.1, "norm": 0.5, "certified": True}
     for excess, said in ((0.5, "holds in 1 of 1 cells"), (2.0, "holds in 0 of 1 cells")):
         pl.DataFrame([{**row, "excess_risk": excess}]).write_parquet(tmp_path / slam_batch.RISKS)
         assert said in words(slam_batch.excess_risk(ResultsFolder.at(tmp_path)))
+
+
+def risk_parts(tmp_path: Path, slope: float, share: float, **changes: object) -> tuple[str, str]:
+    """The words and the figure's description, for an excess of ``share`` times a bound of n^-1/2 at n = 1."""
+    row = {"surrogate": "listnet", "radius": 1.0, "l2": 0.1, "norm": 0.5, "certified": True, **changes}
+    rows, rates = [], []
+    for regularisation in ("theorem", "none"):
+        axes = {**row, "regularisation": regularisation}
+        for n in (1, 100):
+            excess = share * n**slope
+            cell = {"n": n, "excess_risk": excess, "low": excess, "high": excess, "bound": n**-0.5}
+            rows.append({**axes, **cell})
+        rates.append({"surrogate": "listnet", "radius": 1.0, "regularisation": regularisation})
+        rates[-1] |= {"exponent": slope, "low": slope, "high": slope}
+    (tmp_path / "tables").mkdir(exist_ok=True)
+    pl.DataFrame(rows).write_parquet(tmp_path / slam_batch.RISKS)
+    pl.DataFrame(rates).write_parquet(tmp_path / slam_batch.RATES)
+    blocks = slam_batch.excess_risk(ResultsFolder.at(tmp_path))
+    [part] = blocks
+    assert isinstance(part, Subsection)
+    [figure] = [block for block in part.blocks if isinstance(block, Figure)]
+    return words(blocks), figure.description
+
+
+def test_how_fast_the_excess_falls_is_said_as_it_is(tmp_path: Path) -> None:
+    slow, described = risk_parts(tmp_path, slope=-0.1, share=0.1)
+    assert "falls more slowly than the bound" in slow
+    assert described == "The measured excess is at most 63 % of the bound."
+    fast, described = risk_parts(tmp_path, slope=-1.0, share=2.0)
+    assert "slowly" not in fast
+    assert described == "The measured excess is at most 2e+02 % of the bound."
+
+
+def test_a_risk_without_a_certificate_is_said(tmp_path: Path) -> None:
+    assert "every solve behind it is certified" in risk_parts(tmp_path, -0.1, 0.1)[0]
+    assert "4 of 4 cells rest on a solve without a certificate" in risk_parts(tmp_path, -0.1, 0.1, certified=False)[0]
+
+
+def test_rounding_crosses_no_bound(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    row = {"m": 100, "half_m": 50.0, "v_max_ndcg": 9.0, "v_max_ndcg_limit": 9.5, "v_max_ndcg_at_k": 2.0}
+    for found, said in ((50.00000000001, "no line crosses its bound"), (50.1, "a bound is crossed at m = 100")):
+        pl.DataFrame([{**row, "v_max_map": found}]).write_parquet(tmp_path / slam_online.V_MAX)
+        assert said in words(slam_online.largest_ratios(ResultsFolder.at(tmp_path)))
+
+
+def test_every_slam_learner_has_a_row(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    row = {"dataset": "d", "question": "family", "model": "b", "title": "B", "value": 0.6, "other": "s"}
+    row |= {"other_value": 0.5, "difference": 0.1, "low": 0.05, "high": 0.2, "n_queries": 9, "p_holm": 0.01}
+    rows = [{**row, "other_title": title} for title in ("SLAM", "SLAM-MAP")]
+    pl.DataFrame(rows).write_parquet(tmp_path / slam_batch.PRACTICE)
+    found = slam_batch.practice(ResultsFolder.at(tmp_path))
+    assert "B (0.6000) is better than SLAM (0.5000), the best of them" in words(found)
 
 
 def test_a_lead_is_called_one_only_beyond_chance(tmp_path: Path) -> None:
@@ -107,3 +192,18 @@ def test_a_lead_is_called_one_only_beyond_chance(tmp_path: Path) -> None:
     for p, said in ((0.01, "A (0.6000) is better than B"), (0.2, "A (0.6000) is not told apart from B")):
         pl.DataFrame([{**row, "p_holm": p}]).write_parquet(tmp_path / slam_batch.PRACTICE)
         assert said in words(slam_batch.practice(ResultsFolder.at(tmp_path)))
+
+
+def test_a_minimiser_at_zero_is_said(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    row = {"dataset": "d", "question": "practice", "model": "a", "title": "A", "value": 0.6, "other": "b"}
+    row |= {"other_title": "B", "other_value": 0.5, "difference": 0.1, "low": 0.05, "high": 0.2, "n_queries": 9}
+    pl.DataFrame([{**row, "p_holm": 0.01}]).write_parquet(tmp_path / slam_batch.PRACTICE)
+    record = {"dataset": "d", "model": "slam-ndcg", "algorithm": "erm", "surrogate": "slam-ndcg"}
+    for norms, said in (((0.0, 0.0), "slam-ndcg on d (2 of 2 folds)"), ((0.0, 3.0), "slam-ndcg on d (1 of 2 folds)")):
+        pl.DataFrame([{**record, "norm": norm} for norm in norms]).write_parquet(tmp_path / slam_batch.TRAINING)
+        found = words(slam_batch.practice(ResultsFolder.at(tmp_path)))
+        assert f"w = 0: {said}." in found
+    for other in ({"norm": 2.0}, {"norm": 0.0, "surrogate": "listnet"}, {"norm": None}):
+        pl.DataFrame([{**record, **other}]).write_parquet(tmp_path / slam_batch.TRAINING)
+        assert "w = 0" not in words(slam_batch.practice(ResultsFolder.at(tmp_path)))

@@ -311,3 +311,14 @@ def test_every_surrogate_and_learner_has_a_formula() -> None:
     formulas = tomllib.loads((site.TEMPLATES / "formulas.toml").read_text(encoding="utf-8"))
     assert set(surrogates.NAMES) <= set(formulas["surrogates"])
     assert set(learners.NAMES) <= set(formulas["algorithms"])
+
+
+def test_a_learner_that_ends_at_zero_is_named(copy: Path, tmp_path: Path) -> None:
+    path = copy / "tables/training.parquet"
+    training = pl.read_parquet(path)
+    still = (pl.col("model") == "erm-slam-ndcg") & (pl.col("dataset") == "MQ2008") & (pl.col("fold") < 4)
+    norm = pl.when(still).then(0.0).when(pl.col("algorithm") == "erm").then(1.5).alias("norm")
+    training.with_columns(norm).write_parquet(path)
+    found = rendered(copy, tmp_path)
+    assert found.count("w = 0, which leaves the documents in the order of the file: ") == 1
+    assert "order of the file: SLAM-NDCG (3 of 5 folds)." in found

@@ -128,6 +128,18 @@ def test_corollary_6_holds_for_every_length_of_a_separable_stream():
     assert (np.cumsum(result.losses) <= perceptron.norm_factor(data) / gamma**2).all()
 
 
+@pytest.mark.parametrize("factor", [0.0, -1.0, np.nan, np.inf])
+def test_the_right_side_needs_a_positive_factor(factor):
+    with pytest.raises(DataError, match="factor: expected a finite number > 0, the C of norm_factor, found"):
+        perceptron_bounds.right_side(drawn(0), [0], factor)
+
+
+def test_ratios_need_the_order_of_their_run():
+    data = drawn(0)
+    with pytest.raises(DataError, match="order: expected the 2 rounds of the run, found 3"):
+        perceptron_bounds.ratios(data, [0, 1, 2], perceptron.run(data, [0, 1]))
+
+
 def test_a_margin_needs_two_labels():
     data = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [7, 7])
     with pytest.raises(DataError, match="margin: expected a query with two different labels, found none"):

@@ -1,7 +1,8 @@
 """Do SLAM's learners do well beside others, and does a kernel help them? (`slam`, section 7, question 3)
 
-Two paired comparisons on every data set of the study, by NDCG@10 on the test queries of all folds: the best SLAM
-learner with the best learner that is none, and the best perceptron with a kernel with the best without.
+Three paired comparisons on every data set of the study, by NDCG@10 on the test queries of all folds: the best SLAM
+learner with every learner that is none, the best of these with the other SLAM learners, and the best perceptron with
+a kernel with those without. The first two are one family of tests.
 """
 
 from __future__ import annotations
@@ -71,16 +72,18 @@ def run(
     rows: list[dict[str, Any]] = []
     for dataset, per_model in values.items():
         here = [model for model in models if model.name in per_model]
-        groups = {
-            "practice": ([m for m in here if m.family == "slam"], [m for m in here if m.family == "baseline"]),
-            "kernel": (
-                [m for m in here if m.perceptron and m.kernel],
-                [m for m in here if m.perceptron and not m.kernel],
-            ),
-        }
-        for question, (ours, others) in groups.items():
-            if ours and others:
-                rows += _compared(dataset, question, ours, others, per_model, level, resamples, seed)
+        slam, baselines = ([m for m in here if m.family == family] for family in ("slam", "baseline"))
+        with_kernel, without = ([m for m in here if m.perceptron and m.kernel is kernel] for kernel in (True, False))
+        tests: list[list[dict[str, Any]]] = [[], []]
+        if slam and baselines:
+            others = [m for m in slam if m is not _best(slam, per_model)]
+            tests[0] += _compared(dataset, "practice", slam, baselines, per_model, level, resamples, seed)
+            tests[0] += _compared(dataset, "family", baselines, others, per_model, level, resamples, seed)
+        if with_kernel and without:
+            tests[1] += _compared(dataset, "kernel", with_kernel, without, per_model, level, resamples, seed)
+        for family in filter(None, tests):
+            corrected = statistics.holm([row.pop("p") for row in family])
+            rows += [{**row, "p_holm": float(p)} for row, p in zip(family, corrected, strict=True)]
     return Results(rows, [_evidence(rows, "practice"), _evidence(rows, "kernel")])
 
 
@@ -94,19 +97,17 @@ def _compared(
     resamples: int,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """Ours at its best beside every other; Holm's family is these tests."""
-    best = max(ours, key=lambda model: (float(values[model.name].mean()), model.name))
+    """Ours at its best beside every other, with p before Holm's correction."""
+    best = _best(ours, values)
     a = values[best.name]
-    rows, p_values = [], []
+    rows = []
     for other in sorted(others, key=lambda model: (-float(values[model.name].mean()), model.name)):
         b = values[other.name]
         axes = (seed, "slam-practice", dataset, question, best.name, other.name)
         low, high = statistics.bootstrap_difference(
             a, b, level=level, resamples=resamples, rng=generator(*axes, "bootstrap")
         )
-        p_values.append(
-            statistics.paired_randomisation_test(a, b, resamples=resamples, rng=generator(*axes, "randomisation"))
-        )
+        p = statistics.paired_randomisation_test(a, b, resamples=resamples, rng=generator(*axes, "randomisation"))
         rows.append(
             {
                 "dataset": dataset,
@@ -121,9 +122,14 @@ def _compared(
                 "low": low,
                 "high": high,
                 "n_queries": len(a),
+                "p": p,
             }
         )
-    return [{**row, "p_holm": float(p)} for row, p in zip(rows, statistics.holm(p_values), strict=True)]
+    return rows
+
+
+def _best(models: Sequence[Model], values: Mapping[str, Floats]) -> Model:
+    return max(models, key=lambda model: (float(values[model.name].mean()), model.name))
 
 
 NAMES = {

@@ -189,9 +189,12 @@ def summarise(rows: Sequence[Mapping[str, Any]], level: float) -> Rates:
         if len(grid) >= 3:
             fit = fit_exponent(grid, excess.T, level=level)
             exponents.append({**axes, "exponent": fit.slope, "low": fit.low, "high": fit.high})
+    unsure = sum(not row["certified"] for row in rows)
+    solved = "Every solve is certified." if not unsure else f"{unsure} of {len(rows)} solves are not certified."
     notes = (
         f"The interval is over {len(excess[0])} training samples. The population is one sample of fresh queries, the "
-        f"minimum of the risk is taken on it, which makes the excess larger; its standard error is in the table."
+        f"minimum of the risk is taken on it, which makes the excess larger; its standard error is in the table. "
+        f"{solved}"
     )
     return Rates(means, exponents, [Evidence("slam-thm8", tuple(trials), notes)])
 
