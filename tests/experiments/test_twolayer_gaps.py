@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -168,6 +170,9 @@ def test_statements():
     assert all(trial.values["largest_difference"] < 1e-12 for trial in evidence["two-eq6"])
     assert all(trial.values["relative_difference"] < 1e-5 for trial in evidence["two-budget"])
     assert found == statements.run(asked, 3)
+    small = dataclasses.replace(asked, budgets=(10,))
+    searches = [trial.setting for one in statements.run(small, 3).evidence for trial in one.trials]
+    assert [setting["n"] for setting in searches if "search" in setting] == [5, 5]  # two documents each
 
 
 def test_samplings_differ_in_what_they_say():
