@@ -50,6 +50,16 @@ def test_every_claim_gets_evidence_whatever_the_order_of_rows(rows):
     assert all(row["repetitions"] == row["certified"] == 6 for row in found.gaps)
 
 
+def test_notes_say_how_often_a_bound_could_fail(rows):
+    found = gaps.join(gaps.Settings.from_mapping(SMALL), rows, 1)
+    largest = {row["loss"]: row["largest_loss"] for row in found.gaps}
+    assert largest == {"zero-one": 1.0, "hinge": 5.0, "logistic": pytest.approx(np.logaddexp(0.0, 4.0))}
+    for claim, bound in (("two-thm1", "bound"), ("two-thm2", "query_bound"), ("two-thm3", "document_bound")):
+        telling = sum(row[bound] < row["largest_loss"] for row in found.gaps)
+        [notes] = [one.notes for one in found.evidence if one.claim == claim]
+        assert f"below the largest loss in {telling} of 24 cells; in the others nothing could break it" in notes
+
+
 def test_slices_do_not_change_a_repetition(rows):
     whole = gaps.measure(gaps.Settings.from_mapping({**SMALL, "slices": 1}), 1, 0)
     key = ("loss", "queries", "documents", "repetition")
