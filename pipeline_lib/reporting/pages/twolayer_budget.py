@@ -196,7 +196,8 @@ def capacity(results: ResultsFolder) -> tuple[Block, ...]:
         title="The best number of queries by the bound",
         caption=f"n* for a budget of {budget:,} documents",
         source=PLANS,
-        description="All lines fall with V; a higher confidence lies above a lower one.",
+        description=f"With the capacity V, n* {'falls' if falls else 'does not always fall'}; with the confidence, it "
+        f"{'grows' if grows else 'does not always grow'}.",
         draw=partial(line_plot, series, xlabel="VC dimension, V", ylabel="n*", log="x"),
     )
     blocks: tuple[Block, ...] = (Paragraph(words), figure, *_informative(mine, deltas[len(deltas) // 2]))
