@@ -44,6 +44,8 @@ LEVEL = 0.95
 PAIRS_PER_BLOCK = 2**18
 # Estimates of D(k) are raised by so many standard errors: D must not lie below what it stands for.
 SAFETY = 3.0
+# A limit is fitted with three coefficients.
+FEWEST_ON_A_LINE = 3
 ZERO_ONE, HINGE = "zero-one", "hinge"
 
 
@@ -107,6 +109,15 @@ class Settings:
         settings.wholes(f"{where}.documents", self.documents, 2)
         settings.wholes(f"{where}.more_queries", self.more_queries, self.queries[-1] + 1)
         settings.wholes(f"{where}.more_documents", self.more_documents, self.documents[-1] + 1)
+        for name in ("queries", "documents"):
+            line = [*getattr(self, name), *getattr(self, f"more_{name}")]
+            if len(line) < FEWEST_ON_A_LINE:
+                raise ConfigurationError(
+                    f"{where}.more_{name}: expected three numbers together with {name}, to fit a limit and an "
+                    f"exponent, found {line}"
+                )
+        if not self.losses:
+            raise ConfigurationError(f"{where}.losses: expected at least one loss to train with, found none")
         settings.positives(f"{where}.radius", (self.radius,))
         settings.positives(f"{where}.c1", (self.c1,))
         if not 0.0 < self.delta < 1.0:
@@ -211,12 +222,15 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
     gaps = [_gap(asked, complexities, key, mine) for key, mine in cells.items()]
     limits = _limits(asked, cells)
     older = _older(asked, complexities, cells)
+    remaining = tuple(_remaining(asked, cells, older))
     evidence = [
         Evidence("two-thm1", tuple(_theorem_1(gaps)), _noted("two-thm1", gaps, "bound")),
         Evidence("two-thm2", tuple(_theorem_2(gaps)), _noted("two-thm2", gaps, "query_bound")),
         Evidence("two-thm3", tuple(_theorem_3(gaps)), _noted("two-thm3", gaps, "document_bound")),
         Evidence("two-both", tuple(_both(asked, cells, limits)), NOTES["two-both"]),
-        Evidence("two-vs-old", tuple(_remaining(asked, cells, older)), NOTES["two-vs-old"]),
+        Evidence("two-vs-old", remaining, NOTES["two-vs-old"])
+        if remaining
+        else Evidence("two-vs-old", not_run="No gap was found with the fewest documents, so that none can remain."),
     ]
     return Results(gaps, limits, older, evidence)
 
@@ -235,7 +249,8 @@ NOTES = {
     "documents is an average over independent queries without bias. It is the bound that levels off there (errata, "
     "letter R). " + CENTRED,
     "two-vs-old": "What remains when documents grow from the fewest to the most at the smallest n: 1 is all, 0 is "
-    "nothing. The bound for independent documents counts all documents together. " + CENTRED,
+    "nothing. The bound for independent documents counts all documents together. Losses without "
+    "a gap at the fewest documents have no such share. " + CENTRED,
 }
 
 
@@ -504,6 +519,8 @@ def _remaining(asked: Settings, cells: Mapping[Key, Sequence[Row]], older: Seque
     for loss in dict.fromkeys(row["loss"] for row in older):
         mine = [row for row in older if row["loss"] == loss]
         few, many = (centred_gaps(cells[loss, *place]) for place in (places[0], places[-1]))
+        if few.mean() <= 0.0:
+            continue
 
         def share(name: str, mine: Sequence[Row] = mine) -> float:
             return float(mine[-1][name] / mine[0][name])
