@@ -120,6 +120,7 @@ def test_what_stays_is_counted(tmp_path: Path, low: float, said: str, left: bool
     assert ("no judging of documents mends" in found) == left
 
 
+DEPTHS = ("variance_documents", "variance_documents_low", "variance_documents_high")
 EXCESS = {"excess": 0.2, "excess_low": 0.1, "excess_high": 0.3}
 
 
@@ -148,12 +149,22 @@ def test_the_growth_of_the_best_split_is_computed(
     curve = [
         {**place, "budget": c, "queries": n, "documents": c // n} for c in (100, 10_000) for n in (2, c // 4, c // 2)
     ]
+    # A data set has no excess, because nobody knows its best ranker.
+    best.append({**best[0], "dataset": "toy", **dict.fromkeys(DEPTHS)})
+    curve += [{**row, "dataset": "toy", **dict.fromkeys(EXCESS)} for row in curve if row["budget"] == 100]
     written(tmp_path, twolayer_budget.BEST, best)
     said = words(twolayer_budget.tradeoff(written(tmp_path, twolayer_budget.TRADEOFF, curve)))
-    assert "In 2 of 2 cases both ends are worse" in said
+    assert "In 3 of 3 cases both ends are worse" in said
+    of_population, of_toy = drawn(twolayer_budget.tradeoff(ResultsFolder.at(tmp_path)))
+    assert "in excess" in of_population.caption
+    assert "in excess" not in of_toy.caption
+    for figure in (of_toy, of_population):
+        assert "<svg" in save(figure, tmp_path / "figures")
     assert "to the power 1.00, n* as C to the power 0.50" in said
     assert ("errors favour shallower judging" in said) == explained
-    assert ("by it 4.00 documents per query" in said) == (depth == 4.0)
+    assert ("By the variance of the gradients, over queries, documents and pairs, 4.00 documents" in said) == (
+        depth == 4.0
+    )
     assert ("that is inside the interval" in said) == (depth == 4.0)
     assert ("that is outside the interval" in said) == (depth == 2.0)
 

@@ -19,7 +19,7 @@ PLANS = "tables/twolayer-plans.parquet"
 
 def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
     """Deep against shallow judging at a fixed budget."""
-    needed = ["dataset", "budget", "queries", "documents", "error", "low", "high", "excess"]
+    needed = ["dataset", "budget", "queries", "documents", "error", "low", "high"]
     rows = results.rows(TRADEOFF, columns=needed)
     best = results.rows(BEST, columns=["dataset", "budget", "best_queries", "predicted_queries", "error_inner"])
     if not rows or not best:
@@ -96,7 +96,7 @@ def _growth(best: Sequence[Row]) -> str:
         return said
     inside = last["best_queries_low"] <= last["budget"] / depth <= last["best_queries_high"]
     return said + (
-        " The variance of the gradients, over queries, documents and pairs, tells more than the bound: by it "
+        " By the variance of the gradients, over queries, documents and pairs, "
         f"{depth:.2f} documents per query are best [{last['variance_documents_low']:.2f}, "
         f"{last['variance_documents_high']:.2f}] whatever the budget, if only it is large; for C = {last['budget']:,} "
         f"that is {'inside' if inside else 'outside'} the interval of the measured optimum."
