@@ -37,13 +37,16 @@ def test_small_budgets_have_plans(capsys, documents):
         (["--documents", "1"], "at least 2 documents, found 1"),
         (["--documents", "100", "--c1", "0"], "c1: expected a finite number above 0"),
         (["--documents", "100", "--delta", "1.5"], "delta: expected a probability"),
+        (["--documents", "100", "--figure", "plan.xyz"], "figure: expected a file .svg, .png or .pdf, found plan.xyz"),
+        (["--documents", "100", "--figure", "plan"], "figure: expected a file .svg, .png or .pdf, found plan"),
     ],
 )
 def test_errors_are_one_line(capsys, arguments, message):
     assert cli.main(["budget", "--features", "5", *arguments]) == 1
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+    assert not printed.out
 
 
 def test_the_figure_is_a_picture(tmp_path, capsys):

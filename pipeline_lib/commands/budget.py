@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.files import replacing
 from pipeline_lib.theory import two_layer
 from pipeline_lib.theory.two_layer import Bound
 
 WIDTH, HEIGHT = 64, 14
 AROUND = (0.25, 0.5, 1.0, 2.0, 4.0)
+PICTURES = (".svg", ".png", ".pdf")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the plan, the bound there and around it, and the curve."""
+    if arguments.figure and arguments.figure.suffix.lower() not in PICTURES:
+        raise ConfigurationError(f"figure: expected a file .svg, .png or .pdf, found {arguments.figure}")
     asked = (arguments.documents, arguments.features, arguments.delta, arguments.c1)
     plan = two_layer.budget(*asked)
     lengths, whole = two_layer.whole_budget(*asked)
@@ -111,4 +115,4 @@ def _draw(path: Path, queries: np.ndarray, totals: np.ndarray, best: float, docu
     axis.grid(color="#d9d9d9")
     axis.legend(frameon=False)
     with replacing(path) as partial:
-        figure.savefig(partial, format=path.suffix.lstrip(".") or "png", dpi=160)
+        figure.savefig(partial, format=path.suffix.lstrip("."), dpi=160)

@@ -23,7 +23,7 @@ SCHEMAS = {
         **{f"{name}{end}": pl.Float64 for name in _WITH_INTERVALS for end in ("", "_low", "_high")},
         **{f"{name}_largest": pl.Float64 for name in _WITH_INTERVALS[:3]},
         "risk_error": pl.Float64,
-        **dict.fromkeys((*_TERMS, "bound", "query_bound", "document_bound"), pl.Float64),
+        **dict.fromkeys((*_TERMS, "bound", "query_bound", "document_bound", "largest_loss"), pl.Float64),
         "certified": pl.Int64,
     },
     "limits": {

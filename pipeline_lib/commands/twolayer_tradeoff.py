@@ -20,7 +20,7 @@ SCHEMAS = {
         "queries": pl.Int64,
         "documents": pl.Int64,
         "repetitions": pl.Int64,
-        **dict.fromkeys(("bound", "reference_error", "error", "low", "high"), pl.Float64),
+        **dict.fromkeys(("bound", "error", "low", "high", "excess", "excess_low", "excess_high"), pl.Float64),
     },
     "best": {
         **_PLACE,

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import DataError
 from pipeline_lib.theory.two_layer_rademacher import Estimate
@@ -38,7 +38,7 @@ FEWEST_DOCUMENTS = 4
 """Two disjoint pairs of one query are needed to tell queries from documents."""
 
 
-def moments(contributions: Floats, documents: int) -> Floats:
+def moments(contributions: ArrayLike, documents: int) -> Floats:
     """Unbiased estimates from every query of s2 + v, s1 + v and v; shape (K, 3).
 
     They are the averages of <g, g'> over a pair with itself, over two pairs that share one document, and over two
@@ -46,7 +46,7 @@ def moments(contributions: Floats, documents: int) -> Floats:
 
     Parameters
     ----------
-    contributions : array, shape (K, m (m - 1) / 2, d)
+    contributions : array-like, shape (K, m (m - 1) / 2, d)
         g of all pairs of every query, in the order of ``np.triu_indices(m, 1)``, with mean 0 over the population.
     documents : int >= 4
         m.
@@ -65,23 +65,24 @@ def moments(contributions: Floats, documents: int) -> Floats:
     if m < FEWEST_DOCUMENTS:
         raise DataError(f"documents: expected at least {FEWEST_DOCUMENTS} of every query, found {m}")
     pairs = m * (m - 1) // 2
-    if contributions.ndim != 3 or contributions.shape[1] != pairs:
-        raise DataError(f"contributions: expected shape (K, {pairs}, d) for m = {m}, found {contributions.shape}")
-    if not np.isfinite(contributions).all():
+    g = np.asarray(contributions, np.float64)
+    if g.ndim != 3 or g.shape[1] != pairs:
+        raise DataError(f"contributions: expected shape (K, {pairs}, d) for m = {m}, found {g.shape}")
+    if not np.isfinite(g).all():
         raise DataError("contributions: expected finite numbers, found NaN or infinity")
     first, second = np.triu_indices(m, 1)
-    of_document = np.zeros((len(contributions), m, contributions.shape[2]))
+    of_document = np.zeros((len(g), m, g.shape[2]))
     for j in range(m):
-        of_document[:, j] = contributions[:, (first == j) | (second == j)].sum(axis=1)
-    itself = np.square(contributions).sum(axis=(1, 2))
+        of_document[:, j] = g[:, (first == j) | (second == j)].sum(axis=1)
+    itself = np.square(g).sum(axis=(1, 2))
     # Each pair is counted for both of its documents: sums over documents hold it twice, with itself.
     sharing = np.square(of_document).sum(axis=(1, 2)) - 2.0 * itself
-    disjoint = np.square(contributions.sum(axis=1)).sum(axis=1) - sharing - itself
+    disjoint = np.square(g.sum(axis=1)).sum(axis=1) - sharing - itself
     counts = (pairs, 2 * pairs * (m - 2), pairs * (m - 2) * (m - 3) / 2)
     return np.column_stack([itself, sharing, disjoint]) / counts
 
 
-def best_documents(of_queries: Floats) -> Estimate | None:
+def best_documents(of_queries: ArrayLike) -> Estimate | None:
     """The best number of documents per query, 1 + sqrt(2 (s2 - 2 s1) / v), with its standard error (delta method).
 
     Nothing when queries are not seen to differ (v <= 0), or documents to be but sums of their shares (s2 <= 2 s1): then
@@ -89,26 +90,29 @@ def best_documents(of_queries: Floats) -> Estimate | None:
 
     Parameters
     ----------
-    of_queries : array, shape (K, 3)
+    of_queries : array-like, shape (K, 3)
         As :func:`moments` gives them; K >= 2.
 
     Raises
     ------
     DataError
-        When there are fewer than two queries.
+        When there are fewer than two queries, the shape is another, or a number is not finite.
 
     Example
     -------
     >>> best_documents(np.array([[9.0, 1.0, 1.0]] * 5))
     Estimate(estimate=5.0, standard_error=0.0)
     """
-    if len(of_queries) < 2:
-        raise DataError(f"of_queries: expected at least two queries, found {len(of_queries)}")
-    itself, sharing, disjoint = (float(one) for one in of_queries.mean(axis=0))
+    found = np.asarray(of_queries, np.float64)
+    if found.ndim != 2 or len(found) < 2 or found.shape[1] != 3:
+        raise DataError(f"of_queries: expected at least two queries, shape (K, 3), found shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise DataError("of_queries: expected finite numbers, found NaN or infinity")
+    itself, sharing, disjoint = (float(one) for one in found.mean(axis=0))
     rest = itself - 2.0 * sharing + disjoint
     if disjoint <= 0.0 or rest <= 0.0:
         return None
     ratio = 2.0 * rest / disjoint
     slope = np.array([2.0, -4.0, 2.0 - ratio]) / (disjoint * 2.0 * math.sqrt(ratio))
-    error = float((of_queries @ slope).std(ddof=1)) / math.sqrt(len(of_queries))
+    error = float((found @ slope).std(ddof=1)) / math.sqrt(len(found))
     return Estimate(1.0 + math.sqrt(ratio), error)

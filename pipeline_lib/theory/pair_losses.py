@@ -15,6 +15,7 @@ with equal scores under l01.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -138,6 +139,11 @@ def _sigmoid(t: Floats) -> Floats:
     return np.exp(-np.logaddexp(0.0, -t))
 
 
+def _exponential_at_twice(b: float) -> float:
+    # beyond the range of floats there is no largest value and no slope
+    return math.exp(2.0 * b) if 2.0 * b < math.log(sys.float_info.max) else math.inf
+
+
 def _misorders(t: Floats) -> Floats:
     return (t > 0.0).astype(np.float64)
 
@@ -203,8 +209,8 @@ LOSSES = {
             np.exp,
             np.exp,
             np.exp,
-            lambda b: math.exp(2.0 * b),
-            lambda b: math.exp(2.0 * b),
+            _exponential_at_twice,
+            _exponential_at_twice,
         ),
     )
 }

@@ -33,6 +33,9 @@ from pipeline_lib.errors import DataError
 Complexity = Callable[[int], float]
 """k -> D(k), for k >= 1 independent pairs."""
 
+# Two ways to compute one bound may differ by this share of it.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -71,7 +74,7 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
     Raises
     ------
     DataError
-        When V < 1 or c1 is not a finite number above 0.
+        When V or k is not a whole number of at least 1, or c1 is not a finite number above 0.
 
     Example
     -------
@@ -81,6 +84,7 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
     _check_vc(vc_dimension, c1)
 
     def complexity(k: int) -> float:
+        _check_whole("k", k, 1)
         return c1 * math.sqrt(vc_dimension / k)
 
     return complexity
@@ -96,7 +100,7 @@ def sauer_massart(vc_dimension: int) -> Complexity:
     Raises
     ------
     DataError
-        When V < 1.
+        When V or k is not a whole number of at least 1.
 
     Example
     -------
@@ -106,6 +110,7 @@ def sauer_massart(vc_dimension: int) -> Complexity:
     _check_vc(vc_dimension, 1.0)
 
     def complexity(k: int) -> float:
+        _check_whole("k", k, 1)
         return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + _log_binomial_sum(k, vc_dimension)) / k))
 
     return complexity
@@ -171,7 +176,7 @@ def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta
     Raises
     ------
     DataError
-        When n < 1 or an argument is out of range.
+        When n is not a whole number of at least 1, or another argument is out of range.
 
     Example
     -------
@@ -179,8 +184,7 @@ def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta
     0.236
     """
     _check_level(loss_bound, delta)
-    if n_queries < 1:
-        raise DataError(f"n_queries: expected at least 1, found {n_queries}")
+    _check_whole("n_queries", n_queries, 1)
     return Layer(_evaluated(complexity, n_queries), math.sqrt(2.0 * loss_bound**2 * math.log(2.0 / delta) / n_queries))
 
 
@@ -224,6 +228,7 @@ def pooled_document_layer(
     >>> round(alone.complexity / pooled.complexity, 6)
     7.071068
     """
+    _check_whole("n_queries", n_queries, 1)
     m = _lengths(np.full(n_queries, documents))
     _check_level(loss_bound, delta)
     deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
@@ -335,8 +340,7 @@ def even_bound(queries: float, documents: float, vc_dimension: int, delta: float
     [1.3846, 1.3062, 1.3846]
     """
     _check_budget(documents, vc_dimension, delta, c1)
-    if not 1.0 <= queries <= documents / 2.0:
-        raise DataError(f"queries: expected 1 to {documents / 2:g} (two documents each), found {queries:g}")
+    _check_queries(queries, documents)
     deviation = 2.0 * math.log(4.0 / delta)
     return Bound(
         query_complexity=c1 * math.sqrt(vc_dimension / queries),
@@ -385,7 +389,7 @@ def allocation_by_search(
     Raises
     ------
     DataError
-        When an argument is out of range.
+        When an argument is out of range or n is not in [1, C/2].
 
     Example
     -------
@@ -395,6 +399,7 @@ def allocation_by_search(
     from scipy.optimize import minimize
 
     _check_budget(documents, vc_dimension, delta, c1)
+    _check_queries(queries, documents)
     shares = np.asarray(start, np.float64)
     if shares.shape != (queries,) or not np.all(np.isfinite(shares) & (shares > 0.0)):
         raise DataError(f"start: expected {queries} positive shares, found {shares}")
@@ -425,7 +430,7 @@ def whole_budget(documents: int, vc_dimension: int, delta: float, c1: float = 1.
     Raises
     ------
     DataError
-        As :func:`budget`.
+        As :func:`budget`, and when C is not a whole number.
 
     Example
     -------
@@ -434,16 +439,32 @@ def whole_budget(documents: int, vc_dimension: int, delta: float, c1: float = 1.
     (42, 24, 23, 1001)
     """
     _check_budget(documents, vc_dimension, delta, c1)
-    pairs = documents // 2
-    n = np.arange(1, pairs + 1)
-    small, larger = pairs // n, pairs % n
-    odd = documents % 2
-    inverse = (larger / (2.0 * (small + 1.0)) + (n - larger - odd) / (2.0 * small) + odd / (2.0 * small + odd)) / n
-    average = (larger / np.sqrt(small + 1.0) + (n - larger) / np.sqrt(small)) / n
+    _check_whole("documents", documents, 2)
+    pairs, odd = documents // 2, documents % 2
     spread = math.sqrt(2.0 * math.log(4.0 / delta))
     complexity = c1 * math.sqrt(vc_dimension)
-    totals = (complexity + spread) / np.sqrt(n) + complexity * average + spread * np.sqrt(inverse / n)
-    best = int(n[np.argmin(totals)])
+
+    def totals(n: NDArray[np.int64]) -> NDArray[np.float64]:
+        small, larger = pairs // n, pairs % n
+        inverse = (larger / (2.0 * (small + 1.0)) + (n - larger - odd) / (2.0 * small) + odd / (2.0 * small + odd)) / n
+        average = (larger / np.sqrt(small + 1.0) + (n - larger) / np.sqrt(small)) / n
+        return np.asarray((complexity + spread) / np.sqrt(n) + complexity * average + spread * np.sqrt(inverse / n))
+
+    # Whole documents cost at least what even ones do, whose bound falls up to n* and rises after: only the n around n*
+    # whose even bound is not above one whole plan's need a look.
+    near = min(max(round(budget(documents, vc_dimension, delta, c1).queries), 1), pairs)
+    reached = float(totals(np.array([near]))[0]) * (1.0 + ROUNDING)
+
+    def furthest(end: int) -> int:
+        inside, outside = near, end + (1 if end > near else -1)
+        while abs(outside - inside) > 1:
+            middle = (inside + outside) // 2
+            within = even_bound(middle, documents, vc_dimension, delta, c1).total <= reached
+            inside, outside = (middle, outside) if within else (inside, middle)
+        return inside
+
+    n = np.arange(furthest(1), furthest(pairs) + 1)
+    best = int(n[np.argmin(totals(n))])
     lengths = 2 * np.repeat([pairs // best + 1, pairs // best], [pairs % best, best - pairs % best])
     lengths[-1] += odd
     return lengths, bound(lengths, vc(vc_dimension, c1), 1.0, delta)
@@ -491,9 +512,18 @@ def _check_level(loss_bound: float, delta: float) -> None:
         raise DataError(f"delta: expected a probability in (0, 1), found {delta}")
 
 
+def _check_whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise DataError(f"{name}: expected a whole number of at least {least}, found {value!r}")
+
+
+def _check_queries(queries: float, documents: float) -> None:
+    if not 1.0 <= queries <= documents / 2.0:
+        raise DataError(f"queries: expected 1 to {documents / 2:g} (two documents each), found {queries:g}")
+
+
 def _check_vc(vc_dimension: int, c1: float) -> None:
-    if vc_dimension < 1:
-        raise DataError(f"vc_dimension: expected at least 1, found {vc_dimension}")
+    _check_whole("vc_dimension", vc_dimension, 1)
     if not (math.isfinite(c1) and c1 > 0.0):
         raise DataError(f"c1: expected a finite number above 0, found {c1}")
 

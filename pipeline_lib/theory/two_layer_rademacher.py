@@ -27,7 +27,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import DataError
 from pipeline_lib.theory.pair_losses import PairLoss
@@ -51,11 +51,22 @@ class Estimate:
 class Pairs:
     """Disjoint pairs of documents, query after query.
 
-    ``differences`` sgn(y - y') (x - x'), shape (P, d), and ``owner``, shape (P,), rising: the query of each pair.
+    ``differences`` sgn(y - y') (x - x'), shape (P, d), and ``owner``, shape (P,): the query of each pair, numbered from
+    0 on without a gap, rising.
+
+    Raises
+    ------
+    DataError
+        When ``owner`` is not that.
     """
 
     differences: Floats
     owner: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        n, steps = len(self.differences), np.diff(self.owner, prepend=0)
+        if self.owner.shape != (n,) or np.any(self.owner[:1]) or np.any((steps < 0) | (steps > 1)):
+            raise DataError(f"owner: expected the query of each of {n} pairs, 0, ..., 1, ..., found {self.owner}")
 
     @property
     def weights(self) -> Floats:
@@ -64,13 +75,20 @@ class Pairs:
         return np.asarray(2.0 / (len(counts) * counts[self.owner]))
 
 
-def disjoint_pairs(X: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Pairs:
+def disjoint_pairs(X: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Pairs:
     """Pair document j with document floor(m/2) + j of the same query; of an odd number the last is left out.
+
+    Parameters
+    ----------
+    X : array-like, shape (N, d)
+    y : array-like, shape (N,)
+        Finite numbers, of which only the order counts.
+    offsets : array-like, shape (Q + 1,)
 
     Raises
     ------
     DataError
-        When a query has fewer than two documents or a feature is not finite.
+        When a query has fewer than two documents, a number is not finite, or shapes do not fit.
 
     Example
     -------
@@ -78,18 +96,27 @@ def disjoint_pairs(X: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) 
     >>> pairs.differences.ravel().tolist()
     [2.0, 2.0]
     """
-    m = np.diff(offsets)
+    features, labels, bounds = np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(offsets)
+    if features.ndim != 2:
+        raise DataError(f"X: expected shape (N, d), found {features.shape}")
+    n = len(features)
+    if labels.shape != (n,) or not np.isfinite(labels).all():
+        raise DataError(f"y: expected a number for each of {n} documents, found shape {labels.shape} or NaN")
+    whole = bounds.ndim == 1 and len(bounds) > 0 and np.issubdtype(bounds.dtype, np.integer)
+    if not whole or bounds[0] != 0 or bounds[-1] != n:
+        raise DataError(f"offsets: expected whole numbers from 0 to {n}, found {bounds}")
+    m = np.diff(bounds)
     if np.any(m < 2):
         where = int(np.argmax(m < 2))
         raise DataError(f"query {where}: expected at least two documents to form a pair, found {m[where]}")
-    if not np.isfinite(X).all():
+    if not np.isfinite(features).all():
         raise DataError("X: expected finite features, found NaN or infinity")
     k = m // 2
     owner = np.repeat(np.arange(len(k)), k)
-    first = np.arange(len(owner)) - np.repeat(np.cumsum(k) - k, k) + offsets[owner]
+    first = np.arange(len(owner)) - np.repeat(np.cumsum(k) - k, k) + bounds[owner]
     second = first + k[owner]
-    sign = np.sign(y[first].astype(np.float64) - y[second])
-    return Pairs(sign[:, None] * (X[first].astype(np.float64) - X[second]), owner)
+    sign = np.sign(labels[first] - labels[second])
+    return Pairs(sign[:, None] * (features[first] - features[second]), owner)
 
 
 def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
@@ -98,7 +125,7 @@ def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator)
     Raises
     ------
     DataError
-        When radius <= 0 or draws < 2.
+        When there is no pair, a difference is not finite, radius <= 0 or draws < 2.
 
     Example
     -------
@@ -107,10 +134,10 @@ def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator)
     >>> abs(found.estimate - exactly(pairs.differences, pairs.weights, 1.0)) < 4 * found.standard_error
     True
     """
-    return _estimate(pairs.differences * pairs.weights[:, None], radius, draws, rng)
+    return _estimate(_finite(pairs.differences) * pairs.weights[:, None], radius, draws, rng)
 
 
-def ordinary(differences: Floats, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+def ordinary(differences: ArrayLike, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
     """Definition 2: E sup |(2/k) sum_j sigma_j <w, d_j>| for k independent pairs; arguments as :func:`two_layer`.
 
     Example
@@ -119,28 +146,31 @@ def ordinary(differences: Floats, radius: float, draws: int, rng: np.random.Gene
     >>> found.estimate, found.standard_error
     (3.0, 0.0)
     """
-    if not len(differences):
-        raise DataError("differences: expected at least one pair, found none")
-    return _estimate(2.0 / len(differences) * differences, radius, draws, rng)
+    found = _finite(differences)
+    return _estimate(2.0 / len(found) * found, radius, draws, rng)
 
 
-def exactly(differences: Floats, weights: Floats, radius: float) -> float:
+def exactly(differences: ArrayLike, weights: ArrayLike, radius: float) -> float:
     """E sup |sum_j sigma_j weights_j <w, d_j>| over ||w|| <= radius, by going through all signs of at most 20 pairs.
 
     Raises
     ------
     DataError
-        When there are more pairs.
+        When there are more pairs or none, shapes do not fit, a number is not finite, or radius <= 0.
 
     Example
     -------
     >>> exactly(np.ones((2, 1)), np.ones(2), 1.0)
     1.0
     """
-    if len(differences) > MOST_ENUMERATED:
-        raise DataError(f"differences: expected at most {MOST_ENUMERATED} pairs to enumerate, found {len(differences)}")
-    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(differences))))
-    return radius * float(np.mean(np.linalg.norm((signs * weights) @ differences, axis=1)))
+    _check_radius(radius)
+    found, factors = _finite(differences), np.asarray(weights, np.float64)
+    if len(found) > MOST_ENUMERATED:
+        raise DataError(f"differences: expected at most {MOST_ENUMERATED} pairs to enumerate, found {len(found)}")
+    if factors.shape != (len(found),) or not np.isfinite(factors).all():
+        raise DataError(f"weights: expected a finite number for each of {len(found)} pairs, found {factors}")
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(found))))
+    return radius * float(np.mean(np.linalg.norm((signs * factors) @ found, axis=1)))
 
 
 def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> float:
@@ -148,18 +178,18 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
 
     Parameters
     ----------
-    linear : float
+    linear : float >= 0
         The average for linear rankers.
     k : int >= 1
     loss : PairLoss
         Not the 0-1 loss, which has no slope.
-    score_bound : float
+    score_bound : float >= 0
         B: scores lie in [-B, B].
 
     Raises
     ------
     DataError
-        For the 0-1 loss.
+        For the 0-1 loss, and when an argument is out of range.
 
     Example
     -------
@@ -167,9 +197,15 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
     >>> round(contracted(0.0, 1, get("hinge"), 1.0), 6), round(contracted(0.25, 2, get("hinge"), 1.0), 6)
     (2.0, 1.5)
     """
+    for name, value in (("linear", linear), ("score_bound", score_bound)):
+        if not (math.isfinite(value) and value >= 0.0):
+            raise DataError(f"{name}: expected a finite number >= 0, found {value}")
+    if k != int(k) or k < 1:
+        raise DataError(f"k: expected a whole number of at least 1, found {k}")
     slope = loss.slope(score_bound)
     if math.isinf(slope):
-        raise DataError(f"{loss.name}: expected a loss with a largest slope, found none; use two_layer.sauer_massart")
+        beside = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
+        raise DataError(f"{loss.name}: expected a loss with a largest slope; {beside}")
     return 2.0 * slope * linear + loss.at_zero * 2.0 / k * _expected_walk(k)
 
 
@@ -179,9 +215,22 @@ def _expected_walk(k: int) -> float:
     return 2.0 * h * math.exp(math.lgamma(2 * h + 1) - 2.0 * math.lgamma(h + 1) - 2.0 * h * math.log(2.0))
 
 
-def _estimate(weighted: Floats, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+def _finite(differences: ArrayLike) -> Floats:
+    found = np.asarray(differences, np.float64)
+    if found.ndim != 2 or not len(found):
+        raise DataError(f"differences: expected at least one pair, shape (P, d), found shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise DataError("differences: expected finite numbers, found NaN or infinity")
+    return found
+
+
+def _check_radius(radius: float) -> None:
     if not (math.isfinite(radius) and radius > 0.0):
         raise DataError(f"radius: expected a finite number above 0, found {radius}")
+
+
+def _estimate(weighted: Floats, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
+    _check_radius(radius)
     if draws < 2:
         raise DataError(f"draws: expected at least 2 for a standard error, found {draws}")
     block = max(1, SIGNS_PER_BLOCK // len(weighted))

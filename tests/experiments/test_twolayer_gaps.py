@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,28 @@ def test_every_claim_gets_evidence_whatever_the_order_of_rows(rows):
     cells = {(row["loss"], row["queries"], row["documents"]) for row in found.gaps}
     assert len(cells) == len(found.gaps) == 3 * 8
     assert all(row["repetitions"] == row["certified"] == 6 for row in found.gaps)
+
+
+def test_where_there_is_no_gap_no_share_of_it_remains(rows):
+    asked = gaps.Settings.from_mapping(SMALL)
+    flat = [{**row, **dict.fromkeys(("empirical", "middle", "expected"), 0.3)} for row in rows]
+    flat = [{**row, "best_empirical": 0.2, "best_expected": 0.2} for row in flat]
+    found = {one.claim: one for one in gaps.join(asked, flat, 1).evidence}
+    assert set(found) == CLAIMS
+    assert found["two-vs-old"].not_run.startswith("No gap was found with the fewest documents")
+    some = [old if old["loss"] == "logistic" else new for old, new in zip(rows, flat, strict=True)]
+    [left] = [one for one in gaps.join(asked, some, 1).evidence if one.claim == "two-vs-old"]
+    assert [trial.setting["loss"] for trial in left.trials] == ["logistic"]
+
+
+def test_notes_say_how_often_a_bound_could_fail(rows):
+    found = gaps.join(gaps.Settings.from_mapping(SMALL), rows, 1)
+    largest = {row["loss"]: row["largest_loss"] for row in found.gaps}
+    assert largest == {"zero-one": 1.0, "hinge": 5.0, "logistic": pytest.approx(np.logaddexp(0.0, 4.0))}
+    for claim, bound in (("two-thm1", "bound"), ("two-thm2", "query_bound"), ("two-thm3", "document_bound")):
+        telling = sum(row[bound] < row["largest_loss"] for row in found.gaps)
+        [notes] = [one.notes for one in found.evidence if one.claim == claim]
+        assert f"below the largest loss in {telling} of 24 cells; in the others nothing could break it" in notes
 
 
 def test_slices_do_not_change_a_repetition(rows):
@@ -168,6 +192,9 @@ def test_statements():
     assert all(trial.values["largest_difference"] < 1e-12 for trial in evidence["two-eq6"])
     assert all(trial.values["relative_difference"] < 1e-5 for trial in evidence["two-budget"])
     assert found == statements.run(asked, 3)
+    small = dataclasses.replace(asked, budgets=(10,))
+    searches = [trial.setting for one in statements.run(small, 3).evidence for trial in one.trials]
+    assert [setting["n"] for setting in searches if "search" in setting] == [5, 5]  # two documents each
 
 
 def test_samplings_differ_in_what_they_say():
@@ -207,6 +234,9 @@ def test_samplings_differ_in_what_they_say():
         ({"documents": [1, 4]}, "twolayer.gaps.documents"),
         ({"more_queries": [8, 16]}, "twolayer.gaps.more_queries: expected a whole number >= 9, found 8"),
         ({"losses": ["hing"]}, "did you mean 'hinge'"),
+        ({"losses": []}, "twolayer.gaps.losses: expected at least one"),
+        ({"queries": [4], "more_queries": [16]}, "gaps.more_queries: expected three numbers together with queries"),
+        ({"documents": [2], "more_documents": [8]}, "gaps.more_documents: expected three numbers together with"),
         ({"delta": 1.0}, "twolayer.gaps.delta"),
         ({"radius": 0.0}, "twolayer.gaps.radius"),
         ({"slice": 2}, "did you mean 'slices'"),

@@ -53,6 +53,38 @@ def test_every_place_with_enough_long_lists_is_judged():
     assert found == tradeoff.join(asked, rows[::-1], 1)
 
 
+def test_the_error_of_measuring_is_part_of_the_intervals():
+    # One and the same ranker, on the fresh queries of every repetition: were they shared, no interval would know them.
+    asked = tradeoff.Settings.from_mapping({**SMALL, "budgets": [12, 24], "risk_queries": 1000, "slices": 1})
+    rows = tradeoff.measure(asked, [], 1, 0)
+    by_repetition = [{row["reference_error"] for row in rows if row["repetition"] == one} for one in range(4)]
+    assert all(len(found) == 1 for found in by_repetition)
+    assert len(set.union(*by_repetition)) > 1
+
+
+def test_the_excess_is_paired_by_repetition():
+    asked = tradeoff.Settings.from_mapping({**SMALL, "slices": 1})
+    place = {"dataset": "population", "features": 3, "budget": 12, "fold": 0}
+    rows = [
+        {
+            **place,
+            "repetition": r,
+            "queries": n,
+            "documents": m,
+            "error": 0.2 + 0.01 * r + 0.1 / m,
+            "reference_error": 0.2 + 0.01 * r,
+        }
+        for r in range(4)
+        for n, m in asked.splits(12)
+    ]
+    for row in tradeoff.join(asked, rows, 1).tradeoff:
+        assert row["excess"] == pytest.approx(0.1 / row["documents"])
+        assert row["excess_high"] - row["excess_low"] < 1e-9 < row["high"] - row["low"]
+    for row in rows:
+        row["reference_error"] = None
+    assert all(row["excess"] is None for row in tradeoff.join(asked, rows, 1).tradeoff)
+
+
 def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
     seen = []
     monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
+from pipeline_lib.reporting.figures import Figure, save
 from pipeline_lib.reporting.pages import twolayer, twolayer_budget, twolayer_gaps
 from pipeline_lib.reporting.results import ResultsFolder
 
@@ -40,6 +41,7 @@ def grid(gap: float) -> list[dict[str, object]]:
             **{f"{part}{end}": gap / (n * m) for part in parts for end in ("", "_low", "_high")},
             "gap_largest": gap / (n * m),
             "bound": 2.0,
+            "largest_loss": n / 10.0,
             "query_bound": 1.0,
             "document_bound": 1.0,
             **dict.fromkeys(twolayer_gaps.TERMS, 0.5),
@@ -53,30 +55,73 @@ def test_a_broken_bound_is_said(tmp_path: Path) -> None:
         twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0)))
     )
     assert "No repetition breaks it" in words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0))))
-    assert "1 cells break it" in words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(41.0))))
+    broken = words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(41.0))))
+    assert "1 of 5 cells break it, by up to 0.05" in broken
+    assert "no estimate" not in broken
+
+
+def test_how_often_the_bound_could_fail_is_said(tmp_path: Path) -> None:
+    said = words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0))))
+    assert "smaller than the largest loss, so that a gap could break it at all, in 3 of 5 cells" in said
+
+
+def drawn(blocks: tuple[object, ...]) -> list[Figure]:
+    [part] = blocks
+    assert isinstance(part, Subsection)
+    return [block for block in part.blocks if isinstance(block, Figure)]
+
+
+@pytest.mark.parametrize("gap", [0.0, -1.0])
+def test_a_page_without_gaps_is_written(tmp_path: Path, gap: float) -> None:
+    folder = written(tmp_path, twolayer_gaps.GAPS, grid(gap))
+    assert "no estimate" not in words(twolayer_gaps.gaps(folder))
+    folder = written(tmp_path, twolayer_gaps.LIMITS, limit_rows(0.1))
+    for figure in (*drawn(twolayer_gaps.gaps(folder)), *drawn(twolayer_gaps.limits(folder))):
+        assert "<svg" in save(figure, tmp_path / "figures")
+    older = [{"loss": "hinge", "queries": 10, "documents": m, **dict.fromkeys(GAP, gap), **BOUNDS} for m in (2, 4)]
+    folder = written(tmp_path, twolayer_gaps.OLDER, older)
+    assert "<svg" in save(drawn(twolayer_gaps.older(folder))[0], tmp_path / "figures")
+    assert "of the gap remains" not in words(twolayer_gaps.older(folder))
+
+
+def test_pictures_say_what_was_found_and_what_is_shown(tmp_path: Path) -> None:
+    falling = grid(1.0)
+    rising = [{**row, "centred_gap": row["queries"] * row["documents"]} for row in grid(1.0)]  # type: ignore[operator]
+    for rows, falls in ((falling, 4), (rising, 0)):
+        [heat] = drawn(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, rows)))
+        assert f"falls in {falls} of 4 steps" in heat.description
+        assert "less that of the population's best ranker" in heat.caption
+        results = written(tmp_path, twolayer_gaps.LIMITS, limit_rows(0.1))
+        against_queries, _ = drawn(twolayer_gaps.limits(results))
+        assert ("hinge from 0.05 to 0.00313" in against_queries.description) == bool(falls)
+        assert ("hinge from 20 to 320" in against_queries.description) != bool(falls)
+        assert "less that of the population's best ranker" in against_queries.caption
+
+
+GAP = ("gap", "gap_low", "gap_high")
+BOUNDS = dict.fromkeys(twolayer_gaps.KINDS, 1.0)
 
 
 def test_the_grid_is_full(tmp_path: Path) -> None:
     assert twolayer_gaps._full_grid(grid(1.0)) == ([10, 40], [2, 4])
 
 
-@pytest.mark.parametrize(("low", "said"), [(-0.1, "above 0 for 0 of 1."), (0.1, "above 0 for 1 of 1.")])
-def test_what_stays_is_counted(tmp_path: Path, low: float, said: str) -> None:
-    rows = [
-        {
-            "loss": "hinge",
-            "growing": axis,
-            "fixed": 2,
-            "limit": 0.2,
-            "limit_low": low,
-            "limit_high": 0.3,
-            "exponent": None,
-        }
-        for axis in ("queries", "documents")
-    ]
+def limit_rows(low: float) -> list[dict[str, object]]:
+    row = {"loss": "hinge", "limit": 0.2, "limit_low": low, "limit_high": 0.3}
+    row |= dict.fromkeys(("exponent", "exponent_low", "exponent_high"))
+    return [{**row, "growing": axis, "fixed": fixed} for axis, fixed in (("queries", 2), ("documents", 10))]
+
+
+@pytest.mark.parametrize(("low", "said", "left"), [(-0.1, "above 0 for 0 of 1.", False), (0.1, "1 of 1.", True)])
+def test_what_stays_is_counted(tmp_path: Path, low: float, said: str, left: bool) -> None:
     written(tmp_path, twolayer_gaps.GAPS, grid(1.0))
-    results = written(tmp_path, twolayer_gaps.LIMITS, rows)
-    assert said in words(twolayer_gaps.limits(results))
+    found = words(twolayer_gaps.limits(written(tmp_path, twolayer_gaps.LIMITS, limit_rows(low))))
+    assert said in found
+    assert ("no judging of documents mends" in found) == left
+
+
+DEPTHS = ("variance_documents", "variance_documents_low", "variance_documents_high")
+EXCESS = {"excess": 0.2, "excess_low": 0.1, "excess_high": 0.3}
 
 
 @pytest.mark.parametrize(("shift", "explained", "depth"), [(0.0, True, 4.0), (-2450.0, False, 2.0), (0.0, True, None)])
@@ -100,16 +145,26 @@ def test_the_growth_of_the_best_split_is_computed(
         }
         for c in (100, 10_000)
     ]
-    place = {"dataset": "population", "error": 0.5, "low": 0.4, "high": 0.6, "reference_error": 0.3}
+    place = {"dataset": "population", "error": 0.5, "low": 0.4, "high": 0.6, **EXCESS}
     curve = [
         {**place, "budget": c, "queries": n, "documents": c // n} for c in (100, 10_000) for n in (2, c // 4, c // 2)
     ]
+    # A data set has no excess, because nobody knows its best ranker.
+    best.append({**best[0], "dataset": "toy", **dict.fromkeys(DEPTHS)})
+    curve += [{**row, "dataset": "toy", **dict.fromkeys(EXCESS)} for row in curve if row["budget"] == 100]
     written(tmp_path, twolayer_budget.BEST, best)
     said = words(twolayer_budget.tradeoff(written(tmp_path, twolayer_budget.TRADEOFF, curve)))
-    assert "In 2 of 2 cases both ends are worse" in said
+    assert "In 3 of 3 cases both ends are worse" in said
+    of_population, of_toy = drawn(twolayer_budget.tradeoff(ResultsFolder.at(tmp_path)))
+    assert "in excess" in of_population.caption
+    assert "in excess" not in of_toy.caption
+    for figure in (of_toy, of_population):
+        assert "<svg" in save(figure, tmp_path / "figures")
     assert "to the power 1.00, n* as C to the power 0.50" in said
     assert ("errors favour shallower judging" in said) == explained
-    assert ("by it 4.00 documents per query" in said) == (depth == 4.0)
+    assert ("By the variance of the gradients, over queries, documents and pairs, 4.00 documents" in said) == (
+        depth == 4.0
+    )
     assert ("that is inside the interval" in said) == (depth == 4.0)
     assert ("that is outside the interval" in said) == (depth == 2.0)
 
@@ -164,12 +219,11 @@ def test_averages_say_how_far_apart(tmp_path: Path) -> None:
     ]
     said = words(twolayer.averages(written(tmp_path, twolayer.IDENTITIES, rows)))
     assert "to within 2.0 standard errors" in said
-    assert "up to m = 5 with a largest difference of 2e−15" in said
+    assert "Equation 6" in said
+    assert "differ by at most 2e−15 up to m = 5" in said
 
 
 def test_figures_are_drawn(tmp_path: Path) -> None:
-    from pipeline_lib.reporting.figures import Figure, save
-
     results = written(tmp_path, twolayer_gaps.GAPS, grid(1.0))
     [part] = twolayer_gaps.gaps(results)
     assert isinstance(part, Subsection)

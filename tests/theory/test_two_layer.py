@@ -115,6 +115,27 @@ def test_the_whole_plan_is_the_best_of_all_even_ones(documents):
     assert terms.total == pytest.approx(best)
 
 
+@pytest.mark.parametrize(("v", "c1", "delta"), [(1, 0.02, 0.05), (1, 0.3, 0.05), (20, 2.0, 1e-9), (3, 0.1, 0.5)])
+def test_the_whole_plan_is_the_best_whatever_the_constants(v, c1, delta):
+    for documents in (4, 9, 60, 301):
+        _, terms = two_layer.whole_budget(documents, v, delta, c1)
+        pairs, best = documents // 2, math.inf
+        for n in range(1, pairs + 1):
+            plan = [2 * (pairs // n + (i < pairs % n)) for i in range(n)]
+            plan[-1] += documents % 2
+            best = min(best, two_layer.bound(plan, two_layer.vc(v, c1), 1.0, delta).total)
+        assert terms.total == pytest.approx(best, rel=1e-12)
+
+
+def test_a_budget_of_any_size_has_a_whole_plan():
+    documents = 10**12 + 1
+    lengths, terms = two_layer.whole_budget(documents, 46, 0.05)
+    assert lengths.sum() == documents
+    plan = two_layer.budget(documents, 46, 0.05)
+    assert len(lengths) == pytest.approx(plan.queries, rel=1e-3)
+    assert terms.total == pytest.approx(two_layer.even_bound(plan.queries, documents, 46, 0.05).total, rel=1e-6)
+
+
 def test_uneven_pairs_are_not_better():
     # All ways to give 12 pairs to 3 queries
     best = two_layer.bound([8, 8, 8], two_layer.vc(3), 1.0, 0.05).total
@@ -144,10 +165,20 @@ def test_pairs_that_overlap_would_not_do():
         (lambda: two_layer.bound([2], two_layer.vc(2), math.inf, 0.1), "loss_bound"),
         (lambda: two_layer.bound([2], lambda k: math.nan, 1.0, 0.1), "complexity: expected a finite number"),
         (lambda: two_layer.informative_from(lambda k: 2.0, 1.0, 0.1), "found none up to"),
-        (lambda: two_layer.query_layer(0, two_layer.vc(2), 1.0, 0.1), "n_queries: expected at least 1"),
+        (lambda: two_layer.query_layer(0, two_layer.vc(2), 1.0, 0.1), "n_queries: expected a whole number"),
+        (lambda: two_layer.query_layer(2.5, two_layer.vc(2), 1.0, 0.1), "n_queries: expected a whole number"),
+        (lambda: two_layer.pooled_document_layer(-1, 4, two_layer.vc(2), 1.0, 0.1), "n_queries: expected a whole"),
         (lambda: two_layer.budget(1, 2, 0.1), "at least 2 documents, found 1"),
         (lambda: two_layer.budget(100, 2, 0.1, c1=0.0), "c1: expected a finite number above 0, found 0"),
-        (lambda: two_layer.budget(100, 0, 0.1), "vc_dimension: expected at least 1"),
+        (lambda: two_layer.budget(100, 0, 0.1), "vc_dimension: expected a whole number of at least 1"),
+        (lambda: two_layer.budget(100, math.nan, 0.1), "vc_dimension: expected a whole number of at least 1"),
+        (lambda: two_layer.budget(100, math.inf, 0.1), "vc_dimension: expected a whole number of at least 1"),
+        (lambda: two_layer.vc(math.nan), "vc_dimension: expected a whole number of at least 1, found nan"),
+        (lambda: two_layer.vc(3)(0), "k: expected a whole number of at least 1, found 0"),
+        (lambda: two_layer.sauer_massart(3)(0), "k: expected a whole number of at least 1, found 0"),
+        (lambda: two_layer.whole_budget(10.5, 2, 0.1), "documents: expected a whole number of at least 2, found 10.5"),
+        (lambda: two_layer.allocation_by_search(3, 4, 2, 0.1, [1, 1, 2]), "queries: expected 1 to 2"),
+        (lambda: two_layer.allocation_by_search(0, 4, 2, 0.1, []), "queries: expected 1 to 2"),
         (lambda: two_layer.even_bound(60, 100, 2, 0.1), "queries: expected 1 to 50"),
         (lambda: two_layer.allocation_by_search(3, 60, 2, 0.1, [1.0, 2.0]), "3 positive shares"),
         (lambda: disjoint_pairs.over_pairs([[1.0]]), "2 to 9 documents"),

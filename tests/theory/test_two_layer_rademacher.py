@@ -89,3 +89,42 @@ def test_errors():
         rademacher.ordinary(np.ones((0, 1)), 1.0, 10, np.random.default_rng(0))
     with pytest.raises(DataError, match="largest slope"):
         rademacher.contracted(1.0, 2, pair_losses.get("zero-one"), 1.0)
+
+
+def test_lists_are_taken_for_arrays():
+    pairs = rademacher.disjoint_pairs([[1.0], [2.0], [4.0]], [0, 1, 1], [0, 3])
+    assert pairs.differences.tolist() == [[1.0]]
+    assert rademacher.exactly([[1.0], [1.0]], [1.0, 1.0], 2.0) == 2.0
+    assert rademacher.ordinary([[1.0]], 1.0, 10, np.random.default_rng(0)).estimate == 2.0
+
+
+HINGE = pair_losses.get("hinge")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda rng: rademacher.disjoint_pairs(np.ones((4, 1)), [1, 0], [0, 4]), "y: expected a number for each of 4"),
+        (lambda rng: rademacher.disjoint_pairs(np.ones((2, 1)), [np.nan, 0], [0, 2]), "y: expected a number for each"),
+        (lambda rng: rademacher.disjoint_pairs(np.ones(4), [1, 0, 1, 0], [0, 4]), r"X: expected shape \(N, d\)"),
+        (lambda rng: rademacher.disjoint_pairs(np.ones((2, 1)), [1, 0], [0, 4]), "offsets: expected whole numbers"),
+        (lambda rng: rademacher.disjoint_pairs(np.ones((4, 1)), [1, 0, 1, 0], [0, 2]), "offsets: expected whole"),
+        (lambda rng: rademacher.Pairs(np.ones((3, 1)), np.zeros(2, int)), "owner: expected the query of each of 3"),
+        (lambda rng: rademacher.Pairs(np.ones((2, 1)), np.array([0, 2])), "owner: expected the query of each of 2"),
+        (
+            lambda rng: rademacher.two_layer(rademacher.Pairs(np.ones((0, 1)), np.zeros(0, int)), 1.0, 10, rng),
+            "at least one pair",
+        ),
+        (lambda rng: rademacher.ordinary(np.full((2, 1), np.nan), 1.0, 10, rng), "differences: expected finite"),
+        (lambda rng: rademacher.ordinary(np.ones(3), 1.0, 10, rng), r"at least one pair, shape \(P, d\), found"),
+        (lambda rng: rademacher.exactly(np.ones((3, 1)), np.ones(2), 1.0), "weights: expected a finite number for"),
+        (lambda rng: rademacher.exactly(np.ones((1, 1)), np.ones(1), -1.0), "radius: expected a finite number above 0"),
+        (lambda rng: rademacher.contracted(0.1, 0, HINGE, 1.0), "k: expected a whole number of at least 1, found 0"),
+        (lambda rng: rademacher.contracted(np.nan, 2, HINGE, 1.0), "linear: expected a finite number >= 0, found nan"),
+        (lambda rng: rademacher.contracted(0.1, 2, HINGE, -1.0), "score_bound: expected a finite number >= 0"),
+        (lambda rng: rademacher.contracted(0.1, 2, pair_losses.get("exponential"), 1000.0), "exponential: expected"),
+    ],
+)
+def test_wrong_samples_are_named(call, message):
+    with pytest.raises(DataError, match=message):
+        call(np.random.default_rng(0))

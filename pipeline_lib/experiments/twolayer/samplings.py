@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.twolayer import risks
-from pipeline_lib.experiments.twolayer.gaps import mean_interval
+from pipeline_lib.experiments.twolayer.gaps import CENTRED, mean_interval
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
@@ -104,7 +104,7 @@ def _columns(interval: Interval) -> dict[str, float]:
 NOTES = {
     "two-nm-sampling": "Two-layer less (n, m). Lengths: different numbers of documents beside equal ones with the "
     "same mean. Dependence: documents of one query beside elements independent of each other. With equal lengths and "
-    "tasks for queries the two samplings have one law.",
+    "tasks for queries the two samplings have one law. " + CENTRED,
 }
 
 

@@ -217,7 +217,7 @@ def _budget_trials(asked: Settings, seed: int, plans: list[dict[str, Any]]) -> l
         difference = abs(row["queries_by_search"] / row["queries"] - 1.0)
         trials.append(Trial(setting, {"relative_difference": difference}, PLANS))
     # Uneven plans, for a class of every capacity: where does the search end from a random start?
-    n, delta, c1 = 12, asked.deltas[-1], asked.c1[0]
+    n, delta, c1 = min(12, asked.budgets[-1] // 2), asked.deltas[-1], asked.c1[0]
     for v in asked.vc_dimensions:
         rng = generator(seed, "twolayer-statements", "uneven", v)
         found = two_layer.allocation_by_search(n, asked.budgets[-1], v, delta, rng.uniform(0.2, 1.0, n), c1)

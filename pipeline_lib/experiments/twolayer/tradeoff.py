@@ -66,7 +66,7 @@ class Settings:
     repetitions, data_repetitions : int
         On the population; on every fold of a data set.
     risk_queries : int
-        Fresh queries that measure the true error.
+        Fresh queries that measure the true error, others in every repetition.
     reference_queries : int
         Queries on which the ranker is found to which training tends on the population; the error in excess of its is
         reported.
@@ -158,10 +158,12 @@ def measure(asked: Settings, folds: Iterable[Fold], seed: int, part: int) -> lis
 def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
     population = Population(PopulationSettings.from_mapping(asked.population))
     loss, features = pair_losses.get(asked.loss), population.settings.features
-    pool = risks.Pool.of(population.draw(asked.risk_queries, generator(seed, "twolayer-tradeoff", "pool"), 2))
     best = _reference(asked, population, seed)
     rows = []
     for repetition in range(part, asked.repetitions, asked.slices):
+        # Splits differ by less than a pool tells apart: one for every repetition puts its error into the intervals.
+        rng = generator(seed, "twolayer-tradeoff", "pool", repetition)
+        pool = risks.Pool.of(population.draw(asked.risk_queries, rng, 2))
         for budget in asked.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition)
             splits = asked.splits(budget)
@@ -231,11 +233,12 @@ def _rows(
 def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
     """Tables and evidence from the rows of all slices."""
     places: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    references: dict[tuple[str, int, int], float | None] = {}
+    references: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in sorted(rows, key=lambda row: (row["fold"], row["repetition"], row["documents"])):
         place = row["dataset"], row["features"], row["budget"]
         places[place][row["documents"]].append(row["error"])
-        references[place] = row["reference_error"]
+        if row["reference_error"] is not None:
+            references[place][row["documents"]].append(row["reference_error"])
     tradeoff, best, trials = [], [], []
     by_variance = _depth_by_variance(asked, seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
@@ -246,19 +249,22 @@ def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
         for (m, found), bound in zip(errors.items(), terms, strict=True):
             error = mean_interval(found)
             split: dict[str, Any] = {"queries": budget // m, "documents": m, "repetitions": repetitions, "bound": bound}
-            split["reference_error"] = references[dataset, features, budget]
-            tradeoff.append({**on, **split, "error": error.value, "low": error.low, "high": error.high})
+            known = references[dataset, features, budget].get(m)
+            excess = None if known is None else mean_interval(found - np.array(known))
+            split |= {"error": error.value, "low": error.low, "high": error.high}
+            tradeoff.append({**on, **split, **_columns("excess", excess)})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
         predicted = two_layer.budget(budget, features, asked.delta, asked.c1).queries
         one = _compared(errors, budget, predicted, rng, joint_level(2 * len(places)))
         judged = by_variance if dataset == POPULATION else None
-        best.append({**on, **_flat(one), **_variance_columns(judged)})
+        best.append({**on, **_flat(one), **_columns("variance_documents", judged)})
         trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
     return Results(tradeoff, best, [Evidence("two-tradeoff", tuple(trials), NOTES["two-tradeoff"])])
 
 
 NOTES = {
-    "two-tradeoff": "Pairwise 0-1 error on fresh queries, or on the test queries of every fold. Intervals are of "
+    "two-tradeoff": "Pairwise 0-1 error on fresh queries, others in every repetition, or on the test queries of every "
+    "fold that has C/2 training queries with C/2 documents; budgets for which none has are left out. Intervals are of "
     "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
     "other, and hold with 95 % all together; that of the best n is by the bootstrap over repetitions. On data sets all "
     "splits draw from the same queries, long enough for the deepest, and intervals are for these data, not for others "
@@ -302,11 +308,11 @@ def _best_queries(errors: Mapping[int, Floats], budget: int, rng: np.random.Gene
     return Interval(best, min(best, float(low)), max(best, float(high)))
 
 
-def _variance_columns(depth: Interval | None) -> dict[str, float | None]:
-    names = ("variance_documents", "variance_documents_low", "variance_documents_high")
-    return (
-        dict.fromkeys(names) if depth is None else dict(zip(names, (depth.value, depth.low, depth.high), strict=True))
-    )
+def _columns(name: str, interval: Interval | None) -> dict[str, float | None]:
+    names = (name, f"{name}_low", f"{name}_high")
+    if interval is None:
+        return dict.fromkeys(names)
+    return dict(zip(names, (interval.value, interval.low, interval.high), strict=True))
 
 
 def _shifted(difference: Interval, level: float) -> Interval:

@@ -75,7 +75,7 @@ def samplings(results: ResultsFolder) -> tuple[Block, ...]:
         SAMPLINGS,
         columns,
         cells,
-        ["Means ± half of their 95 % intervals."],
+        [f"{twolayer_gaps.CENTRED}, ± half of its 95 % interval."],
     )
     return (Subsection("twolayer-samplings-part", "Two-layer and (n, m)-sampling", (Paragraph(words), table)),)
 
@@ -100,9 +100,9 @@ def averages(results: ResultsFolder) -> tuple[Block, ...]:
         "Theorems 2 and 3 rest on the two-layer Rademacher average of Definition 3: with two documents per query or "
         "with a single query it should be the ordinary average of as many pairs. Monte Carlo agrees with the "
         "ordinary average, and on tiny samples with the exact mean over all signs, to within "
-        f"{max(row['difference'] for row in mine):.1f} standard errors. Equation 6, an average over all pairs as one "
-        f"over permutations of disjoint pairs, holds up to m = {max(row['m'] for row in equation)} with a largest "
-        f"difference of {scientific(max(row['difference'] for row in equation)).text}."
+        f"{max(row['difference'] for row in mine):.1f} standard errors. The two sides of Equation 6, an average over "
+        "all pairs and one over permutations of disjoint pairs, differ by at most "
+        f"{scientific(max(row['difference'] for row in equation)).text} up to m = {max(row['m'] for row in equation)}."
     )
     columns = [
         Column("case", "Sample", "left"),

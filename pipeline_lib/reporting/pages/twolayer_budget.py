@@ -66,7 +66,8 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
     notes = [
         "Best n: of the smallest mean error, its interval by the bootstrap over repetitions. By variance: to first "
         "order for large C, on the population only. Errors of the ends ± half of the interval of their paired "
-        "difference from the inner split; these intervals hold with 95 % all together."
+        "difference from the inner split; these intervals hold with 95 % all together. A budget takes part on a data "
+        "set where a fold has C/2 training queries with C/2 documents."
     ]
     table = simple("twolayer-best-splits", "Best splits of a budget", BEST, columns, cells, notes)
     blocks: tuple[Block, ...] = (Paragraph(words), formula, Paragraph(found), *figures, table)
@@ -95,7 +96,7 @@ def _growth(best: Sequence[Row]) -> str:
         return said
     inside = last["best_queries_low"] <= last["budget"] / depth <= last["best_queries_high"]
     return said + (
-        " The variance of the gradients, over queries, documents and pairs, tells more than the bound: by it "
+        " By the variance of the gradients, over queries, documents and pairs, "
         f"{depth:.2f} documents per query are best [{last['variance_documents_low']:.2f}, "
         f"{last['variance_documents_high']:.2f}] whatever the budget, if only it is large; for C = {last['budget']:,} "
         f"that is {'inside' if inside else 'outside'} the interval of the measured optimum."
@@ -106,11 +107,14 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
     mine = sorted((row for row in rows if row["dataset"] == dataset), key=lambda row: row["queries"])
     chosen = sorted((row for row in best if row["dataset"] == dataset), key=lambda row: row["budget"])
     # On the population the error is known to which training tends: what exceeds it is drawn.
-    in_excess = all(row["reference_error"] is not None for row in mine)
+    in_excess = all(row["excess"] is not None for row in mine)
+    positive = in_excess and all(row["excess"] > 0.0 for row in mine)
     series: dict[str, list[Band]] = {}
     marks: dict[str, list[tuple[float, float]]] = {}
     for one in chosen:
-        points = [_excess(row) if in_excess else _error(row) for row in mine if row["budget"] == one["budget"]]
+        points = [
+            _excess(row, positive) if in_excess else _error(row) for row in mine if row["budget"] == one["budget"]
+        ]
         series[f"C = {one['budget']:,}"] = points
         for name, queries in _marked(one).items():
             marks.setdefault(name, []).append((queries, _between(points, queries)))
@@ -126,7 +130,7 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
             f"C = {row['budget']}: lowest at {row['best_queries']:.0f} queries, n* = {row['predicted_queries']:.0f}"
             for row in chosen
         ),
-        draw=partial(line_plot, series, xlabel="queries, n", ylabel=what, log="xy" if in_excess else "x", marks=marks),
+        draw=partial(line_plot, series, xlabel="queries, n", ylabel=what, log="xy" if positive else "x", marks=marks),
     )
 
 
@@ -141,9 +145,9 @@ def _error(row: Row) -> Band:
     return row["queries"], row["error"], row["low"], row["high"]
 
 
-def _excess(row: Row) -> Band:
-    reference = row["reference_error"]
-    return banded(row["queries"], row["error"] - reference, row["low"] - reference, row["high"] - reference)
+def _excess(row: Row, positive: bool) -> Band:
+    point = row["queries"], row["excess"], row["excess_low"], row["excess_high"]
+    return banded(*point) if positive else point
 
 
 def _between(points: Sequence[Band], x: float) -> float:
@@ -192,7 +196,8 @@ def capacity(results: ResultsFolder) -> tuple[Block, ...]:
         title="The best number of queries by the bound",
         caption=f"n* for a budget of {budget:,} documents",
         source=PLANS,
-        description="All lines fall with V; a higher confidence lies above a lower one.",
+        description=f"With the capacity V, n* {'falls' if falls else 'does not always fall'}; with the confidence, it "
+        f"{'grows' if grows else 'does not always grow'}.",
         draw=partial(line_plot, series, xlabel="VC dimension, V", ylabel="n*", log="x"),
     )
     blocks: tuple[Block, ...] = (Paragraph(words), figure, *_informative(mine, deltas[len(deltas) // 2]))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Subsection
-from pipeline_lib.reporting.figures import Figure, banded, heat_maps, line_plot
+from pipeline_lib.reporting.figures import Band, Figure, banded, heat_maps, line_plot
 from pipeline_lib.reporting.results import ResultsFolder, Row
 from pipeline_lib.reporting.tables import (
     Cell,
@@ -37,6 +37,9 @@ KINDS = {
     "query_level": "queries only (2.3)",
     "document_level": "documents only (2.2)",
 }
+SHOWN = {"gap": "measured gap", **KINDS}
+# What heat maps, lines and limits are of.
+CENTRED = "Mean gap, less that of the population's best ranker on the same samples, which is 0 in the mean"
 TERMS = {
     "query_complexity": "Queries: complexity",
     "query_concentration": "Queries: concentration",
@@ -48,7 +51,7 @@ TERMS = {
 def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     """Gap, its two layers and the four terms of the bound over the grid."""
     needed = ["loss", "queries", "documents", "centred_gap", "gap_largest", "bound", "query_bound", "document_bound"]
-    needed += ["repetitions", "certified"]
+    needed += ["largest_loss", "repetitions", "certified"]
     rows = results.rows(GAPS, columns=[*needed, *TERMS])
     if not rows:
         return ()
@@ -56,9 +59,6 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     grid_n, grid_m = _full_grid(rows)
     by = {(row["loss"], row["queries"], row["documents"]): row for row in rows}
     panels = {loss: [[by[loss, n, m]["centred_gap"] for m in grid_m] for n in grid_n] for loss in losses}
-    closest = min(rows, key=lambda row: row["bound"] - row["gap_largest"])
-    broken = sum(row["gap_largest"] > row["bound"] for row in rows)
-    held = "No repetition breaks it" if not broken else f"{broken} cells break it"
     steps = [
         falls
         for one in panels.values()
@@ -74,17 +74,17 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
         "minimisers of the training risk."
     )
     bound = (
-        f"Theorem 1 bounds the gap by four terms, two a layer. {held}: over {len(rows)} cells the largest gap of "
-        f"{rows[0]['repetitions']} repetitions stays {closest['bound'] - closest['gap_largest']:.2f} or more below. "
-        f"It is no estimate of the gap, being {_least_ratio(rows):.0f} times as large or more. What it says of the "
-        "roles of n and m is looked at below."
+        f"Theorem 1 bounds the gap by four terms, two a layer. {_held(rows)} The bound is smaller than the largest "
+        "loss, so that a gap could break it at all, in "
+        f"{sum(row['bound'] < row['largest_loss'] for row in rows)} of {len(rows)} cells. What it says of the roles of "
+        "n and m is looked at below."
     )
     figure = Figure(
         name="twolayer-gaps",
         title="The gap between expected and training risk",
-        caption="Mean gap over repetitions, by number of queries n and documents per query m",
+        caption=f"{CENTRED}, by number of queries n and documents per query m",
         source=GAPS,
-        description="The gap falls along both axes, for every loss.",
+        description=f"From cell to cell the gap falls in {sum(steps)} of {len(steps)} steps.",
         draw=partial(_heat, panels, grid_n, grid_m),
     )
     return (
@@ -96,8 +96,17 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     )
 
 
-def _least_ratio(rows: Sequence[Row]) -> float:
-    return min(float(row["bound"] / row["gap_largest"]) for row in rows if row["gap_largest"] > 0.0)
+def _held(rows: Sequence[Row]) -> str:
+    least = min(row["bound"] - row["gap_largest"] for row in rows)
+    if least < 0.0:
+        broken = sum(row["gap_largest"] > row["bound"] for row in rows)
+        return f"{broken} of {len(rows)} cells break it, by up to {-least:.2f}."
+    held = (
+        f"No repetition breaks it: over {len(rows)} cells the largest gap of {rows[0]['repetitions']} repetitions "
+        f"stays {least:.2f} or more below."
+    )
+    times = min((row["bound"] / row["gap_largest"] for row in rows if row["gap_largest"] > 0.0), default=0.0)
+    return f"{held} It is no estimate of the gap, being {times:.0f} times as large or more." if times > 2.0 else held
 
 
 def _heat(
@@ -167,19 +176,27 @@ def _layers(
         groups.append(Group(loss, tuple(cells)))
     few_documents, many_documents = corners[0], corners[1]
     shares = [
-        sorted(by[(loss, *place)]["document_error"] / by[(loss, *place)]["gap"] for loss in losses)
+        sorted(_share(by[(loss, *place)]) for loss in losses if by[(loss, *place)]["gap"] > 0.0)
         for place in (few_documents, many_documents)
     ]
+    parts = ""
+    if all(shares):
+        parts = (
+            f"At {few_documents[0]} queries the layer of documents makes up {_range(shares[0])} of the gap with "
+            f"{few_documents[1]} documents per query and {_range(shares[1])} with {many_documents[1]}. "
+        )
     words = (
         "The middle risk, over all documents of the sampled queries, splits the gap in two: what comes from having "
         "few queries, and what comes from having few documents of them. "
-        f"At {few_documents[0]} queries the layer of documents makes up {_range(shares[0])} of the gap with "
-        f"{few_documents[1]} documents per query and {_range(shares[1])} with {many_documents[1]}. Theorems 2 and 3 "
-        "bound the two layers apart."
+        f"{parts}Theorems 2 and 3 bound the two layers apart."
     )
     notes = ("Means over repetitions ± half of their 95 % intervals.",)
     caption = "The gap by layer, at the corners of the grid"
     return Paragraph(words), Table("twolayer-layers", caption, GAPS, columns, tuple(groups), notes)
+
+
+def _share(row: Row) -> float:
+    return float(row["document_error"] / row["gap"])
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -202,13 +219,13 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
     stays = {axis: [row for row in rows if row["growing"] == axis] for axis in ("documents", "queries")}
     above = {axis: sum(row["limit_low"] > 0.0 for row in mine) for axis, mine in stays.items()}
     n, m = stays["documents"][0]["fixed"], stays["queries"][0]["fixed"]
+    left = ": few queries leave an error that no judging of documents mends" if above["documents"] else ""
     words = (
         "Discussion 2 says that the bound goes to 0 only if queries and documents both grow, and that otherwise an "
         "error of the other layer always stays. Two lines through the grid test it. "
         f"At {n} queries and ever more documents the gap levels off above 0 for {above['documents']} of "
-        f"{len(stays['documents'])} losses: few queries leave an error that no judging of documents mends. At {m} "
-        f"documents and ever more queries the fitted limit is above 0 for {above['queries']} of "
-        f"{len(stays['queries'])}."
+        f"{len(stays['documents'])} losses{left}. At {m} documents and ever more queries the fitted limit is above 0 "
+        f"for {above['queries']} of {len(stays['queries'])}."
     )
     why = (
         "Why does the gap go to 0 with the number of queries alone? The training risk is an average over independent "
@@ -244,7 +261,9 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
         "Limits: gap = limit + b/x + c/x² through the four largest x; the intervals hold with 95 % all together. "
         "Exponents: of the whole line, −1 for 1/x."
     ]
-    figures = tuple(_line(measured, axis, fixed) for axis, fixed in (("queries", m), ("documents", n)))
+    figures = [_line(measured, "queries", m)]
+    if any(row["queries"] == n and row["centred_gap"] > 0.0 for row in measured):
+        figures.append(_line(measured, "documents", n))
     table = simple(
         "twolayer-limits", "Where the gap goes when one of the two grows alone", LIMITS, columns, cells, notes
     )
@@ -258,29 +277,41 @@ def _other(axis: str) -> str:
 
 def _line(rows: Sequence[Row], axis: str, fixed: int) -> Figure:
     other = {"queries": "documents", "documents": "queries"}[axis]
-    series = {}
+    lines = {}
     for loss in dict.fromkeys(row["loss"] for row in rows):
-        mine = sorted((row for row in rows if row["loss"] == loss and row[other] == fixed), key=lambda row: row[axis])
-        series[loss] = [
-            banded(row[axis], row["centred_gap"], row["centred_gap_low"], row["centred_gap_high"])
-            for row in mine
-            if row["centred_gap"] > 0.0
-        ]
+        mine = [row for row in rows if row["loss"] == loss and row[other] == fixed]
+        lines[loss] = sorted(mine, key=lambda row: row[axis])
+    series = {loss: _positive(line, axis, "centred_gap") for loss, line in lines.items()}
     if axis == "queries":
         # What levels off when queries grow alone is the bound.
-        loss = "hinge" if "hinge" in series else next(iter(series))
-        mine = sorted((row for row in rows if row["loss"] == loss and row[other] == fixed), key=lambda row: row[axis])
-        series[f"Theorem 1, {loss}"] = [(row[axis], *[row["bound"]] * 3) for row in mine]
+        loss = "hinge" if "hinge" in lines else next(iter(lines))
+        series[f"Theorem 1, {loss}"] = [(row[axis], *[row["bound"]] * 3) for row in lines[loss]]
     letter = {"queries": "queries, n", "documents": "documents per query, m"}[axis]
     beside = f"{fixed} {'queries' if axis == 'documents' else 'documents per query'}"
+    means = {loss: [row["centred_gap"] for row in line] for loss, line in lines.items()}
+    ends = ", ".join(f"{loss} from {line[0]:.3g} to {line[-1]:.3g}" for loss, line in means.items())
     return Figure(
         name=f"twolayer-gap-against-{axis}",
         title=f"The gap against the number of {axis}, with {beside}",
-        caption="Mean gap with its 95 % interval",
+        caption=f"{CENTRED}, with its 95 % interval{_not_drawn(itertools.chain(*means.values()))}",
         source=GAPS,
-        description="With documents the gap becomes flat; with queries it keeps falling, and the bound becomes flat.",
-        draw=partial(line_plot, series, xlabel=letter, ylabel="gap, bound" if axis == "queries" else "gap", log="xy"),
+        description=f"Mean gap from the fewest to the most {axis}: {ends}.",
+        draw=partial(
+            line_plot,
+            {name: points for name, points in series.items() if points},
+            xlabel=letter,
+            ylabel="gap, bound" if axis == "queries" else "gap",
+            log="xy",
+        ),
     )
+
+
+def _positive(rows: Sequence[Row], axis: str, name: str) -> list[Band]:
+    return [banded(row[axis], row[name], row[f"{name}_low"], row[f"{name}_high"]) for row in rows if row[name] > 0.0]
+
+
+def _not_drawn(means: Iterable[float]) -> str:
+    return "" if all(mean > 0.0 for mean in means) else "; means of 0 and below have no place on the axis"
 
 
 def older(results: ResultsFolder) -> tuple[Block, ...]:
@@ -290,25 +321,32 @@ def older(results: ResultsFolder) -> tuple[Block, ...]:
         return ()
     loss = rows[0]["loss"] if all(row["loss"] != "hinge" for row in rows) else "hinge"
     mine = [row for row in rows if row["loss"] == loss]
-    series = {"measured gap": [banded(row["documents"], row["gap"], row["gap_low"], row["gap_high"]) for row in mine]}
+    points = _positive(mine, "documents", "gap")
+    series = {"measured gap": points} if points else {}
     series |= {title: [(row["documents"], *[row[name]] * 3) for row in mine] for name, title in KINDS.items()}
     first, last = mine[0], mine[-1]
-    left = {name: last[name] / first[name] for name in ("gap", *KINDS)}
-    further = left["document_level"] < left["gap"]
-    falls = ": it falls on where the gap levels off, counting every document as new evidence" if further else ""
+    left = {name: last[name] / first[name] for name in KINDS}
+    gap, falls = "", ""
+    if first["gap"] > 0.0:
+        gap = f", {100 * last['gap'] / first['gap']:.1f} % of the gap remains"
+        if left["document_level"] < last["gap"] / first["gap"]:
+            falls = ": it falls further than the gap, counting every document as new evidence"
     words = (
         f"How do bounds that know one layer only compare? At {first['queries']} queries and from {first['documents']} "
-        f"to {last['documents']} documents per query ({loss} loss), {100 * left['gap']:.1f} % of the gap remains. The "
-        f"bound for queries as wholes keeps {100 * left['query_level']:.0f} %: documents do not enter it. The bound "
-        f"for independent documents keeps {100 * left['document_level']:.1f} %{falls}. Theorem 1 keeps "
+        f"to {last['documents']} documents per query ({loss} loss){gap}. The bound for queries as wholes keeps "
+        f"{100 * left['query_level']:.0f} %: documents do not enter it. The bound for independent documents keeps "
+        f"{100 * left['document_level']:.1f} %{falls}. Theorem 1 keeps "
         f"{100 * left['two_layer']:.0f} %, down to its layer of queries."
     )
     figure = Figure(
         name="twolayer-older-bounds",
         title=f"Three kinds of bound and the gap against documents per query, with {first['queries']} queries",
-        caption=f"Bounds that hold with the same probability, {loss} loss",
+        caption=f"Bounds that hold with the same probability, {loss} loss; the gap as above, with its 95 % interval"
+        + _not_drawn(row["gap"] for row in mine),
         source=OLDER,
-        description="The bound for queries is flat, that for documents falls on, the two-layer bound levels off.",
+        description="From the fewest to the most documents: "
+        + ", ".join(f"{title} from {first[name]:.3g} to {last[name]:.3g}" for name, title in SHOWN.items())
+        + ".",
         draw=partial(line_plot, series, xlabel="documents per query, m", ylabel="bound, gap", log="xy"),
     )
     return (Subsection("twolayer-older-part", "The bounds that stood before", (Paragraph(words), figure)),)
