@@ -12,6 +12,9 @@ import yaml
 from pipeline_lib.configuration import IDENTITY
 from pipeline_lib.files import write_text
 
+CONTROLS = ("random", "file-order", "ideal", "best-feature")
+"""Algorithms that tell how good a value is; the report sets them apart from learners."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
@@ -46,7 +49,7 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "algorithm": model["algorithm"],
         "surrogate": model.get("surrogate"),
         "options": model.get("options", {}),
-        "control": model["algorithm"] in ("random", "ideal", "best-feature"),
+        "control": model["algorithm"] in CONTROLS,
         "settings": {**defaults, **overrides},
         "published": model.get("published"),
     }

@@ -1,4 +1,4 @@
-"""Which rankers tell how good a measured value is? Random, ideal, and the best single feature."""
+"""Which rankers tell how good a measured value is? Random, ideal, the file's own order, and the best single feature."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ def train_random(train: RankingData, validation: RankingData, settings: Mapping[
     _no_settings("random", settings)
     axes = tuple(seed) if isinstance(seed, tuple | list) else (int(seed),)
     return Trained(RandomModel(axes), {"seed": list(axes)})
+
+
+def train_file_order(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """A ranker with w = 0, which leaves documents in the order of the file, as every tie does; no settings.
+
+    Files need not list documents at random: this is what a learner that ends at w = 0 is worth.
+    """
+    _no_settings("file-order", settings)
+    return Trained(LinearModel.of(np.zeros(train.n_features)), {})
 
 
 def train_ideal(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:

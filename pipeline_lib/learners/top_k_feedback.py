@@ -398,7 +398,7 @@ def _check_kind(loss: Surrogate, known: Mapping[str, int]) -> None:
     if getattr(loss, "margin", 1.0) != 1.0:
         raise DataError(f"{loss.name}: expected margin 1, found {getattr(loss, 'margin')}")  # noqa: B009
     if loss.name == "smooth-dcg" and (getattr(loss, "k") != 1 or getattr(loss, "sign") == "regret"):  # noqa: B009
-        raise DataError("smooth-dcg: expected the published loss, k = 1, with sign 'descent' or 'as-printed'")
+        raise DataError("smooth-dcg: expected the published loss, k = 1, with sign 'ascent' or 'as-printed'")
 
 
 def _check_order(loss: Surrogate, k: int) -> None:

@@ -13,7 +13,7 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats, Norm, check_list
 from pipeline_lib.surrogates.dcg import discounts
 
-Sign = Literal["descent", "regret", "as-printed"]
+Sign = Literal["ascent", "regret", "as-printed"]
 
 
 class SmoothDCG(AnnealableSurrogate):
@@ -31,8 +31,8 @@ class SmoothDCG(AnnealableSurrogate):
     O(m k) time and memory and cannot overflow.
 
     SD is a gain: a learner that minimises it as printed in `topk` ranks badly on purpose. ``sign`` says what
-    ``value`` is: -SD ("descent"), ideal DCG@k - SD >= 0 ("regret", a non-negative loss as `lists` asks for), or SD
-    ("as-printed"). Not convex. The gradient decomposes over single labels: it is linear in G(y_1), ..., G(y_m).
+    ``value`` is: -SD ("ascent": descent on it climbs the gain), ideal DCG@k - SD >= 0 ("regret", a non-negative loss
+    as `lists` asks for), or SD ("as-printed"). Not convex. The gradient decomposes over single labels: it is linear in G(y_1), ..., G(y_m).
 
     Constants, free of m, with t_k = D(1) + ... + D(k):
 
@@ -58,7 +58,7 @@ class SmoothDCG(AnnealableSurrogate):
         The cut-off.
     sigma : float > 0
         The smoothing; `topk` calls it epsilon and uses 0.01.
-    sign : "descent", "regret" or "as-printed"
+    sign : "ascent", "regret" or "as-printed"
 
     References
     ----------
@@ -77,13 +77,13 @@ class SmoothDCG(AnnealableSurrogate):
     smooth: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
 
-    def __init__(self, k: int = 1, sigma: float = 1.0, sign: Sign = "descent") -> None:
+    def __init__(self, k: int = 1, sigma: float = 1.0, sign: Sign = "ascent") -> None:
         if not (isinstance(k, int | np.integer) and k >= 1):
             raise ConfigurationError(f"k: expected a whole number, at least 1, found {k!r}")
         if not (math.isfinite(sigma) and sigma > 0):
             raise ConfigurationError(f"sigma: expected a finite number > 0, found {sigma}")
-        if sign not in ("descent", "regret", "as-printed"):
-            raise ConfigurationError(f"sign: expected 'descent', 'regret' or 'as-printed', found {sign!r}")
+        if sign not in ("ascent", "regret", "as-printed"):
+            raise ConfigurationError(f"sign: expected 'ascent', 'regret' or 'as-printed', found {sign!r}")
         self.k, self.sigma, self.sign = int(k), float(sigma), sign
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pipeline_lib
-from pipeline_lib import RankingData, learners
+from pipeline_lib import RankingData, learners, metrics
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import models
 
@@ -78,6 +78,14 @@ def test_best_feature_may_be_negative():
     assert learners.create("best-feature")(falling, falling, {"selection": "pairs"}, 0).record["sign"] == -1
 
 
+def test_the_order_of_the_file_is_that_of_a_ranker_without_weights(data):
+    trained = learners.create("file-order")(data, data, {}, 0)
+    np.testing.assert_array_equal(trained.model.score(data), np.zeros(5))
+    rows = RankingData.from_arrays([[0.0], [1.0]], [1, 0], [1, 1])
+    listed = learners.create("file-order")(rows, rows, {}, 0).model.score(rows)
+    assert metrics.ndcg(listed, rows.y, rows.offsets).tolist() == [1.0]
+
+
 def test_equal_documents_have_equal_scores():
     rng = np.random.default_rng(0)
     row, w = rng.normal(size=47), rng.normal(size=47)
@@ -115,7 +123,7 @@ def test_wrong_models_are_refused(data):
 
 
 def test_settings_that_nobody_reads_are_refused(data):
-    for name in ("random", "ideal", "best-feature"):
+    for name in ("random", "file-order", "ideal", "best-feature"):
         with pytest.raises(ConfigurationError, match="unknown setting"):
             learners.create(name)(data, data, {"sede": 1}, 0)
     with pytest.raises(ConfigurationError, match="missing"):

@@ -187,7 +187,7 @@ def test_smooth_dcg_descends_on_its_gain_as_printed_and_climbs_it_otherwise():
     scores = [0.1, 0.2, 0.0]
     both = [
         top_k.estimate(surrogates.create("smooth-dcg", sigma=0.5, sign=sign), scores, [1], [2], [1, 0, 2], 0.2, 1)
-        for sign in ("as-printed", "descent")
+        for sign in ("as-printed", "ascent")
     ]
     np.testing.assert_allclose(both[0], -both[1])
     assert both[0].any()

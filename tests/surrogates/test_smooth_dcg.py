@@ -37,9 +37,9 @@ def test_cut_off_1_is_the_published_formula(sigma):
 def test_signs():
     s, y, offsets = [0.3, -0.2, 0.9], [2, 0, 1], [0, 3]
     printed, up = SmoothDCG(2, 0.5, "as-printed").value_and_gradient(s, y, offsets)
-    descent, down = SmoothDCG(2, 0.5).value_and_gradient(s, y, offsets)
+    ascent, down = SmoothDCG(2, 0.5).value_and_gradient(s, y, offsets)
     regret, same = SmoothDCG(2, 0.5, "regret").value_and_gradient(s, y, offsets)
-    np.testing.assert_array_equal(descent, -printed)
+    np.testing.assert_array_equal(ascent, -printed)
     np.testing.assert_array_equal(regret, dcg(np.array(y, float), np.array(y), 2) - printed)
     np.testing.assert_array_equal(down, -up)
     np.testing.assert_array_equal(same, -up)

@@ -60,9 +60,9 @@ def phi(name, options, s, y):
     if name == "rankboost":
         losses = [math.exp(s[j] - s[i]) for i in range(len(s)) for j in range(len(s)) if y[i] > y[j]]
         return sum(losses) / (max(len(losses), 1) if options.get("normalisation") == "mean" else 1)
-    k, sign = options.get("k", 1), options.get("sign", "descent")
+    k, sign = options.get("k", 1), options.get("sign", "ascent")
     soft = smooth_dcg(s, y, k, options.get("sigma", 1.0))
-    return {"as-printed": soft, "descent": -soft, "regret": ideal_dcg(y, k) - soft}[sign]
+    return {"as-printed": soft, "ascent": -soft, "regret": ideal_dcg(y, k) - soft}[sign]
 
 
 def some_queries(rng, n_queries=6, largest=9, levels=4, spread=1.0):

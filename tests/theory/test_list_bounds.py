@@ -178,7 +178,7 @@ def test_unknown_names_get_the_nearest():
     [
         ("ogd", "smooth-dcg", {}, "convex"),
         ("smooth-ogd", "ranksvm", {}, "smooth"),
-        ("optimistic", "smooth-dcg", {"sign": "descent"}, "non-negative"),
+        ("optimistic", "smooth-dcg", {"sign": "ascent"}, "non-negative"),
     ],
 )
 def test_a_surrogate_that_does_not_fit_is_refused(name, surrogate, options, said):

@@ -209,7 +209,7 @@ def _game(asked: Settings, data: RankingData, learner: str, panel: Panel, axes: 
     name = "smooth-dcg" if learner == "smooth-dcg-ascent" else learner
     options: dict[str, Any] = {}
     if name == "smooth-dcg":
-        options = {"sigma": asked.smoothing, "sign": "descent" if learner == "smooth-dcg-ascent" else "as-printed"}
+        options = {"sigma": asked.smoothing, "sign": "ascent" if learner == "smooth-dcg-ascent" else "as-printed"}
     return top_k_feedback.run(
         data,
         surrogates.create(name, **options),
