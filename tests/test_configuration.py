@@ -14,6 +14,7 @@ from pipeline_lib.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[1]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text())
+SQUARED, LISTNET = ([model["name"] for model in DEFAULT["models"]].index(name) for name in ("squared", "listnet"))
 FOLDS = {"letor-sim": 5, "MQ2008": 5, "Istella-S": 1}
 
 
@@ -52,9 +53,13 @@ def test_the_default_configuration_is_sound() -> None:
         ("experiments/slam/nothing", 1, "experiments.slam: unknown key 'nothing'"),
         ("dataset", [], "unknown key 'dataset'; did you mean 'datasets'?"),
         ("erm/l_2", 1, "erm: unknown key 'l_2'; did you mean 'l2'?"),
-        ("models/3/surogate", "listnet", r"models\[3\]: unknown key 'surogate'; did you mean 'surrogate'?"),
-        ("models/4/surrogate", "lisnet", "unknown surrogate 'lisnet'; did you mean 'listnet'?"),
-        ("models/4/algorithm", "emr", "unknown algorithm 'emr'; did you mean 'erm'?"),
+        (
+            f"models/{SQUARED}/surogate",
+            "listnet",
+            rf"models\[{SQUARED}\]: unknown key 'surogate'; did you mean 'surrogate'?",
+        ),
+        (f"models/{LISTNET}/surrogate", "lisnet", "unknown surrogate 'lisnet'; did you mean 'listnet'?"),
+        (f"models/{LISTNET}/algorithm", "emr", "unknown algorithm 'emr'; did you mean 'erm'?"),
         ("datasets", ["mq2008"], "unknown data set 'mq2008'; did you mean 'MQ2008'?"),
         ("evaluation/measures/0", "ndgc@10", "unknown measure 'ndgc@10'; did you mean 'ndcg@10'?"),
         ("evaluation/headline", "p@3", "evaluation.headline: expected one of evaluation.measures, found 'p@3'"),
@@ -67,8 +72,8 @@ def test_the_default_configuration_is_sound() -> None:
         ("erm/tol", "1e-6", "write a point, such as 1.0e-6"),
         ("seed", -1, "seed: -1 is less than the minimum of 0"),
         ("study", "My Study", "study: 'My Study' does not match"),
-        ("models/3/l2", {"letor-sim": [1.0]}, r"l2.letor-sim: expected one value per fold \(5\), found 1"),
-        ("models/3/l2", {"MQ2008": [1.0] * 5}, "l2: expected values for letor-sim"),
+        (f"models/{SQUARED}/l2", {"letor-sim": [1.0]}, r"l2.letor-sim: expected one value per fold \(5\), found 1"),
+        (f"models/{SQUARED}/l2", {"MQ2008": [1.0] * 5}, "l2: expected values for letor-sim"),
     ],
 )
 def test_a_wrong_key_or_value_is_named(path: str, value: Any, message: str) -> None:
@@ -86,19 +91,19 @@ def test_a_missing_key_is_named() -> None:
 @pytest.mark.parametrize("name", ["slam-ndcg@k", "slam-ndcg@10", "slam-ndcg@3"])
 def test_a_cut_off_can_be_part_of_the_name_of_a_surrogate(name: str) -> None:
     config = copy.deepcopy(DEFAULT)
-    config["models"][4]["surrogate"] = name
-    assert check(config).models[4].surrogate == name
+    config["models"][LISTNET]["surrogate"] = name
+    assert check(config).models[LISTNET].surrogate == name
 
 
 @pytest.mark.parametrize("name", ["slam-ndcg@0", "slam-ndcg@ten", "slam-ndgc@10", "listnet@10"])
 def test_a_wrong_cut_off_is_refused(name: str) -> None:
     with pytest.raises(ConfigurationError, match=f"unknown surrogate '{name}'"):
-        check(changed("models/4/surrogate", name))
+        check(changed(f"models/{LISTNET}/surrogate", name))
 
 
 def test_erm_without_a_surrogate_lists_them() -> None:
     config = copy.deepcopy(DEFAULT)
-    del config["models"][3]["surrogate"]
+    del config["models"][SQUARED]["surrogate"]
     with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of kl, listnet"):
         check(config)
 
@@ -106,30 +111,30 @@ def test_erm_without_a_surrogate_lists_them() -> None:
 def test_all_problems_are_listed_at_once() -> None:
     config = changed("datasets", ["mq2008"])
     config["folds"] = [9]
-    config["models"][4]["surrogate"] = "lisnet"
+    config["models"][LISTNET]["surrogate"] = "lisnet"
     with pytest.raises(ConfigurationError) as caught:
         check(config)
     assert len(str(caught.value).splitlines()) == 3
 
 
 def test_settings_of_a_job_merge_defaults_and_overrides() -> None:
-    config = changed("models/3/features", "raw")
-    settings = check(config).settings(config["models"][3]["name"], "letor-sim", 1)
+    config = changed(f"models/{SQUARED}/features", "raw")
+    settings = check(config).settings(config["models"][SQUARED]["name"], "letor-sim", 1)
     assert settings["features"] == "raw"
     assert settings["tol"] == DEFAULT["erm"]["tol"]
     assert list(settings) == sorted(settings)
 
 
 def test_published_values_per_fold_become_the_fold_s_value() -> None:
-    config = changed("models/3/l2", {"letor-sim": [1.0, 2.0, 3.0, 4.0, 5.0]})
-    assert check(config).settings(config["models"][3]["name"], "letor-sim", 4)["l2"] == [4.0]
+    config = changed(f"models/{SQUARED}/l2", {"letor-sim": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    assert check(config).settings(config["models"][SQUARED]["name"], "letor-sim", 4)["l2"] == [4.0]
 
 
 def test_a_model_can_be_restricted_to_data_sets() -> None:
-    config = changed("models/3/datasets", ["MQ2008"])
+    config = changed(f"models/{SQUARED}/datasets", ["MQ2008"])
     config["datasets"] = ["letor-sim", "MQ2008"]
     study = check(config)
-    restricted = config["models"][3]["name"]
+    restricted = config["models"][SQUARED]["name"]
     assert restricted in study.model_names("MQ2008")
     assert restricted not in study.model_names("letor-sim")
 

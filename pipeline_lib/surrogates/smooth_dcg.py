@@ -32,7 +32,8 @@ class SmoothDCG(AnnealableSurrogate):
 
     SD is a gain: a learner that minimises it as printed in `topk` ranks badly on purpose. ``sign`` says what
     ``value`` is: -SD ("ascent": descent on it climbs the gain), ideal DCG@k - SD >= 0 ("regret", a non-negative loss
-    as `lists` asks for), or SD ("as-printed"). Not convex. The gradient decomposes over single labels: it is linear in G(y_1), ..., G(y_m).
+    as `lists` asks for), or SD ("as-printed"). Not convex. The gradient decomposes over single labels: it is linear in
+    G(y_1), ..., G(y_m).
 
     Constants, free of m, with t_k = D(1) + ... + D(k):
 

@@ -116,7 +116,7 @@ def test_smoothness_and_a_quarter_of_lipschitz_hold(k):
         assert largest <= loss.smoothness(m, 1) * (1.0 + 1e-6)
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"k": 1.5}, {"sigma": 0.0}, {"sigma": math.nan}, {"sign": "ascent"}])
+@pytest.mark.parametrize("options", [{"k": 0}, {"k": 1.5}, {"sigma": 0.0}, {"sigma": math.nan}, {"sign": "descent"}])
 def test_bad_options_are_refused(options):
     with pytest.raises(ConfigurationError, match="expected"):
         SmoothDCG(**options)
