@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib import metrics
 from pipeline_lib.errors import DataError
+from pipeline_lib.learners import selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
@@ -144,12 +145,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     whole("rounds", chosen["rounds"])
     if chosen["repeats"] is not None:
         whole("repeats", chosen["repeats"])
-    if not validation.n_queries:
-        raise DataError("adarank: expected at least one validation query to choose the rounds by, found none")
+    selection.check_queries("adarank", validation, "the rounds")
     features = fitted(chosen["features"], train, seed)
     found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
     models = [features.model(w) for w in found.weights]
-    values = [float(_measured(chosen["selection"], model.score(validation), validation).mean()) for model in models]
+    values = [selection.mean_measure(model.score(validation), validation, chosen["selection"]) for model in models]
     best = int(np.argmax(values))
     path = [
         {"feature": int(k), "alpha": float(alpha), "training": float(value), "validation": held}

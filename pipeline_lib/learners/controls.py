@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import selection
 from pipeline_lib.learners.models import IdealModel, LinearModel, RandomModel, Seed, Trained
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.registry import unknown
@@ -54,8 +55,6 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     ConfigurationError, DataError
         When the settings are not these, or there is no training query or no feature.
     """
-    from pipeline_lib import metrics
-
     for name in settings:
         if name != "selection":
             raise unknown("setting of best-feature", name, ["selection"])
@@ -68,7 +67,7 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     for feature in range(train.n_features):
         column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)
         for sign in (1, -1):
-            value = float(np.mean(metrics.per_query([measure], sign * column, train.y, train.offsets)[measure]))
+            value = selection.mean_measure(sign * column, train, measure)
             if value > best[0]:
                 best = (value, feature, sign)
     value, feature, sign = best

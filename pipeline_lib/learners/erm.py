@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import bundle, newton, projected, restarts, smoothing, weighting
+from pipeline_lib.learners import bundle, newton, projected, restarts, selection, smoothing, weighting
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
@@ -196,11 +196,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    from pipeline_lib import metrics
-
     chosen = _settings(settings)
-    if not validation.n_queries:
-        raise DataError("erm: expected at least one validation query to choose l2 by, found none")
+    selection.check_queries("erm", validation, "l2")
     features = fitted(chosen["features"], train, seed)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
     inside = features.apply(train)
@@ -208,11 +205,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         inside, surrogate, chosen["l2"], radius=chosen["radius"], ball=chosen["ball"], tol=chosen["tol"], seed=seed
     )
     models = [features.model(fit.w) for fit in fits]
-    values = []
-    for model in models:
-        scores = model.score(validation)
-        measured = metrics.per_query([chosen["selection"]], scores, validation.y, validation.offsets)
-        values.append(float(np.mean(measured[chosen["selection"]])))
+    values = [selection.mean_measure(model.score(validation), validation, chosen["selection"]) for model in models]
     best = max(range(len(fits)), key=lambda k: (values[k], chosen["l2"][k]))
     steps = [_spelled(l2, fit, value) for l2, fit, value in zip(chosen["l2"], fits, values, strict=True)]
     record = {"settings": chosen, "l2": chosen["l2"][best], "certified": _certified(fits[best]), "path": steps}

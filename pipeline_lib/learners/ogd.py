@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import rounds
+from pipeline_lib.learners import rounds, selection
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
@@ -208,11 +208,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    from pipeline_lib import metrics
-
     chosen = _settings(settings)
-    if not validation.n_queries:
-        raise DataError("ogd: expected at least one validation query to choose the step by, found none")
+    selection.check_queries("ogd", validation, "the step")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
@@ -223,10 +220,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         found = run(inside, loss, steps=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
         w = found.average if chosen["average"] else found.w
         models.append(features.model(w))
-        measured = metrics.per_query(
-            [chosen["selection"]], models[-1].score(validation), validation.y, validation.offsets
-        )
-        value = float(np.mean(measured[chosen["selection"]]))
+        value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
         mean_loss, size = float(found.losses.mean()), float(np.linalg.norm(w))
         tried.append({"step": step, "mean_loss": mean_loss, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -tried[k]["step"]))

@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import rounds
+from pipeline_lib.learners import rounds, selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
@@ -319,12 +319,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    from pipeline_lib import metrics
-
     chosen = completed("perceptron", settings, _REQUIRED, _DEFAULTS)
     whole("passes", chosen["passes"])
-    if not validation.n_queries:
-        raise DataError("perceptron: expected at least one validation query to choose the passes by, found none")
+    selection.check_queries("perceptron", validation, "the passes")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
@@ -333,10 +330,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         found = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["eta"], chosen["active"])
         w = found.average if chosen["average"] else found.w
         models.append(features.model(w))
-        scores = models[-1].score(validation)
-        measured = metrics.per_query([chosen["selection"]], scores, validation.y, validation.offsets)
         mistaken, size = float(found.mistakes.mean()), float(np.linalg.norm(w))
-        value = float(np.mean(measured[chosen["selection"]]))
+        value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
         tried.append({"passes": passes, "mistakes": mistaken, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -k))
     record = {

@@ -27,8 +27,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import selection
 from pipeline_lib.learners.models import Seed, ThresholdModel, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
@@ -142,8 +142,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     whole("rounds", chosen["rounds"])
     if chosen["pairs"] not in ("queries-alike", "alike"):
         raise ConfigurationError(f"pairs: expected 'queries-alike' or 'alike', found {chosen['pairs']!r}")
-    if not validation.n_queries:
-        raise DataError("rankboost: expected at least one validation query to choose the rounds by, found none")
+    selection.check_queries("rankboost", validation, "the rounds")
     if validation.n_features != train.n_features:
         raise DataError(f"rankboost: expected {train.n_features} features, found {validation.n_features} in validation")
     found = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
@@ -152,8 +151,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     scores, values = np.zeros(validation.n_documents), []
     for k, theta, alpha in zip(found.features, found.thresholds, found.alphas, strict=True):
         scores += alpha * (validation.X64[:, k] > theta)
-        measured = metrics.per_query([chosen["selection"]], scores, validation.y, validation.offsets)
-        values.append(float(measured[chosen["selection"]].mean()))
+        values.append(selection.mean_measure(scores, validation, chosen["selection"]))
     best = int(np.argmax(values)) + 1
     model = ThresholdModel.of(
         found.features[:best], found.thresholds[:best], found.alphas[:best], n_features=train.n_features

@@ -41,6 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import selection
 from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
@@ -505,11 +506,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    from pipeline_lib import metrics
-
     chosen = _settings(settings)
-    if not validation.n_queries:
-        raise DataError("top-k feedback: expected at least one validation query to choose the step by, found none")
+    selection.check_queries("top-k feedback", validation, "the step")
     features = fitted(chosen["features"], train, seed)
     long_enough = np.flatnonzero(train.documents_per_query >= chosen["k"])
     if not len(long_enough):
@@ -536,9 +534,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             losses=False,
         )
         models.append(features.model(found.w))
-        scores = models[-1].score(validation)
-        measured = metrics.per_query([chosen["selection"]], scores, validation.y, validation.offsets)
-        value, size = float(np.mean(measured[chosen["selection"]])), float(np.linalg.norm(found.w))
+        value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
+        size = float(np.linalg.norm(found.w))
         shown = float(np.nan_to_num(found.ndcg[-1]))
         tried.append({"step": c, "shown_ndcg": shown, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda i: (tried[i]["validation"], -tried[i]["step"]))
