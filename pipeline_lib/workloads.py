@@ -99,7 +99,7 @@ WORKLOADS: Mapping[str, Workload] = {
     "slam_perceptron": Workload(("slam", "perceptron"), lambda s, _: 2e-4 * s["rounds"] * s["repetitions"]),
     "slam_risk": Workload(("slam", "risk"), lambda s, w: 2e-4 * _slam_risk(s, w)),
     "topk_exactness": Workload(("topk", "exactness"), lambda s, _: 1.0 * s["repetitions"]),
-    "topk_regret": Workload(("topk", "regret"), lambda s, w: 1e-6 * _games(s, w)),
+    "topk_regret_slice": Workload(("topk", "regret"), lambda s, w: 1e-6 * _games(s, w) / s["slices"]),
     "topk_adversary": Workload(("topk", "adversary"), lambda s, w: 4e-6 * _games(s, w)),
     "topk_repair": Workload(
         ("topk", "figure"),
@@ -159,9 +159,9 @@ def seconds(rule: str, experiments: Experiments, wildcards: Wildcards, cells: fl
 
     Example
     -------
-    >>> asked = {"topk": {"regret": {"rounds": [100000, 900000], "seeds": 5}}}
-    >>> seconds("topk_regret", asked, {}), seconds("train_model", asked, {})
-    (5.0, 0.0)
+    >>> asked = {"topk": {"regret": {"rounds": [100000, 900000], "seeds": 5, "slices": 2}}}
+    >>> seconds("topk_regret_slice", asked, {}), seconds("train_model", asked, {})
+    (2.5, 0.0)
     """
     if rule not in WORKLOADS:
         return 0.0

@@ -20,7 +20,7 @@ MEASURED = [
     ("default", "slam_losses", 17),
     ("default", "slam_perceptron", 15),
     ("default", "slam_risk", 9),
-    ("default", "topk_regret", 9),
+    ("default", "topk_regret_slice", 6),
     ("default", "topk_adversary", 17),
     ("default", "topk_figure", 5),
     ("default", "lists_constants", 17),

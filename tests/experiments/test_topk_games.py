@@ -23,6 +23,7 @@ REGRET = {
     "radius": 2.0,
     "rounds": [200, 400, 800],
     "seeds": 2,
+    "slices": 2,
 }
 GAME = {"rounds": [300, 1000, 3000], "seeds": 2, "radius": 3.0}
 FIGURE = {
@@ -41,9 +42,14 @@ def data(n: int = 25) -> RankingData:
     return Population(PopulationSettings(features=4, documents=(4, 12))).draw(n, generator(1, "figure"))
 
 
+def regret_of(asked: regret.Settings, seed: int) -> regret.Results:
+    rows = [row for part in range(asked.slices) for row in regret.measure(asked, seed, part)]
+    return regret.join(asked, rows, seed)
+
+
 def test_regret_is_that_of_the_definition():
     asked = regret.Settings.from_mapping(REGRET)
-    found = regret.run(asked, 5)
+    found = regret_of(asked, 5)
     population = Population(PopulationSettings.from_mapping(REGRET["population"]))
     drawn = population.draw(20, generator(5, "topk-regret", "queries"))
     order = generator(5, "topk-regret", "rounds").integers(0, 20, size=800)[:400]
@@ -70,11 +76,24 @@ def test_regret_is_that_of_the_definition():
 
 
 def test_equation_4_holds_and_every_exponent_has_an_interval():
-    bounded, rates = regret.run(regret.Settings.from_mapping(REGRET), 6).evidence
+    bounded, rates = regret_of(regret.Settings.from_mapping(REGRET), 6).evidence
     assert len(bounded.trials) == 9
     for trial in bounded.trials:
         assert trial.values["expected_loss"].value <= trial.values["bound"]
     assert [trial.values["regret_exponent"].low < 1.0 for trial in rates.trials] == [True] * 3
+
+
+@pytest.mark.parametrize("slices", [1, 3, 5])
+def test_slices_change_nothing(slices):
+    asked = {**REGRET, "rounds": [100, 200, 300], "seeds": 3}
+    whole, parts = (regret_of(regret.Settings.from_mapping({**asked, "slices": number}), 2) for number in (1, slices))
+    assert (whole.regret, whole.exponents, whole.evidence) == (parts.regret, parts.exponents, parts.evidence)
+
+
+def test_a_missing_slice_is_an_error():
+    asked = regret.Settings.from_mapping(REGRET)
+    with pytest.raises(DataError, match=r"expected the games of 18 combinations .* found 9 of them and 0 others"):
+        regret.join(asked, regret.measure(asked, 5, 0), 5)
 
 
 def test_table_1_is_as_published():
@@ -220,6 +239,7 @@ def test_without_a_data_set_the_figure_says_so():
     [
         (regret.Settings, REGRET, {"rounds": [100, 200]}),
         (regret.Settings, REGRET, {"seeds": 1}),
+        (regret.Settings, REGRET, {"slices": 0}),
         (adversary.Settings, GAME, {"rounds": [1000]}),
         (adversary.Settings, GAME, {"radius": 0.0}),
         (figure.Settings, FIGURE, {"rounds": 10}),

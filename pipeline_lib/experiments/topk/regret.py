@@ -12,7 +12,7 @@ by certified minimisation over the same rounds, every query counted as often as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,8 @@ EXPONENTS = "tables/topk-exponents.parquet"
 LEARNERS: Mapping[str, int] = {"squared": 1, "kl": 1, "ranksvm": 2}
 """The surrogates of Theorem 4.1 and how many labels each is shown."""
 STATISTICS = ("loss", "own_loss", "squared_norm")
+"""What a game leaves: averages over its rounds."""
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Settings:
         The T to which the exponent is fitted.
     seeds : int >= 2
         Runs for every T.
+    slices : int >= 1
+        Jobs that share the seeds.
     """
 
     queries: int
@@ -60,6 +64,7 @@ class Settings:
     radius: float
     rounds: tuple[int, ...]
     seeds: int
+    slices: int
 
     def __post_init__(self) -> None:
         where = "topk.regret"
@@ -67,6 +72,7 @@ class Settings:
         settings.wholes(f"{where}.rounds", self.rounds, 100)
         settings.positives(f"{where}.radius", (self.radius,))
         settings.whole(f"{where}.seeds", self.seeds, 2)
+        settings.whole(f"{where}.slices", self.slices, 1)
         if len(self.rounds) < 3:
             raise ConfigurationError(f"{where}.rounds: expected three numbers or more, for an exponent")
 
@@ -85,17 +91,32 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, seed: int) -> Results:
-    """Play all games and fit the exponents."""
-    population = Population(PopulationSettings.from_mapping(asked.population))
-    data = population.draw(asked.queries, generator(seed, "topk-regret", "queries"))
-    # Games of different length share their first rounds.
-    order = generator(seed, "topk-regret", "rounds").integers(0, data.n_queries, size=asked.rounds[-1])
+def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
+    """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, surrogate and T."""
+    data, order = _sequence(asked, seed)
+    return [
+        _game(asked, seed, data, order[:T], name, number)
+        for number in range(part, asked.seeds, asked.slices)
+        for name in LEARNERS
+        for T in asked.rounds
+    ]
+
+
+def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
+    """Hold the games of all slices against the best fixed rankers, and fit the exponents.
+
+    Raises
+    ------
+    DataError
+        When the rows are not those of every seed, surrogate and T.
+    """
+    data, order = _sequence(asked, seed)
+    played = _by_learner(asked, rows)
     regret: list[dict[str, Any]] = []
     exponents: list[dict[str, Any]] = []
     bounded, rates = [], []
     for name in LEARNERS:
-        found = _played(asked, seed, data, name, order)
+        found = played[name]
         best = np.array([best_fixed(data, name, order[:T], asked.radius) for T in asked.rounds])
         T = np.array(asked.rounds, dtype=np.float64)
         totals = (found["loss"] - best) * T
@@ -135,26 +156,54 @@ def best_fixed(data: RankingData, name: str, order: NDArray[np.int64], radius: f
     return found.objective
 
 
-def _played(asked: Settings, seed: int, data: RankingData, name: str, order: NDArray[np.int64]) -> dict[str, Floats]:
-    found = {statistic: np.empty((asked.seeds, len(asked.rounds))) for statistic in STATISTICS}
-    for run_number in range(asked.seeds):
-        for i, T in enumerate(asked.rounds):
-            eta, gamma = top_k_feedback.theorem_parameters(T)
-            game = top_k_feedback.run(
-                data,
-                name,
-                k=LEARNERS[name],
-                rounds=T,
-                eta=eta,
-                gamma=gamma,
-                radius=asked.radius,
-                seed=(seed, "topk-regret", name, run_number, T),
-                order=order[:T],
-                checkpoints=[T],
+def _sequence(asked: Settings, seed: int) -> tuple[RankingData, NDArray[np.int64]]:
+    # Games of different length share their first rounds, and those of all seeds share all.
+    population = Population(PopulationSettings.from_mapping(asked.population))
+    data = population.draw(asked.queries, generator(seed, "topk-regret", "queries"))
+    return data, generator(seed, "topk-regret", "rounds").integers(0, data.n_queries, size=asked.rounds[-1])
+
+
+def _game(
+    asked: Settings, seed: int, data: RankingData, order: NDArray[np.int64], name: str, number: int
+) -> dict[str, Any]:
+    T = len(order)
+    eta, gamma = top_k_feedback.theorem_parameters(T)
+    game = top_k_feedback.run(
+        data,
+        name,
+        k=LEARNERS[name],
+        rounds=T,
+        eta=eta,
+        gamma=gamma,
+        radius=asked.radius,
+        seed=(seed, "topk-regret", name, number, T),
+        order=order,
+        checkpoints=[T],
+    )
+    row: dict[str, Any] = {"seed": number, "surrogate": name, "T": T}
+    for statistic, value in zip(STATISTICS, (game.losses, game.own_losses, game.squared_norms), strict=True):
+        row[statistic] = float(value[-1])
+    return row
+
+
+def _by_learner(asked: Settings, rows: Iterable[Row]) -> dict[str, dict[str, Floats]]:
+    # For every surrogate and statistic an array of seeds and T, whatever the order of the rows
+    games = {(row["surrogate"], row["seed"], row["T"]): row for row in rows}
+    expected = {(name, number, T) for name in LEARNERS for number in range(asked.seeds) for T in asked.rounds}
+    if set(games) != expected:
+        raise DataError(
+            f"topk.regret: expected the games of {len(expected)} combinations of surrogate, seed and T from the "
+            f"slices, found {len(set(games) & expected)} of them and {len(set(games) - expected)} others"
+        )
+    return {
+        name: {
+            statistic: np.array(
+                [[games[name, number, T][statistic] for T in asked.rounds] for number in range(asked.seeds)]
             )
-            for statistic, value in zip(STATISTICS, (game.losses, game.own_losses, game.squared_norms), strict=True):
-                found[statistic][run_number, i] = value[-1]
-    return found
+            for statistic in STATISTICS
+        }
+        for name in LEARNERS
+    }
 
 
 def _rows(
