@@ -22,6 +22,7 @@ SCHEMAS = {
         "exploration": pl.Float64,
         "best_fixed_loss": pl.Float64,
         "squared_norm": pl.Float64,
+        **dict.fromkeys(("loss_minus_bound", "loss_minus_bound_low", "loss_minus_bound_high"), pl.Float64),
     },
     "exponents": {
         "surrogate": pl.String,

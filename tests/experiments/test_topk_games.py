@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.experiments.topk import adversary, figure, regret
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting import claims, rules
 from pipeline_lib.reporting.evidence import Interval
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 
+LEDGER = Path(__file__).parents[2] / "workflow" / "claims"
 REGRET = {
     "queries": 20,
     "population": {"features": 3, "documents": 4},
@@ -80,7 +83,30 @@ def test_equation_4_holds_and_every_exponent_has_an_interval():
     assert len(bounded.trials) == 9
     for trial in bounded.trials:
         assert trial.values["expected_loss"].value <= trial.values["bound"]
+        difference = trial.values["expected_loss"].value - trial.values["bound"]
+        assert trial.values["loss_minus_bound"].value == pytest.approx(difference)
     assert [trial.values["regret_exponent"].low < 1.0 for trial in rates.trials] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("over", "status"), [((0.1, 0.1), "refuted"), ((-0.1, -0.1), "verified"), ((0.3, -0.1), "deviates")]
+)
+def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
+    # The sums of ||z||^2 of the two seeds lie far apart, and so do their losses. That decides nothing: what counts is
+    # by how much each loss exceeds its own bound, T times ``over``. The best fixed loss is 0.
+    asked = regret.Settings.from_mapping(REGRET)
+    monkeypatch.setattr(regret, "best_fixed", lambda *_: 0.0)
+    rows = []
+    for number, name, T in itertools.product(range(2), regret.LEARNERS, asked.rounds):
+        eta, squared_norm = T ** (-2 / 3), 1e4 * (1 + number)
+        bound = asked.radius**2 / (2 * eta * T) + eta * squared_norm / 2
+        row = {"seed": number, "surrogate": name, "T": T, "loss": 2.0, "own_loss": bound + over[number]}
+        rows.append({**row, "squared_norm": squared_norm})
+    found = regret.join(asked, rows, 1)
+    for trial in found.evidence[0].trials:
+        assert trial.values["loss_minus_bound"].value == pytest.approx(np.mean(over) * trial.setting["T"])
+    [claim] = [one for one in claims.load(LEDGER) if one.id == "topk-eq4"]
+    assert rules.judge(claim.checks, found.evidence[0].trials, claim.beside).status == status
 
 
 @pytest.mark.parametrize("slices", [1, 3, 5])
