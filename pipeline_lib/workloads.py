@@ -105,7 +105,7 @@ WORKLOADS: Mapping[str, Workload] = {
         ("topk", "figure"),
         lambda s, _: 4e-6 * s["rounds"] * s["repair_seeds"] * len(s["repair_factors"]) * len(s["repair_radii"]),
     ),
-    "topk_figure": Workload(("topk", "figure"), lambda s, _: 1e-5 * s["rounds"] * s["seeds"]),
+    "topk_figure": Workload(("topk", "figure"), lambda s, _: 2e-5 * s["rounds"] * s["seeds"]),
     "lists_constants": Workload(("lists", "constants"), lambda s, _: 0.1 * sum(s["lengths"]) * s["restarts"]),
     "lists_grid": Workload(
         ("lists", "grid"), lambda s, w: 1.5e-5 * _lists_grid(s, w), lambda s: 6e-4 * _largest_cell(s)

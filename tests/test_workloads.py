@@ -22,7 +22,7 @@ MEASURED = [
     ("default", "slam_risk", 9),
     ("default", "topk_regret_slice", 6),
     ("default", "topk_adversary", 17),
-    ("default", "topk_figure", 5),
+    ("default", "topk_figure", 11),
     ("default", "lists_constants", 17),
     ("default", "lists_grid", 54),
     ("default", "lists_averages", 4),

@@ -198,14 +198,36 @@ def test_curves_of_every_learner_and_panel(drawn_figure):
     _, _, rows = drawn_figure
     found = {(row["panel"], row["learner"]) for row in rows}
     assert found == {
-        *(("", name) for name in ("listnet", "random")),
-        *((panel, name) for panel in ("as-printed", "correct") for name in figure.SHOWN),
+        *(("", name) for name in ("listnet", "random", "ideal")),
+        *((panel, name) for panel in ("as-printed", "correct", *figure.FULL_INFORMATION) for name in figure.SHOWN),
         *(("repaired", name) for name in figure.REPAIRED),
     }
     assert len(rows) == 3 * len(found)
     assert all(0.0 <= row["low"] <= row["ndcg"] <= row["high"] <= 1.0 for row in rows)
     final = {row["learner"]: row["ndcg"] for row in rows if row["panel"] == "" and row["round"] == 1000}
     assert final["listnet"] > final["random"] + 0.1
+
+
+def test_descent_with_all_labels_is_that_of_its_step(drawn_figure):
+    asked, _, rows = drawn_figure
+    played = figure.playable(data(), "made")
+    for told, eta in (("all-labels", 1000**-0.5), ("all-labels-same-step", 1000 ** (-2 / 3))):
+        for name in figure.REPAIRED:
+            ends = []
+            for number in range(asked.seeds):
+                order = generator(3, "topk-figure", "made", number, "rounds").integers(0, played.n_queries, size=1000)
+                game = top_k_feedback.with_all_labels(played, name, 1000, eta, asked.radius, order=order)
+                ends.append(game.ndcg[-1])
+            [row] = [row for row in rows if (row["panel"], row["learner"], row["round"]) == (told, name, 1000)]
+            assert row["ndcg"] == pytest.approx(np.mean(ends), rel=1e-12)
+
+
+def test_an_ideal_order_is_as_good_as_can_be(drawn_figure):
+    _, _, rows = drawn_figure
+    assert [row["ndcg"] for row in rows if row["learner"] == "ideal"] == [1.0, 1.0, 1.0]
+    worst_first = RankingData.from_arrays([[0.0], [1.0], [1.0]], [0, 2, 0], [1, 1, 2])
+    found = figure.in_ideal_order(worst_first, np.array([1, 0, 1]), np.array([1, 2, 3]))
+    np.testing.assert_array_equal(found, [math.nan, 1.0, 1.0])
 
 
 def test_one_choice_for_every_loss_and_the_best(drawn_figure):
