@@ -49,6 +49,7 @@ COSTS: Mapping[str, Cost] = {
     "slam_perceptron": Cost(6.0, 0.0, 800.0),
     "slam_risk": Cost(3.0, 0.0, 800.0),
     "topk_exactness": Cost(1.0, 0.0, 500.0),
+    "topk_regret_slice": Cost(2.0, 0.0, 600.0),
     "topk_regret": Cost(2.0, 0.0, 600.0),
     "topk_adversary": Cost(2.0, 0.0, 800.0),
     "topk_repair": Cost(2.0, 10.0, 500.0, 20.0),

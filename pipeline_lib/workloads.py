@@ -99,13 +99,13 @@ WORKLOADS: Mapping[str, Workload] = {
     "slam_perceptron": Workload(("slam", "perceptron"), lambda s, _: 2e-4 * s["rounds"] * s["repetitions"]),
     "slam_risk": Workload(("slam", "risk"), lambda s, w: 2e-4 * _slam_risk(s, w)),
     "topk_exactness": Workload(("topk", "exactness"), lambda s, _: 1.0 * s["repetitions"]),
-    "topk_regret": Workload(("topk", "regret"), lambda s, w: 1e-6 * _games(s, w)),
+    "topk_regret_slice": Workload(("topk", "regret"), lambda s, w: 1e-6 * _games(s, w) / s["slices"]),
     "topk_adversary": Workload(("topk", "adversary"), lambda s, w: 4e-6 * _games(s, w)),
     "topk_repair": Workload(
         ("topk", "figure"),
         lambda s, _: 4e-6 * s["rounds"] * s["repair_seeds"] * len(s["repair_factors"]) * len(s["repair_radii"]),
     ),
-    "topk_figure": Workload(("topk", "figure"), lambda s, _: 1e-5 * s["rounds"] * s["seeds"]),
+    "topk_figure": Workload(("topk", "figure"), lambda s, _: 2e-5 * s["rounds"] * s["seeds"]),
     "lists_constants": Workload(("lists", "constants"), lambda s, _: 0.1 * sum(s["lengths"]) * s["restarts"]),
     "lists_grid": Workload(
         ("lists", "grid"), lambda s, w: 1.5e-5 * _lists_grid(s, w), lambda s: 6e-4 * _largest_cell(s)
@@ -159,9 +159,9 @@ def seconds(rule: str, experiments: Experiments, wildcards: Wildcards, cells: fl
 
     Example
     -------
-    >>> asked = {"topk": {"regret": {"rounds": [100000, 900000], "seeds": 5}}}
-    >>> seconds("topk_regret", asked, {}), seconds("train_model", asked, {})
-    (5.0, 0.0)
+    >>> asked = {"topk": {"regret": {"rounds": [100000, 900000], "seeds": 5, "slices": 2}}}
+    >>> seconds("topk_regret_slice", asked, {}), seconds("train_model", asked, {})
+    (2.5, 0.0)
     """
     if rule not in WORKLOADS:
         return 0.0

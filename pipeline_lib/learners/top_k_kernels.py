@@ -2,20 +2,32 @@
 
 The formulas of the estimate are those of :mod:`pipeline_lib.learners.top_k_feedback`. A round takes O(m d); a pair loss
 that is measured, or learned with all labels, takes O(m^2 + m d), without pairs in memory. Features are read in float32,
-as they are stored; sums are in float64.
+as they are stored; sums are in float64. The queries come in any order, so that the processor cannot guess what is
+read next: the loop asks for the documents of the next query while it works on the present one.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from pipeline_lib.surrogates import vector_exp
 
 SHOWN = 10
 """Quality is NDCG at this rank."""
 LARGEST_EXPONENT = 300.0
 # e^300 and its square are finite: what lies beyond is a step to the surface of the ball whatever its size.
+
+AHEAD = 2
+"""Documents between the one whose score is computed and the one that is asked for."""
+LINE = 16
+"""Features in one line of the cache, 64 bytes."""
 
 SQUARED, KL, SMOOTH_DCG, RANKSVM, RANKNET, RANKBOOST, LISTNET = range(7)
 
@@ -40,7 +52,8 @@ def play(  # type: ignore[no-untyped-def]
         q = order[t]
         begin, m = offsets[q], offsets[q + 1] - offsets[q]
         documents, truth = X[begin : begin + m], values[begin : begin + m]
-        _score(documents, w, s)
+        following = offsets[order[min(t + 1, len(order) - 1)]]
+        _score(X, begin, m, following, w, s)
         shown, scores = best, s
         largest(s[:m], min(n_best, m), best)
         if gamma > 0.0 and _uniform(state) < gamma:
@@ -78,36 +91,81 @@ def play(  # type: ignore[no-untyped-def]
     return w, path, ndcg, losses, own, norms, explored
 
 
+def _request(_, X, i, c):  # type: ignore[no-untyped-def]
+    def ask(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, arguments[1:])  # type: ignore[no-untyped-call]
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        takes = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], takes)
+        # 0: to be read; 3: into every level of the cache; 1: data
+        builder.call(prefetch, [builder.bitcast(place, byte), word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(X, i, c), ask
+
+
+# Ask memory for the line of the cache that holds X[i, c], and do not wait for it.
+request: Any = intrinsic(_request)
+
+
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def _score(X, w, s):  # type: ignore[no-untyped-def]
+def _score(X, begin, m, following, w, s):  # type: ignore[no-untyped-def]
     # s_i = <x_i, w>; sums in any order, which the processor's vectors need. Equal documents get equal scores.
-    for i in range(X.shape[0]):
-        score = 0.0
+    # The document asked for is AHEAD of the one scored, and behind the last one those of the next query follow.
+    for i in range(m):
+        ahead = begin + i + AHEAD if i + AHEAD < m else min(following + i + AHEAD - m, X.shape[0] - 1)
+        for c in range(0, X.shape[1], LINE):
+            request(X, ahead, c)
+        x, score = X[begin + i], 0.0
         for c in range(X.shape[1]):
-            score += X[i, c] * w[c]
+            score += x[c] * w[c]
         s[i] = score
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(cache=True)
 def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
     # w <- projection of w - eta X'g onto ||w|| <= radius; gives ||X'g||^2
-    z[:] = 0.0
+    slopes, one = 0, 0
     for i in range(X.shape[0]):
-        slope = g[i]
-        if slope != 0.0:
-            for c in range(X.shape[1]):
-                z[c] += slope * X[i, c]
-    norm = length = 0.0
-    for c in range(len(w)):
-        norm += z[c] * z[c]
-        w[c] -= eta * z[c]
-        length += w[c] * w[c]
+        if g[i] != 0.0:
+            slopes, one = slopes + 1, i
+    if slopes == 0:
+        return 0.0
+    if slopes == 1:
+        norm, length = _descend(X[one], g[one], eta, w)
+    else:
+        _mix(X, g, z)
+        norm, length = _descend(z, 1.0, eta, w)
     if length > radius * radius:
         # Where the squares overflow no direction is known: NaN, which ends the game with an error.
         shrink = radius / math.sqrt(length) if length < math.inf else math.nan
         for c in range(len(w)):
             w[c] *= shrink
     return norm
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _mix(X, g, z):  # type: ignore[no-untyped-def]
+    # z = X'g
+    z[:] = 0.0
+    for i in range(X.shape[0]):
+        slope = g[i]
+        if slope != 0.0:
+            for c in range(X.shape[1]):
+                z[c] += slope * X[i, c]
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _descend(x, slope, eta, w):  # type: ignore[no-untyped-def]
+    # w <- w - eta slope x; gives ||slope x||^2 and ||w||^2
+    norm = length = 0.0
+    for c in range(len(w)):
+        z = slope * x[c]
+        norm += z * z
+        w[c] -= eta * z
+        length += w[c] * w[c]
+    return norm, length
 
 
 @njit(cache=True)
@@ -233,6 +291,16 @@ def estimate(kind, s, shown, labels, weight, sigma, sign, softmax, g):  # type: 
                     g[better] -= slope
 
 
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _kl_loss(s, values):  # type: ignore[no-untyped-def]
+    # sum_i e^{y_i} (y_i - s_i - 1) + e^{s_i}
+    total = 0.0
+    for i in range(len(s)):
+        weight = vector_exp.exp(min(values[i], LARGEST_EXPONENT))
+        total += weight * (values[i] - s[i] - 1.0) + vector_exp.exp(min(s[i], LARGEST_EXPONENT))
+    return total
+
+
 @njit(cache=True)
 def _loss(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
     total, m = 0.0, len(s)
@@ -240,8 +308,7 @@ def _loss(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
         for i in range(m):
             total += (s[i] - values[i]) ** 2
     elif kind == KL:
-        for i in range(m):
-            total += _exp(values[i]) * (values[i] - s[i] - 1.0) + _exp(s[i])
+        total = _kl_loss(s, values)
     elif kind == SMOOTH_DCG:
         largest, whole_ = s.max(), 0.0
         for i in range(m):

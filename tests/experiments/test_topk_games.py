@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,16 +14,19 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.experiments.topk import adversary, figure, regret
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.reporting import claims, rules
 from pipeline_lib.reporting.evidence import Interval
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 
+LEDGER = Path(__file__).parents[2] / "workflow" / "claims"
 REGRET = {
     "queries": 20,
     "population": {"features": 3, "documents": 4},
     "radius": 2.0,
     "rounds": [200, 400, 800],
     "seeds": 2,
+    "slices": 2,
 }
 GAME = {"rounds": [300, 1000, 3000], "seeds": 2, "radius": 3.0}
 FIGURE = {
@@ -41,9 +45,14 @@ def data(n: int = 25) -> RankingData:
     return Population(PopulationSettings(features=4, documents=(4, 12))).draw(n, generator(1, "figure"))
 
 
+def regret_of(asked: regret.Settings, seed: int) -> regret.Results:
+    rows = [row for part in range(asked.slices) for row in regret.measure(asked, seed, part)]
+    return regret.join(asked, rows, seed)
+
+
 def test_regret_is_that_of_the_definition():
     asked = regret.Settings.from_mapping(REGRET)
-    found = regret.run(asked, 5)
+    found = regret_of(asked, 5)
     population = Population(PopulationSettings.from_mapping(REGRET["population"]))
     drawn = population.draw(20, generator(5, "topk-regret", "queries"))
     order = generator(5, "topk-regret", "rounds").integers(0, 20, size=800)[:400]
@@ -70,11 +79,47 @@ def test_regret_is_that_of_the_definition():
 
 
 def test_equation_4_holds_and_every_exponent_has_an_interval():
-    bounded, rates = regret.run(regret.Settings.from_mapping(REGRET), 6).evidence
+    bounded, rates = regret_of(regret.Settings.from_mapping(REGRET), 6).evidence
     assert len(bounded.trials) == 9
     for trial in bounded.trials:
         assert trial.values["expected_loss"].value <= trial.values["bound"]
+        difference = trial.values["expected_loss"].value - trial.values["bound"]
+        assert trial.values["loss_minus_bound"].value == pytest.approx(difference)
     assert [trial.values["regret_exponent"].low < 1.0 for trial in rates.trials] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("over", "status"), [((0.1, 0.1), "refuted"), ((-0.1, -0.1), "verified"), ((0.3, -0.1), "deviates")]
+)
+def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
+    # The sums of ||z||^2 of the two seeds lie far apart, and so do their losses. That decides nothing: what counts is
+    # by how much each loss exceeds its own bound, T times ``over``. The best fixed loss is 0.
+    asked = regret.Settings.from_mapping(REGRET)
+    monkeypatch.setattr(regret, "best_fixed", lambda *_: 0.0)
+    rows = []
+    for number, name, T in itertools.product(range(2), regret.LEARNERS, asked.rounds):
+        eta, squared_norm = T ** (-2 / 3), 1e4 * (1 + number)
+        bound = asked.radius**2 / (2 * eta * T) + eta * squared_norm / 2
+        row = {"seed": number, "surrogate": name, "T": T, "loss": 2.0, "own_loss": bound + over[number]}
+        rows.append({**row, "squared_norm": squared_norm})
+    found = regret.join(asked, rows, 1)
+    for trial in found.evidence[0].trials:
+        assert trial.values["loss_minus_bound"].value == pytest.approx(np.mean(over) * trial.setting["T"])
+    [claim] = [one for one in claims.load(LEDGER) if one.id == "topk-eq4"]
+    assert rules.judge(claim.checks, found.evidence[0].trials, claim.beside).status == status
+
+
+@pytest.mark.parametrize("slices", [1, 3, 5])
+def test_slices_change_nothing(slices):
+    asked = {**REGRET, "rounds": [100, 200, 300], "seeds": 3}
+    whole, parts = (regret_of(regret.Settings.from_mapping({**asked, "slices": number}), 2) for number in (1, slices))
+    assert (whole.regret, whole.exponents, whole.evidence) == (parts.regret, parts.exponents, parts.evidence)
+
+
+def test_a_missing_slice_is_an_error():
+    asked = regret.Settings.from_mapping(REGRET)
+    with pytest.raises(DataError, match=r"expected the games of 18 combinations .* found 9 of them and 0 others"):
+        regret.join(asked, regret.measure(asked, 5, 0), 5)
 
 
 def test_table_1_is_as_published():
@@ -153,14 +198,36 @@ def test_curves_of_every_learner_and_panel(drawn_figure):
     _, _, rows = drawn_figure
     found = {(row["panel"], row["learner"]) for row in rows}
     assert found == {
-        *(("", name) for name in ("listnet", "random")),
-        *((panel, name) for panel in ("as-printed", "correct") for name in figure.SHOWN),
+        *(("", name) for name in ("listnet", "random", "ideal")),
+        *((panel, name) for panel in ("as-printed", "correct", *figure.FULL_INFORMATION) for name in figure.SHOWN),
         *(("repaired", name) for name in figure.REPAIRED),
     }
     assert len(rows) == 3 * len(found)
     assert all(0.0 <= row["low"] <= row["ndcg"] <= row["high"] <= 1.0 for row in rows)
     final = {row["learner"]: row["ndcg"] for row in rows if row["panel"] == "" and row["round"] == 1000}
     assert final["listnet"] > final["random"] + 0.1
+
+
+def test_descent_with_all_labels_is_that_of_its_step(drawn_figure):
+    asked, _, rows = drawn_figure
+    played = figure.playable(data(), "made")
+    for told, eta in (("all-labels", 1000**-0.5), ("all-labels-same-step", 1000 ** (-2 / 3))):
+        for name in figure.REPAIRED:
+            ends = []
+            for number in range(asked.seeds):
+                order = generator(3, "topk-figure", "made", number, "rounds").integers(0, played.n_queries, size=1000)
+                game = top_k_feedback.with_all_labels(played, name, 1000, eta, asked.radius, order=order)
+                ends.append(game.ndcg[-1])
+            [row] = [row for row in rows if (row["panel"], row["learner"], row["round"]) == (told, name, 1000)]
+            assert row["ndcg"] == pytest.approx(np.mean(ends), rel=1e-12)
+
+
+def test_an_ideal_order_is_as_good_as_can_be(drawn_figure):
+    _, _, rows = drawn_figure
+    assert [row["ndcg"] for row in rows if row["learner"] == "ideal"] == [1.0, 1.0, 1.0]
+    worst_first = RankingData.from_arrays([[0.0], [1.0], [1.0]], [0, 2, 0], [1, 1, 2])
+    found = figure.in_ideal_order(worst_first, np.array([1, 0, 1]), np.array([1, 2, 3]))
+    np.testing.assert_array_equal(found, [math.nan, 1.0, 1.0])
 
 
 def test_one_choice_for_every_loss_and_the_best(drawn_figure):
@@ -220,6 +287,7 @@ def test_without_a_data_set_the_figure_says_so():
     [
         (regret.Settings, REGRET, {"rounds": [100, 200]}),
         (regret.Settings, REGRET, {"seeds": 1}),
+        (regret.Settings, REGRET, {"slices": 0}),
         (adversary.Settings, GAME, {"rounds": [1000]}),
         (adversary.Settings, GAME, {"radius": 0.0}),
         (figure.Settings, FIGURE, {"rounds": 10}),

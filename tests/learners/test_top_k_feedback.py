@@ -101,6 +101,24 @@ def test_with_all_labels_it_is_online_gradient_descent(name):
     assert found.squared_norms[0] == pytest.approx((expected.gradient_norms**2).mean(), rel=1e-9)
 
 
+@pytest.mark.parametrize("d", [1, 15, 17, 46])
+def test_lists_shorter_than_what_is_asked_of_memory_in_advance(d):
+    data = drawn(11, n=30, least=1, most=3, d=d)
+    order = np.append(np.random.default_rng(12).integers(0, data.n_queries, 99), data.n_queries - 1)
+    found = top_k.with_all_labels(data, "kl", 100, eta=0.01, radius=1.0, order=order)
+    expected = ogd.run(data, "kl", steps=0.01, order=order, radius=1.0)
+    np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 7, 46, 700])
+def test_equal_documents_get_equal_scores_and_stay_in_their_order(d):
+    x, w = np.random.default_rng(d).standard_normal((2, d))
+    X, s = np.tile(x.astype(np.float32), (13, 1)), np.empty(13)
+    kernels._score(X, 0, 13, 0, w, s)
+    assert s[0] == pytest.approx(float(X[0].astype(np.float64) @ w))
+    assert (s == s[0]).all()
+
+
 @st.composite
 def cases(draw, largest=6):
     name = draw(st.sampled_from(NAMES))

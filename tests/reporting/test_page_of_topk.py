@@ -11,6 +11,7 @@ from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.pages import topk
 from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.tables import Table
 
 
 @pytest.fixture
@@ -118,10 +119,15 @@ def test_a_choice_at_the_edge_of_what_was_tried_is_said(results: ResultsFolder, 
     assert said is None or said in paragraphs
 
 
-@pytest.mark.parametrize(("kl", "said"), [(0.7, "appears as printed"), (0.5, "does not appear as printed")])
-def test_the_published_order_is_looked_for(results: ResultsFolder, kl: float, said: str) -> None:
+@pytest.mark.parametrize(
+    ("kl", "said", "missing"),
+    [(0.7, "appears as printed", None), (0.5, "does not appear as printed", None), (0.7, "appears", "ranksvm")],
+)
+def test_the_published_order_is_looked_for(results: ResultsFolder, kl: float, said: str, missing: str | None) -> None:
     ends = {"ranksvm": 0.7, "kl": kl, "squared": 0.6, "smooth-dcg": 0.3, "smooth-dcg-ascent": 0.6}
-    values = {("", "listnet"): 0.8, ("", "random"): 0.4}
+    values = {("", "listnet"): 0.8, ("", "random"): 0.4, ("", "ideal"): 1.0}
+    values |= {("all-labels", name): 0.75 for name in ends}
+    values |= {("all-labels-same-step", name): 0.77 for name in ends if name != missing}
     values |= {(panel, name): value for panel in ("as-printed", "correct") for name, value in ends.items()}
     values |= {("repaired", name): 0.65 for name in ("ranksvm", "kl", "squared")}
     rows = []
@@ -131,9 +137,18 @@ def test_the_published_order_is_looked_for(results: ResultsFolder, kl: float, sa
             rows.append({**row, "low": value - 0.01, "high": value + 0.01})
     write(results, topk.CURVES, rows)
     assert said in words(topk.figure_1(results))
+    full = "Shown all labels, the three have 0.770, 0.770, 0.770 with the step of Algorithm 1"
+    assert (full in words(topk.figure_1(results))) == (missing is None)
     [part] = topk.figure_1(results)
     assert isinstance(part, Subsection)
     [drawn] = [block for block in part.blocks if isinstance(block, Figure)]
     axes = drawn.draw().axes
     assert [axis.get_title() for axis in axes] == list(topk.PANELS.values())
     assert [len(axis.lines) for axis in axes] == [7, 7, 5]
+    [table] = [block for block in part.blocks if isinstance(block, Table)]
+    shown = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows()}
+    absent = shown["ListNet"][1]
+    assert shown["ListNet"] == ["0.800", *[absent] * 4]
+    assert shown["RankSVM"] == ["0.750", absent if missing else "0.770", "0.700", "0.700", "0.650"]
+    assert shown["ideal order"] == ["1.000"] * 5
+    assert shown["random order"] == ["0.400"] * 5

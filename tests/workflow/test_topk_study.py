@@ -29,7 +29,8 @@ TOPK = {
         "population": {"features": 3, "documents": 4},
         "radius": 2.0,
         "rounds": [200, 400, 800],
-        "seeds": 2,
+        "seeds": 3,
+        "slices": 2,
     },
     "adversary": {"rounds": [1000, 3000, 10000], "seeds": 2, "radius": 3.0},
     "figure": {

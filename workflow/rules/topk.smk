@@ -39,10 +39,40 @@ rule topk_exactness:
         "--tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
 
 
+rule topk_regret_slice:
+    """Some seeds of the games with growing numbers of rounds."""
+    input:
+        code=code("topk_regret_slice", *modules_of("squared", "kl", "ranksvm")),
+    output:
+        rows="results/{study}/topk/regret-{slice}.parquet",
+    log:
+        "results/{study}/logs/topk_regret_slice/{slice}.log",
+    benchmark:
+        "results/{study}/benchmarks/topk_regret_slice/{slice}.tsv"
+    wildcard_constraints:
+        slice=r"\d+",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("topk_regret_slice"),
+        runtime=runtime("topk_regret_slice"),
+    params:
+        settings=compact(config["experiments"]["topk"]["regret"]),
+        seed=config["seed"],
+    shell:
+        "python -m pipeline_lib topk-regret-slice --settings {params.settings:q} --seed {params.seed} "
+        "--slice {wildcards.slice} --output {output.rows} > {log} 2>&1"
+
+
 rule topk_regret:
-    """Regret against the best fixed ranker, for growing numbers of rounds."""
+    """Regret against the best fixed ranker, from the games of all slices."""
     input:
         code=code("topk_regret", *modules_of("squared", "kl", "ranksvm")),
+        slices=expand(
+            "results/{{study}}/topk/regret-{slice}.parquet",
+            slice=range(config["experiments"]["topk"]["regret"]["slices"]),
+        ),
     output:
         tables=[
             table("topk-regret"),
@@ -64,6 +94,7 @@ rule topk_regret:
         seed=config["seed"],
     shell:
         "python -m pipeline_lib topk-regret --settings {params.settings:q} --seed {params.seed} "
+        "--slices {input.slices} "
         "--tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
 
 

@@ -1,7 +1,7 @@
 """How good are the rankings that learners show while they learn, by what they are told?
 
 `topk`, Figure 1: NDCG@10 of the rankings shown, averaged up to round t, for Algorithm 1 with eta = T^(-2/3) and
-gamma = T^(-1/3), online ListNet with all labels and eta = T^(-1/2), and random order. Three panels:
+gamma = T^(-1/3), online ListNet with all labels and eta = T^(-1/2), random order, and an ideal one. Three panels:
 
 - ``as-printed``: the estimators divide by the printed probabilities, which are biased (docs/errata.md, C);
 - ``correct``: by the correct ones, of which the theorems speak;
@@ -9,6 +9,9 @@ gamma = T^(-1/3), online ListNet with all labels and eta = T^(-1/2), and random 
   eta = c U sqrt(gamma / (C T)), with C / gamma the bound on E||z_1||^2 at w = 0. This step minimises
   U^2 / (2 eta) + eta T C / (2 gamma), the bound (4), for c = 1. U and c are chosen on one data set, by
   :func:`choose`, and shown on all.
+
+Beside them stands descent on the same losses with all labels, which does not explore: ``all-labels`` with the step
+T^(-1/2) of ListNet, and ``all-labels-same-step`` with that of Algorithm 1, so that what is told is all that differs.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipeline_lib import surrogates
+from pipeline_lib import metrics, surrogates
 from pipeline_lib.errors import DataError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import top_k_feedback, top_k_moments
@@ -28,9 +32,10 @@ from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import over_folds
-from pipeline_lib.surrogates.base import Floats
+from pipeline_lib.surrogates.base import Floats, Surrogate
 
 Panel = Literal["as-printed", "correct"]
+OGD_POWER, TOP_K_POWER = -1.0 / 2.0, -2.0 / 3.0
 
 CURVES = "tables/topk-curves.parquet"
 REPAIR = "tables/topk-repair.parquet"
@@ -40,7 +45,11 @@ SHOWN: Mapping[str, int] = {"ranksvm": 2, "kl": 1, "squared": 1, "smooth-dcg": 1
 """The learners from the labels on top and how many each is shown; SmoothDCG as printed descends on its gain."""
 REPAIRED = ("ranksvm", "kl", "squared")
 PANELS: tuple[Panel, ...] = ("as-printed", "correct")
-WITHOUT_PANEL = ("listnet", "random")
+FULL_INFORMATION: Mapping[str, float] = {"all-labels": OGD_POWER, "all-labels-same-step": TOP_K_POWER}
+"""The panels of learners that see all labels, and the power of T that is their step."""
+COMPARED = ("listnet", "random")
+"""What the claims hold the learners against."""
+WITHOUT_PANEL = (*COMPARED, "ideal")
 
 
 @dataclass(frozen=True)
@@ -128,9 +137,11 @@ def curves(
         axes = (seed, "topk-figure", dataset, number)
         for learner in WITHOUT_PANEL:
             found.setdefault(("", learner), []).append(_control(asked, data, learner, axes))
-        for panel in PANELS:
-            for learner in SHOWN:
+        for learner in SHOWN:
+            for panel in PANELS:
                 found.setdefault((panel, learner), []).append(_game(asked, data, learner, panel, axes).ndcg)
+            for told, power in FULL_INFORMATION.items():
+                found.setdefault((told, learner), []).append(_with_all_labels(asked, data, learner, power, axes))
         for name, row in chosen.items():
             game = repaired_game(asked, small, name, row["radius"], row["factor"], axes)
             found.setdefault(("repaired", name), []).append(game.ndcg)
@@ -199,20 +210,53 @@ def _control(asked: Settings, data: RankingData, learner: str, axes: tuple[Axis,
     stops = top_k_feedback.log_checkpoints(T, asked.points)
     if learner == "random":
         return top_k_feedback.in_random_order(data, T, (*axes, "random"), order=order, checkpoints=stops).ndcg
+    if learner == "ideal":
+        return in_ideal_order(data, order, stops)
+    return _with_all_labels(asked, data, learner, OGD_POWER, axes)
+
+
+def in_ideal_order(data: RankingData, order: NDArray[np.int64], stops: NDArray[np.int64]) -> Floats:
+    """Average NDCG@10 of showing every query by its labels, over the rounds up to each of ``stops``.
+
+    As elsewhere, rounds whose query has no relevant document do not count; NaN before the first that does.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [1.0]], [0, 1, 0], [1, 1, 2])
+    >>> in_ideal_order(data, np.array([1, 0, 1]), np.array([1, 2, 3]))
+    array([nan,  1.,  1.])
+    """
+    quality = metrics.ndcg(data.y.astype(np.float64), data.y, data.offsets, k=10)[order]
+    rated = (np.maximum.reduceat(data.y, data.offsets[:-1]) > 0)[order]
+    total, rounds = np.cumsum(np.where(rated, quality, 0.0))[stops - 1], np.cumsum(rated)[stops - 1]
+    return np.divide(total, rounds, out=np.full(len(stops), np.nan), where=rounds > 0)
+
+
+def _with_all_labels(asked: Settings, data: RankingData, learner: str, power: float, axes: tuple[Axis, ...]) -> Floats:
     return top_k_feedback.with_all_labels(
-        *(data, learner, T), eta=T**-0.5, radius=asked.radius, order=order, checkpoints=stops, losses=False
+        data,
+        _loss(asked, learner),
+        asked.rounds,
+        eta=float(asked.rounds) ** power,
+        radius=asked.radius,
+        order=_order(asked, data, axes),
+        checkpoints=top_k_feedback.log_checkpoints(asked.rounds, asked.points),
+        losses=False,
     ).ndcg
+
+
+def _loss(asked: Settings, learner: str) -> Surrogate:
+    if not learner.startswith("smooth-dcg"):
+        return surrogates.create(learner)
+    sign = "ascent" if learner == "smooth-dcg-ascent" else "as-printed"
+    return surrogates.create("smooth-dcg", sigma=asked.smoothing, sign=sign)
 
 
 def _game(asked: Settings, data: RankingData, learner: str, panel: Panel, axes: tuple[Axis, ...]) -> top_k_feedback.Run:
     eta, gamma = top_k_feedback.theorem_parameters(asked.rounds)
-    name = "smooth-dcg" if learner == "smooth-dcg-ascent" else learner
-    options: dict[str, Any] = {}
-    if name == "smooth-dcg":
-        options = {"sigma": asked.smoothing, "sign": "ascent" if learner == "smooth-dcg-ascent" else "as-printed"}
     return top_k_feedback.run(
         data,
-        surrogates.create(name, **options),
+        _loss(asked, learner),
         k=SHOWN[learner],
         rounds=asked.rounds,
         eta=eta,
@@ -236,7 +280,7 @@ def evidence(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
     }
     order, bias, sign = [], [], []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        without = {learner: final[dataset, "", learner] for learner in WITHOUT_PANEL}
+        without = {learner: final[dataset, "", learner] for learner in COMPARED}
         values: dict[str, Value] = {**without}
         values |= {name.replace("-", "_"): final[dataset, "as-printed", name] for name in SHOWN}
         del values["smooth_dcg_ascent"]
