@@ -25,6 +25,8 @@ NUMBERS = (
     "excess_low",
     "excess_high",
     "optimal_risk",
+    "optimal_risk_error",
+    "risk",
     "risk_error",
     "largest_certified_gap",
     "loss_bound",

@@ -26,6 +26,7 @@ ASKED = grid.Settings.from_mapping(
         "rate_repetitions": 3,
         "held_out_documents": 600,
         "held_out_queries_at_least": 100,
+        "best_ranker_documents": 3000,
         "radius": 2.5,
         "tol": 1e-4,
         "ascent_steps": 3,
@@ -54,6 +55,7 @@ def made_row(
         "excess": 1.0 / n,
         "excess_error": 0.0001,
         "optimal_risk": 0.1 if kind == "noisy" else 0.0,
+        "optimal_risk_error": 0.00001,
         "certified_gap": certified,
     }
 
@@ -107,6 +109,24 @@ def test_certified_gaps_are_said(tmp_path: Path, gap: float) -> None:
     write_summary(tmp_path, 0.0, certified=gap)
     said = "Minimisers of convex losses are certified to a relative gap of at most"
     assert f"{said} {gap:.2g}." in words(lists.gaps(ResultsFolder.at(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(4e-5, "by the best ranker with listnet at m = 3, listnet at m = 6"), (1e-3, "with no loss and length")],
+)
+def test_how_surely_risks_are_known_is_said(tmp_path: Path, error: float, said: str) -> None:
+    (tmp_path / "tables").mkdir()
+    write_summary(tmp_path, 0.0)
+    cells = pl.read_parquet(tmp_path / lists.CELLS).with_columns(optimal_risk_error=pl.lit(error))
+    cells.write_parquet(tmp_path / lists.CELLS)
+    blocks = lists.gaps(ResultsFolder.at(tmp_path))
+    assert said in words(blocks)
+    # Risks from .66 to .82 with an error of .001 have two digits.
+    assert "the others' risks have 2 digits or more after training and 2 or more" in words(blocks)
+    [table] = [table for table in inside(blocks, Table) if table.name == "lists-accuracy"]
+    assert [row[3].raw for row in table.rows()] == pytest.approx([100 * error / 0.1] * 3)
+    assert [row[4].raw for row in table.rows()] == [4 if error < 5e-5 else 2] * 3
 
 
 def test_table_1_counts_what_is_vacuous_and_says_where_the_optimistic_bound_wins(tmp_path: Path) -> None:

@@ -146,6 +146,8 @@ def _cells(grid: Grid) -> list[dict[str, Any]]:
                     "excess_low": excess.low,
                     "excess_high": excess.high,
                     "optimal_risk": optimal,
+                    "optimal_risk_error": rows[0]["optimal_risk_error"],
+                    "risk": float(np.mean([row["risk"] for row in rows])),
                     "risk_error": error,
                     "largest_certified_gap": max(certified) if certified else None,
                     **bounds,

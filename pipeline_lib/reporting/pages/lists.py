@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection
@@ -41,6 +42,8 @@ ON_DATA = (("erm", "gap"), ("worst", "gap"), ("erm", "excess"), ("rerm", "excess
 SHOWN = "listnet"
 """The loss of the figures; the tables hold all."""
 CUT = "bands that come near 0 are cut at a tenth of the value"
+DIGITS = 4
+"""To how many digits the study would like to know risks."""
 ROUNDING = 1e-9
 """What counts as equal: the tolerance of the ledger."""
 
@@ -193,12 +196,12 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if cells:
         blocks += [*_against(cells, "m"), *_against(cells, "n"), *_heat(cells)]
-    blocks += [*_exponents(results), *_realisable(rows)]
+    blocks += [*_exponents(results), *_realisable(rows), *_accuracy(rows)]
     words = (
         "A ranker is fitted to n queries with m documents each. Its gap is the difference between its true risk and "
         "its risk on these queries. Theorems bound it; here it is measured, on a population whose risks are known up "
-        "to the standard error of a large fresh sample, with the bounds beside it."
-        + (f" For ListNet that error is at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
+        "to the standard errors of large fresh samples, with the bounds beside it."
+        + (f" For ListNet these errors are at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
     )
     certified = [row["largest_certified_gap"] for row in rows if row["largest_certified_gap"] is not None]
     if certified:
@@ -349,6 +352,77 @@ def _realisable(rows: list[Row]) -> list[Block]:
         draw=lambda: line_plot(series, xlabel="queries, n", ylabel="excess risk or bound (loss)", log="xy"),
     )
     return [Paragraph(words), figure]
+
+
+def _accuracy(rows: list[Row]) -> list[Block]:
+    # On the noisy population: risks near 0 have no leading digits.
+    by: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        if row["population"] == "noisy":
+            by.setdefault((row["loss"], row["m"]), []).append(row)
+    if not by:
+        return []
+    trained = {key: [row for row in mine if row["learner"] != "worst"] for key, mine in by.items()}
+    worst = {key: [row for row in mine if row["learner"] == "worst"] for key, mine in by.items()}
+    sure = [
+        f"{loss} at m = {m:,}"
+        for (loss, m), mine in by.items()
+        if _digits(mine[0]["optimal_risk"], mine[0]["optimal_risk_error"]) >= DIGITS
+    ]
+    words = (
+        "How surely are these risks known? The best ranker is measured on a very large sample; all others beside it on "
+        "a smaller one, so that those near it are known as surely, those far from it, such as the worst found, less "
+        f"so. {DIGITS} digits (a standard error of at most half a unit of the last of them) are reached by the best "
+        f"ranker {'with ' + ', '.join(sure) if sure else 'with no loss and length'}; the others' risks have "
+        f"{_fewest(trained.values())} digits or more after training and {_fewest(worst.values())} or more where the "
+        "worst gap was found."
+    )
+    columns = [Column("loss", "Loss", "left"), Column("m", "m"), Column("risk", "Risk of the best ranker")]
+    columns += [Column("best", "Its standard error"), Column("digits", "Digits")]
+    columns += [Column("trained", "Largest error of trained rankers"), Column("worst", "of the worst found")]
+    cells = [
+        [
+            text(loss),
+            whole(m),
+            number(mine[0]["optimal_risk"], 5),
+            _percent(mine[0]["optimal_risk_error"] / mine[0]["optimal_risk"] if mine[0]["optimal_risk"] else None),
+            whole(_digits(mine[0]["optimal_risk"], mine[0]["optimal_risk_error"])),
+            _percent(_largest_error(trained[loss, m])),
+            _percent(_largest_error(worst[loss, m])),
+        ]
+        for (loss, m), mine in sorted(by.items())
+    ]
+    notes = ["Standard errors in % of the risk, over all n."]
+    caption = "Standard errors of true risks"
+    return [Paragraph(words), simple("lists-accuracy", caption, CELLS, columns, cells, notes)]
+
+
+def _percent(share: float | None) -> Cell:
+    return number(None if share is None else 100.0 * share, 3)
+
+
+def _largest_error(rows: list[Row]) -> float | None:
+    return max((row["risk_error"] / row["risk"] for row in rows if row["risk"] > 0.0), default=None)
+
+
+def _fewest(groups: Iterable[list[Row]]) -> int:
+    return min((_digits(row["risk"], row["risk_error"]) for rows in groups for row in rows), default=0)
+
+
+def _digits(value: float, error: float) -> int:
+    """Leading digits of ``value`` of whose last ``error`` is at most half a unit; 0 where there is none.
+
+    Example
+    -------
+    >>> _digits(0.1234, 0.00005), _digits(0.1234, 0.00006), _digits(0.9, 0.6), _digits(1.0, 0.0)
+    (4, 3, 0, 17)
+    """
+    if value <= 0.0:
+        return 0
+    most = 17  # of float64
+    if error <= 0.0:
+        return most
+    return min(most, max(0, 1 + math.floor(math.log10(value)) - math.ceil(math.log10(2.0 * error))))
 
 
 def table_1(results: ResultsFolder) -> tuple[Block, ...]:
