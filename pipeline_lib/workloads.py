@@ -77,6 +77,11 @@ def _lists_sparse(settings: Settings, wildcards: Wildcards) -> float:
     return float(settings["queries"] * settings["documents"] * settings["repetitions"] * sum(settings["features"]))
 
 
+def _sparse_cell(settings: Settings) -> float:
+    # feature values of one sample and the reference sample of the search for the worst gap
+    return float(3 * settings["queries"] * settings["documents"] * max(settings["features"]))
+
+
 def _twolayer_documents(settings: Settings) -> float:
     # documents of one repetition of the grid and its two arms
     arms = (
@@ -118,7 +123,9 @@ WORKLOADS: Mapping[str, Workload] = {
         lambda s: 6e-4 * _largest_cell(s),
     ),
     "lists_real": Workload(("lists", "real"), lambda s, _: 4e-4 * s["repetitions"] * sum(s["queries"])),
-    "lists_sparse": Workload(("lists", "sparse"), lambda s, w: 6e-8 * _lists_sparse(s, w)),
+    "lists_sparse": Workload(
+        ("lists", "sparse"), lambda s, w: 6e-8 * _lists_sparse(s, w), lambda s: 12e-6 * _sparse_cell(s)
+    ),
     "lists_averages": Workload(("lists", "averages"), lambda s, _: 1e-5 * s["draws"] * _areas(s)),
     "twolayer_statements": Workload(("twolayer", "statements"), lambda s, _: 5e-5 * s["draws"]),
     "twolayer_gaps_slice": Workload(

@@ -181,21 +181,33 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
             "d": d,
             "n": 50,
             "m": 8,
-            "repetition": 0,
+            "repetition": repetition,
+            "learner": learner,
             "empirical": 0.1,
-            "risk": 0.2,
+            "risk": 0.1 + gap,
             "risk_error": 0.01,
-            "gap": 0.1,
+            "gap": gap * (1 + repetition),
+            "excess": 0.02 * repetition if d == 10 else -0.01 * (2 - repetition),
+            "excess_error": 0.001,
             "certified_gap": 1e-4,
+            "best_certified_gap": 1e-7,
             "bound": 60.0,
+            "excess_bound": 61.0,
             "bound_far": 0.01 * d,
             "fitted_at": 10**9,
         }
         for d in (10, 100)
+        for repetition in (0, 1)
+        for learner, gap in (("erm", 0.1), ("worst", 0.3))
     ]
     pl.DataFrame(sparse, schema=lists_sparse.SCHEMA).write_parquet(tmp_path / lists.SPARSE)
     results = ResultsFolder.at(tmp_path)
-    assert "from 0.1 to 1" in words(lists.sparse(results)).replace("grows ", "")
+    said = words(lists.sparse(results))
+    assert "from 0.1 to 1" in said.replace("grows ", "")
+    assert "the largest gap is 0.2 with 10 and 0.2 with 100 features" in said
+    assert "the worst gap found is 0.6 with 10 and 0.6 with 100 features" in said
+    assert "the largest excess risk is 0.02 with 10 and -0.01 with 100 features" in said
+    assert "on the excess risk from 61 to 61" in said
     inside(lists.sparse(results), Figure)[0].draw()
     real = {
         "dataset": "made",

@@ -68,6 +68,7 @@ SPARSE = {
     "repetitions": 2,
     "radius": 2.0,
     "tol": 1.0e-2,
+    "ascent_steps": 3,
     "delta": 0.05,
     "fitted_at": 1000000000,
 }
