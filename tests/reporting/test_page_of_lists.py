@@ -113,7 +113,7 @@ def test_certified_gaps_are_said(tmp_path: Path, gap: float) -> None:
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(4e-5, "by the best ranker with listnet at m = 3, listnet at m = 6"), (1e-3, "with no loss and length")],
+    [(4e-5, "for the best ranker with listnet at m = 3, listnet at m = 6"), (1e-3, "with no loss and length")],
 )
 def test_how_surely_risks_are_known_is_said(tmp_path: Path, error: float, said: str) -> None:
     (tmp_path / "tables").mkdir()
@@ -122,8 +122,8 @@ def test_how_surely_risks_are_known_is_said(tmp_path: Path, error: float, said: 
     cells.write_parquet(tmp_path / lists.CELLS)
     blocks = lists.gaps(ResultsFolder.at(tmp_path))
     assert said in words(blocks)
-    # Risks from .66 to .82 with an error of .001 have two digits.
-    assert "the others' risks have 2 digits or more after training and 2 or more" in words(blocks)
+    # Errors of .001 and risks of .5 + n^-.5, the smallest .658.
+    assert "0.15 % of the risk after training and 0.15 % where" in words(blocks)
     [table] = [table for table in inside(blocks, Table) if table.name == "lists-accuracy"]
     assert [row[3].raw for row in table.rows()] == pytest.approx([100 * error / 0.1] * 3)
     assert [row[4].raw for row in table.rows()] == [4 if error < 5e-5 else 2] * 3

@@ -362,8 +362,8 @@ def _accuracy(rows: list[Row]) -> list[Block]:
             by.setdefault((row["loss"], row["m"]), []).append(row)
     if not by:
         return []
-    trained = {key: [row for row in mine if row["learner"] != "worst"] for key, mine in by.items()}
-    worst = {key: [row for row in mine if row["learner"] == "worst"] for key, mine in by.items()}
+    trained = {key: _largest_error(row for row in mine if row["learner"] != "worst") for key, mine in by.items()}
+    worst = {key: _largest_error(row for row in mine if row["learner"] == "worst") for key, mine in by.items()}
     sure = [
         f"{loss} at m = {m:,}"
         for (loss, m), mine in by.items()
@@ -371,11 +371,11 @@ def _accuracy(rows: list[Row]) -> list[Block]:
     ]
     words = (
         "How surely are these risks known? The best ranker is measured on a very large sample; all others beside it on "
-        "a smaller one, so that those near it are known as surely, those far from it, such as the worst found, less "
-        f"so. {DIGITS} digits (a standard error of at most half a unit of the last of them) are reached by the best "
-        f"ranker {'with ' + ', '.join(sure) if sure else 'with no loss and length'}; the others' risks have "
-        f"{_fewest(trained.values())} digits or more after training and {_fewest(worst.values())} or more where the "
-        "worst gap was found."
+        "a smaller one, so that those near it are known almost as surely, those far from it, such as the worst found, "
+        f"less so. {DIGITS} digits (a standard error of at most half a unit of the last of them) are reached for the "
+        f"best ranker {'with ' + ', '.join(sure) if sure else 'with no loss and length'}. The largest standard errors "
+        f"are {_largest_percent(trained.values())} of the risk after training and {_largest_percent(worst.values())} "
+        "where the worst gap was found."
     )
     columns = [Column("loss", "Loss", "left"), Column("m", "m"), Column("risk", "Risk of the best ranker")]
     columns += [Column("best", "Its standard error"), Column("digits", "Digits")]
@@ -387,8 +387,8 @@ def _accuracy(rows: list[Row]) -> list[Block]:
             number(mine[0]["optimal_risk"], 5),
             _percent(mine[0]["optimal_risk_error"] / mine[0]["optimal_risk"] if mine[0]["optimal_risk"] else None),
             whole(_digits(mine[0]["optimal_risk"], mine[0]["optimal_risk_error"])),
-            _percent(_largest_error(trained[loss, m])),
-            _percent(_largest_error(worst[loss, m])),
+            _percent(trained[loss, m]),
+            _percent(worst[loss, m]),
         ]
         for (loss, m), mine in sorted(by.items())
     ]
@@ -401,12 +401,13 @@ def _percent(share: float | None) -> Cell:
     return number(None if share is None else 100.0 * share, 3)
 
 
-def _largest_error(rows: list[Row]) -> float | None:
-    return max((row["risk_error"] / row["risk"] for row in rows if row["risk"] > 0.0), default=None)
+def _largest_error(rows: Iterable[Row]) -> float | None:
+    return max((row["relative_risk_error"] for row in rows if row["relative_risk_error"] is not None), default=None)
 
 
-def _fewest(groups: Iterable[list[Row]]) -> int:
-    return min((_digits(row["risk"], row["risk_error"]) for rows in groups for row in rows), default=0)
+def _largest_percent(errors: Iterable[float | None]) -> str:
+    known = [error for error in errors if error is not None]
+    return f"{100.0 * max(known):.2g} %" if known else "unknown"
 
 
 def _digits(value: float, error: float) -> int:
