@@ -68,6 +68,7 @@ def _slice(n: int, m: int) -> grid.Settings:
             "rate_repetitions": 2,
             "held_out_documents": n * m,
             "held_out_queries_at_least": 2,
+            "best_ranker_documents": n * m,
             "radius": 2.5,
             "tol": 1e-4,
             "ascent_steps": 10,

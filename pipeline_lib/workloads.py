@@ -60,6 +60,11 @@ def _lists_grid(settings: Settings, wildcards: Wildcards) -> float:
     return float(sum(settings[kind] * sum(_cell_sizes(settings, m)) for m, kind in cells))
 
 
+def _best_ranker_documents(settings: Settings) -> float:
+    # drawn to measure the best ranker, at most: two populations
+    return float(settings["best_ranker_documents"] * (len(settings["lengths"]) + len(settings["realisable_lengths"])))
+
+
 def _largest_cell(settings: Settings) -> float:
     return float(max((size for m in settings["lengths"] for size in _cell_sizes(settings, m)), default=0))
 
@@ -70,6 +75,11 @@ def _areas(settings: Settings) -> float:
 
 def _lists_sparse(settings: Settings, wildcards: Wildcards) -> float:
     return float(settings["queries"] * settings["documents"] * settings["repetitions"] * sum(settings["features"]))
+
+
+def _sparse_cell(settings: Settings) -> float:
+    # feature values of one sample and the reference sample of the search for the worst gap
+    return float(3 * settings["queries"] * settings["documents"] * max(settings["features"]))
 
 
 def _twolayer_documents(settings: Settings) -> float:
@@ -108,10 +118,14 @@ WORKLOADS: Mapping[str, Workload] = {
     "topk_figure": Workload(("topk", "figure"), lambda s, _: 2e-5 * s["rounds"] * s["seeds"]),
     "lists_constants": Workload(("lists", "constants"), lambda s, _: 0.1 * sum(s["lengths"]) * s["restarts"]),
     "lists_grid": Workload(
-        ("lists", "grid"), lambda s, w: 1.5e-5 * _lists_grid(s, w), lambda s: 6e-4 * _largest_cell(s)
+        ("lists", "grid"),
+        lambda s, w: 1.5e-5 * _lists_grid(s, w) + 1.5e-7 * _best_ranker_documents(s),
+        lambda s: 6e-4 * _largest_cell(s),
     ),
     "lists_real": Workload(("lists", "real"), lambda s, _: 4e-4 * s["repetitions"] * sum(s["queries"])),
-    "lists_sparse": Workload(("lists", "sparse"), lambda s, w: 6e-8 * _lists_sparse(s, w)),
+    "lists_sparse": Workload(
+        ("lists", "sparse"), lambda s, w: 6e-8 * _lists_sparse(s, w), lambda s: 12e-6 * _sparse_cell(s)
+    ),
     "lists_averages": Workload(("lists", "averages"), lambda s, _: 1e-5 * s["draws"] * _areas(s)),
     "twolayer_statements": Workload(("twolayer", "statements"), lambda s, _: 5e-5 * s["draws"]),
     "twolayer_gaps_slice": Workload(

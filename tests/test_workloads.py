@@ -25,6 +25,7 @@ MEASURED = [
     ("default", "topk_figure", 11),
     ("default", "lists_constants", 17),
     ("default", "lists_grid", 54),
+    ("default", "lists_sparse", 6),
     ("default", "lists_averages", 4),
     ("default", "twolayer_gaps_slice", 9),
     ("default", "twolayer_tradeoff_slice", 12),
@@ -34,6 +35,7 @@ MEASURED = [
     ("slam-paper-scale", "slam_perceptron", 952),
     ("slam-paper-scale", "slam_risk", 67),
     ("lists-paper-scale", "lists_grid", 3453),
+    ("lists-paper-scale", "lists_sparse", 81),
     ("lists-paper-scale", "lists_averages", 1458),
     ("lists-paper-scale", "lists_constants", 100),
     ("cone-paper-scale", "cone_stability_slice", 505),
@@ -83,6 +85,11 @@ def test_the_largest_cell_decides_the_memory_of_the_grid() -> None:
     asked["lists"]["grid"] |= {"queries": [4_000], "lengths": [1_000], "documents_at_most": 4_000_000}
     assert workloads.megabytes("lists_grid", asked) == pytest.approx(2_400)
     assert less < 20
+
+
+def test_the_most_features_decide_the_memory_of_the_l1_class() -> None:
+    # one sample and the reference sample, single and double precision: measured 1,760 MB with what a job takes anyway
+    assert workloads.megabytes("lists_sparse", experiments("lists-paper-scale")) == pytest.approx(1_440)
 
 
 def test_training_is_estimated_by_the_learner_s_settings() -> None:

@@ -24,6 +24,7 @@ SCHEMA = {
     "excess": pl.Float64,
     "excess_error": pl.Float64,
     "optimal_risk": pl.Float64,
+    "optimal_risk_error": pl.Float64,
     "certified_gap": pl.Float64,
 }
 

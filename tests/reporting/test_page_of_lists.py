@@ -26,6 +26,7 @@ ASKED = grid.Settings.from_mapping(
         "rate_repetitions": 3,
         "held_out_documents": 600,
         "held_out_queries_at_least": 100,
+        "best_ranker_documents": 3000,
         "radius": 2.5,
         "tol": 1e-4,
         "ascent_steps": 3,
@@ -54,6 +55,7 @@ def made_row(
         "excess": 1.0 / n,
         "excess_error": 0.0001,
         "optimal_risk": 0.1 if kind == "noisy" else 0.0,
+        "optimal_risk_error": 0.00001,
         "certified_gap": certified,
     }
 
@@ -109,6 +111,24 @@ def test_certified_gaps_are_said(tmp_path: Path, gap: float) -> None:
     assert f"{said} {gap:.2g}." in words(lists.gaps(ResultsFolder.at(tmp_path)))
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(4e-5, "for the best ranker with listnet at m = 3, listnet at m = 6"), (1e-3, "with no loss and length")],
+)
+def test_how_surely_risks_are_known_is_said(tmp_path: Path, error: float, said: str) -> None:
+    (tmp_path / "tables").mkdir()
+    write_summary(tmp_path, 0.0)
+    cells = pl.read_parquet(tmp_path / lists.CELLS).with_columns(optimal_risk_error=pl.lit(error))
+    cells.write_parquet(tmp_path / lists.CELLS)
+    blocks = lists.gaps(ResultsFolder.at(tmp_path))
+    assert said in words(blocks)
+    # Errors of .001 and risks of .5 + n^-.5, the smallest .658.
+    assert "0.15 % of the risk after training and 0.15 % where" in words(blocks)
+    [table] = [table for table in inside(blocks, Table) if table.name == "lists-accuracy"]
+    assert [row[3].raw for row in table.rows()] == pytest.approx([100 * error / 0.1] * 3)
+    assert [row[4].raw for row in table.rows()] == [4 if error < 5e-5 else 2] * 3
+
+
 def test_table_1_counts_what_is_vacuous_and_says_where_the_optimistic_bound_wins(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     write_summary(tmp_path, 0.0)
@@ -161,21 +181,33 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
             "d": d,
             "n": 50,
             "m": 8,
-            "repetition": 0,
+            "repetition": repetition,
+            "learner": learner,
             "empirical": 0.1,
-            "risk": 0.2,
+            "risk": 0.1 + gap,
             "risk_error": 0.01,
-            "gap": 0.1,
+            "gap": gap * (1 + repetition),
+            "excess": 0.02 * repetition if d == 10 else -0.01 * (2 - repetition),
+            "excess_error": 0.001,
             "certified_gap": 1e-4,
+            "best_certified_gap": 1e-7,
             "bound": 60.0,
+            "excess_bound": 61.0,
             "bound_far": 0.01 * d,
             "fitted_at": 10**9,
         }
         for d in (10, 100)
+        for repetition in (0, 1)
+        for learner, gap in (("erm", 0.1), ("worst", 0.3))
     ]
     pl.DataFrame(sparse, schema=lists_sparse.SCHEMA).write_parquet(tmp_path / lists.SPARSE)
     results = ResultsFolder.at(tmp_path)
-    assert "from 0.1 to 1" in words(lists.sparse(results)).replace("grows ", "")
+    said = words(lists.sparse(results))
+    assert "from 0.1 to 1" in said.replace("grows ", "")
+    assert "the largest gap is 0.2 with 10 and 0.2 with 100 features" in said
+    assert "the worst gap found is 0.6 with 10 and 0.6 with 100 features" in said
+    assert "the largest excess risk is 0.02 with 10 and -0.01 with 100 features" in said
+    assert "on the excess risk from 61 to 61" in said
     inside(lists.sparse(results), Figure)[0].draw()
     real = {
         "dataset": "made",

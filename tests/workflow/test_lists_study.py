@@ -36,6 +36,7 @@ GRID = {
     "rate_repetitions": 3,
     "held_out_documents": 600,
     "held_out_queries_at_least": 100,
+    "best_ranker_documents": 3000,
     "radius": 2.5,
     "tol": 1.0e-4,
     "ascent_steps": 3,
@@ -67,6 +68,7 @@ SPARSE = {
     "repetitions": 2,
     "radius": 2.0,
     "tol": 1.0e-2,
+    "ascent_steps": 3,
     "delta": 0.05,
     "fitted_at": 1000000000,
 }

@@ -3,11 +3,15 @@
 `lists`, Theorems 5, 6, 9 and 17 and equation 8. A repetition draws the queries of the largest sample once; smaller
 samples are its first queries, and other lists of the same queries have other documents. Every loss is measured above
 its own smallest value (ListNet above the entropy of the labels), which is 0 for all others.
+
+Risks are known in two steps. The best ranker is found on a sample of its own and measured on a very large one, which
+is cheap, because it is only one ranker. All others are measured on the held-out sample beside it, query by query,
+where what the sample says of the best ranker is replaced by what the large one says (``held_out``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,8 +29,10 @@ from pipeline_lib.sources.population import Population, PopulationSettings, Quer
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import list_bounds
 
-# The best ranker of the ball is found on as many held-out documents; it is then measured on all of them.
-DOCUMENTS_FOR_THE_BEST = 100_000
+# The best ranker of the ball is found on as many documents as others are measured on, but on no more than these where
+# the loss is not convex: that takes several descents.
+DOCUMENTS_FOR_RESTARTS = 100_000
+DOCUMENTS_PER_BLOCK = 50_000
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,9 @@ class Settings:
     rate_repetitions : int >= 2
         For the shortest lists, whose cells have every n: to them the exponents in n are fitted.
     held_out_documents, held_out_queries_at_least : int
-        The sample on which risks are measured has so many documents, but no fewer queries than the second.
+        The sample on which all rankers are measured has so many documents, but no fewer queries than the second.
+    best_ranker_documents : int
+        The sample on which the best ranker alone is measured, likewise; at least held_out_documents.
     radius : number > 0
         W2.
     tol : number > 0
@@ -69,6 +77,7 @@ class Settings:
     rate_repetitions: int
     held_out_documents: int
     held_out_queries_at_least: int
+    best_ranker_documents: int
     radius: float
     tol: float
     ascent_steps: int
@@ -92,6 +101,7 @@ class Settings:
             ("ascent_steps", 1),
         ):
             settings.whole(f"{where}.{name}", getattr(self, name), least)
+        settings.whole(f"{where}.best_ranker_documents", self.best_ranker_documents, self.held_out_documents)
         settings.positives(f"{where}.radius", (self.radius,))
         settings.positives(f"{where}.tol", (self.tol,))
         if not 0.0 < self.delta < 1.0:
@@ -133,8 +143,12 @@ class Settings:
         return self.rate_repetitions if m == self.lengths[0] else self.repetitions
 
     def held_out_queries(self, m: int) -> int:
-        """Queries of the sample on which risks are measured."""
+        """Queries of the sample on which all rankers are measured."""
         return max(self.held_out_queries_at_least, self.held_out_documents // m)
+
+    def best_ranker_queries(self, m: int) -> int:
+        """Queries of the sample on which the best ranker is measured."""
+        return max(self.held_out_queries_at_least, self.best_ranker_documents // m)
 
 
 @dataclass(frozen=True)
@@ -204,15 +218,15 @@ def measure(part: Slice) -> list[dict[str, Any]]:
     reference = part.sample(2 * sizes[-1], "reference")
     held = part.sample(asked.held_out_queries(part.m), "held out")
     levels = part.queries(asked.held_out_queries(part.m), "held out").level
-    best = _best(part, held)
-    optimum = float(held_out.risks(part.loss, held, best[:, None], best, levels).value[0])
+    best = _best(part)
+    known = held_out.risk_of_one(part.loss, _scored_by(part, best))
     rankers = []
     for repetition in range(asked.repetitions_of(part.m)):
         whole = part.sample(sizes[-1], "sample", repetition)
         for n in sizes:
             fresh = reference.take(np.arange(2 * n))
-            rankers += _rankers(part, whole.take(np.arange(n)), fresh, optimum, n, repetition)
-    found = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels)
+            rankers += _rankers(part, whole.take(np.arange(n)), fresh, known.value, n, repetition)
+    found = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels, known)
     # A ranker that happens to be better than the best one found is the best one.
     lowest = min(0.0, float(found.difference.min()))
     return [
@@ -228,17 +242,33 @@ def measure(part: Slice) -> list[dict[str, Any]]:
             "risk_error": float(found.standard_error[k]),
             "excess": float(found.difference[k]) - lowest,
             "excess_error": float(found.difference_error[k]),
-            "optimal_risk": optimum + lowest,
+            "optimal_risk": known.value + lowest,
+            "optimal_risk_error": known.standard_error,
             "certified_gap": ranker.gap_certified,
         }
         for k, ranker in enumerate(rankers)
     ]
 
 
-def _best(part: Slice, held: RankingData) -> Floats:
-    queries = max(2, min(held.n_queries, DOCUMENTS_FOR_THE_BEST // part.m))
-    few = held.take(np.arange(queries))
-    return erm.fit(few, part.loss, l2=0.0, radius=part.asked.radius, tol=part.asked.tol, seed=part.seed).w
+def _best(part: Slice) -> Floats:
+    # On a sample of its own: where it is measured it must not look better than it is.
+    documents = part.asked.held_out_documents
+    if not part.loss.convex:
+        documents = min(documents, DOCUMENTS_FOR_RESTARTS)
+    own = part.sample(max(2, documents // part.m), "best")
+    return erm.fit(own, part.loss, l2=0.0, radius=part.asked.radius, tol=part.asked.tol, seed=part.seed).w
+
+
+def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
+    # Drawn and scored block by block: memory does not grow with the sample.
+    left, block = part.asked.best_ranker_queries(part.m), max(1, DOCUMENTS_PER_BLOCK // part.m)
+    rng = generator(part.seed, "lists-grid", part.kind, "best ranker", part.m)
+    while left:
+        queries = part.population.draw_queries(min(block, left), rng)
+        data = part.population.draw_documents(queries, part.m, rng)
+        scores = data.X.astype(np.float64) @ w
+        yield held_out.Scored(scores[None, :], data.y, data.offsets, queries.level)
+        left -= len(queries)
 
 
 def _rankers(

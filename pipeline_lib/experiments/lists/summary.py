@@ -107,6 +107,11 @@ def _optimal(rows: Mapping[str, list[Row]]) -> float:
     return max(0.0, min(row["optimal_risk"] for found in rows.values() for row in found))
 
 
+def _relative_error(rows: Iterable[Row]) -> float | None:
+    # The largest; none where the population's risk may be 0.
+    return max((row["risk_error"] / row["risk"] for row in rows if row["risk"] > 0.0), default=None)
+
+
 def _cells(grid: Grid) -> list[dict[str, Any]]:
     table = []
     for key, learners in sorted(grid.cells.items()):
@@ -146,7 +151,9 @@ def _cells(grid: Grid) -> list[dict[str, Any]]:
                     "excess_low": excess.low,
                     "excess_high": excess.high,
                     "optimal_risk": optimal,
+                    "optimal_risk_error": rows[0]["optimal_risk_error"],
                     "risk_error": error,
+                    "relative_risk_error": _relative_error(rows),
                     "largest_certified_gap": max(certified) if certified else None,
                     **bounds,
                     "bound_optimistic": grid.bound(

@@ -1,6 +1,6 @@
 """Which ranker of a ball looks best on a sample for how bad it is on fresh queries?
 
-    sup over ||w||_2 <= W of L(w) - Lhat(w),
+    sup over ||w|| <= W of L(w) - Lhat(w),    ||w|| either ||w||_2 or ||w||_1,
 
 the quantity that uniform bounds bound, from below: Frank and Wolfe's steps uphill, with the mean over a reference
 sample in place of L. What the ranker found is then worth is measured on a third sample, so that fitting the reference
@@ -11,14 +11,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats, Surrogate
 
 
-def search(loss: Surrogate, sample: RankingData, reference: RankingData, radius: float, steps: int) -> Floats:
-    """The best of ``steps`` points of the ball ||w||_2 <= radius by mean loss on ``reference`` less that on ``sample``.
+def search(
+    loss: Surrogate, sample: RankingData, reference: RankingData, radius: float, steps: int, ball: Ball = "l2"
+) -> Floats:
+    """The best of ``steps`` points of the ball ||w|| <= radius by mean loss on ``reference`` less that on ``sample``.
 
-    w_1 = 0, w_(k+1) = w_k + 2/(k + 2) (radius g/||g|| - w_k), g the gradient of the difference at w_k.
+    w_1 = 0, w_(k+1) = w_k + 2/(k + 1) (v_k - w_k), g the gradient of the difference at w_k and v_k the point of the
+    ball where <g, v> is largest: radius g/||g||_2, or in the l1 ball its corner radius sign(g_j) e_j for the largest
+    |g_j|.
+
+    Parameters
+    ----------
+    loss : Surrogate
+    sample, reference : RankingData
+        Whose means stand for Lhat and L; at least one query each.
+    radius : float > 0
+    steps : int >= 1
+    ball : "l2" or "l1"
+        Which norm the radius speaks of.
 
     Example
     -------
@@ -26,6 +41,9 @@ def search(loss: Surrogate, sample: RankingData, reference: RankingData, radius:
     >>> right, wrong = (RankingData.from_arrays([[0.0], [1.0]], y, [1, 1]) for y in ([0, 1], [1, 0]))
     >>> search(surrogates.create("listnet"), right, wrong, 1.0, 3)
     array([1.])
+    >>> right, wrong = (RankingData.from_arrays([[0.0, 0.0], [1.0, 0.5]], y, [1, 1]) for y in ([0, 1], [1, 0]))
+    >>> search(surrogates.create("listnet"), right, wrong, 1.0, 3, "l1")
+    array([1., 0.])
     """
     w = np.zeros(sample.n_features)
     best, highest = w, -np.inf
@@ -34,11 +52,10 @@ def search(loss: Surrogate, sample: RankingData, reference: RankingData, radius:
         here, own = _mean(loss, sample, w)
         if there - here > highest:
             best, highest = w, there - here
-        slope = uphill - own
-        size = float(np.linalg.norm(slope))
-        if size == 0.0:
+        furthest = lowest(own - uphill, 0.0, radius, ball)
+        if furthest is None:
             break
-        w = w + 2.0 / (k + 2.0) * (radius / size * slope - w)
+        w = w + 2.0 / (k + 2.0) * (furthest - w)
     return best
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection
@@ -41,6 +42,8 @@ ON_DATA = (("erm", "gap"), ("worst", "gap"), ("erm", "excess"), ("rerm", "excess
 SHOWN = "listnet"
 """The loss of the figures; the tables hold all."""
 CUT = "bands that come near 0 are cut at a tenth of the value"
+DIGITS = 4
+"""To how many digits the study would like to know risks."""
 ROUNDING = 1e-9
 """What counts as equal: the tolerance of the ledger."""
 
@@ -193,12 +196,12 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if cells:
         blocks += [*_against(cells, "m"), *_against(cells, "n"), *_heat(cells)]
-    blocks += [*_exponents(results), *_realisable(rows)]
+    blocks += [*_exponents(results), *_realisable(rows), *_accuracy(rows)]
     words = (
         "A ranker is fitted to n queries with m documents each. Its gap is the difference between its true risk and "
         "its risk on these queries. Theorems bound it; here it is measured, on a population whose risks are known up "
-        "to the standard error of a large fresh sample, with the bounds beside it."
-        + (f" For ListNet that error is at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
+        "to the standard errors of large fresh samples, with the bounds beside it."
+        + (f" For ListNet these errors are at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
     )
     certified = [row["largest_certified_gap"] for row in rows if row["largest_certified_gap"] is not None]
     if certified:
@@ -351,6 +354,78 @@ def _realisable(rows: list[Row]) -> list[Block]:
     return [Paragraph(words), figure]
 
 
+def _accuracy(rows: list[Row]) -> list[Block]:
+    # On the noisy population: risks near 0 have no leading digits.
+    by: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        if row["population"] == "noisy":
+            by.setdefault((row["loss"], row["m"]), []).append(row)
+    if not by:
+        return []
+    trained = {key: _largest_error(row for row in mine if row["learner"] != "worst") for key, mine in by.items()}
+    worst = {key: _largest_error(row for row in mine if row["learner"] == "worst") for key, mine in by.items()}
+    sure = [
+        f"{loss} at m = {m:,}"
+        for (loss, m), mine in by.items()
+        if _digits(mine[0]["optimal_risk"], mine[0]["optimal_risk_error"]) >= DIGITS
+    ]
+    words = (
+        "How surely are these risks known? The best ranker is measured on a very large sample; all others beside it on "
+        "a smaller one, so that those near it are known almost as surely, those far from it, such as the worst found, "
+        f"less so. {DIGITS} digits (a standard error of at most half a unit of the last of them) are reached for the "
+        f"best ranker {'with ' + ', '.join(sure) if sure else 'with no loss and length'}. The largest standard errors "
+        f"are {_largest_percent(trained.values())} of the risk after training and {_largest_percent(worst.values())} "
+        "where the worst gap was found."
+    )
+    columns = [Column("loss", "Loss", "left"), Column("m", "m"), Column("risk", "Risk of the best ranker")]
+    columns += [Column("best", "Its standard error"), Column("digits", "Digits")]
+    columns += [Column("trained", "Largest error of trained rankers"), Column("worst", "of the worst found")]
+    cells = [
+        [
+            text(loss),
+            whole(m),
+            number(mine[0]["optimal_risk"], 5),
+            _percent(mine[0]["optimal_risk_error"] / mine[0]["optimal_risk"] if mine[0]["optimal_risk"] else None),
+            whole(_digits(mine[0]["optimal_risk"], mine[0]["optimal_risk_error"])),
+            _percent(trained[loss, m]),
+            _percent(worst[loss, m]),
+        ]
+        for (loss, m), mine in sorted(by.items())
+    ]
+    notes = ["Standard errors in % of the risk, over all n."]
+    caption = "Standard errors of true risks"
+    return [Paragraph(words), simple("lists-accuracy", caption, CELLS, columns, cells, notes)]
+
+
+def _percent(share: float | None) -> Cell:
+    return number(None if share is None else 100.0 * share, 3)
+
+
+def _largest_error(rows: Iterable[Row]) -> float | None:
+    return max((row["relative_risk_error"] for row in rows if row["relative_risk_error"] is not None), default=None)
+
+
+def _largest_percent(errors: Iterable[float | None]) -> str:
+    known = [error for error in errors if error is not None]
+    return f"{100.0 * max(known):.2g} %" if known else "unknown"
+
+
+def _digits(value: float, error: float) -> int:
+    """Leading digits of ``value`` of whose last ``error`` is at most half a unit; 0 where there is none.
+
+    Example
+    -------
+    >>> _digits(0.1234, 0.00005), _digits(0.1234, 0.00006), _digits(0.9, 0.6), _digits(1.0, 0.0)
+    (4, 3, 0, 17)
+    """
+    if value <= 0.0:
+        return 0
+    most = 17  # of float64
+    if error <= 0.0:
+        return most
+    return min(most, max(0, 1 + math.floor(math.log10(value)) - math.ceil(math.log10(2.0 * error))))
+
+
 def table_1(results: ResultsFolder) -> tuple[Block, ...]:
     """Table 1 in numbers: every bound, whether it says something, and from which n on."""
     all_rows = results.rows(BOUNDS)
@@ -494,45 +569,59 @@ def averages(results: ResultsFolder) -> tuple[Block, ...]:
 
 
 def sparse(results: ResultsFolder) -> tuple[Block, ...]:
-    """Gap and bound of the l1 class against the number of features."""
+    """Gaps, excess risk and bounds of the l1 class against the number of features."""
     rows = results.rows(SPARSE)
     if not rows:
         return ()
-    by: dict[int, list[Row]] = {}
-    for row in rows:
-        by.setdefault(row["d"], []).append(row)
-    dimensions = sorted(by)
-    largest = {d: max(by[d], key=lambda row: row["gap"]) for d in dimensions}
-    far = rows[0]["fitted_at"]
-    series = {
-        "largest gap": [
-            banded(
-                d,
-                largest[d]["gap"],
-                largest[d]["gap"] - 2 * largest[d]["risk_error"],
-                largest[d]["gap"] + 2 * largest[d]["risk_error"],
-            )
-            for d in dimensions
-        ],
-        f"Theorem 12 at n = {rows[0]['n']:,}": [(d, *[by[d][0]["bound"]] * 3) for d in dimensions],
-        f"Theorem 12 at n = {far:,}": [(d, *[by[d][0]["bound_far"]] * 3) for d in dimensions],
+    dimensions = sorted({row["d"] for row in rows})
+    bounds = {row["d"]: row for row in rows}
+    n, far = rows[0]["n"], rows[0]["fitted_at"]
+    measured = {
+        "largest gap": _largest_of(rows, "erm", "gap", "risk_error"),
+        "worst gap found": _largest_of(rows, "worst", "gap", "risk_error"),
+        "largest excess risk": _largest_of(rows, "erm", "excess", "excess_error"),
     }
+    series = {
+        title: [(d, y, low, high) for d, (y, low, high) in ((d, found[d]) for d in dimensions)]
+        for title, found in measured.items()
+    }
+    # A logarithmic axis has no place for what is not above 0.
+    series = {title: [banded(*point) for point in points if point[1] > 0.0] for title, points in series.items()}
+    series[f"Theorem 12 at n = {n:,}"] = [(d, *[bounds[d]["bound"]] * 3) for d in dimensions]
+    series[f"Theorem 12 at n = {far:,}"] = [(d, *[bounds[d]["bound_far"]] * 3) for d in dimensions]
+    series = {title: points for title, points in series.items() if points}
     first, last = dimensions[0], dimensions[-1]
+    ends = "; ".join(
+        f"the {title} is {found[first][0]:.3g} with {first:,} and {found[last][0]:.3g} with {last:,} features"
+        for title, found in measured.items()
+    )
     words = (
         "Do many features cost much, if the weights are bounded in the l1 norm? Theorem 12 says that they cost a root "
-        f"of a logarithm. From {first:,} to {last:,} features the bound grows from {by[first][0]['bound_far']:.3g} to "
-        f"{by[last][0]['bound_far']:.3g} at n = {far:,}; the largest gap measured at n = {rows[0]['n']:,} is "
-        f"{largest[first]['gap']:.3g} with {first:,} and {largest[last]['gap']:.3g} with {last:,} features."
+        f"of a logarithm. From {first:,} to {last:,} features the bound grows from {bounds[first]['bound_far']:.3g} to "
+        f"{bounds[last]['bound_far']:.3g} at n = {far:,}. Measured at n = {n:,}, where the bound on gaps goes from "
+        f"{bounds[first]['bound']:.3g} to {bounds[last]['bound']:.3g} and that on the excess risk from "
+        f"{bounds[first]['excess_bound']:.3g} to {bounds[last]['excess_bound']:.3g}: {ends}. Gap and excess risk are "
+        "those of the minimiser; the excess is above the best ranker, which has no weight on features that do not "
+        "matter."
     )
     figure = Figure(
         name="lists-sparse",
-        title="ListNet over the l1 ball: gap and bound against the number of features",
-        caption="The largest gap of the minimiser, with twice its standard error, and the bound",
+        title="ListNet over the l1 ball: gaps, excess risk and bound against the number of features",
+        caption=f"The largest of the repetitions, with twice its standard error, and the bound; {CUT}",
         source=SPARSE,
         description=words,
-        draw=lambda: line_plot(series, xlabel="features, d", ylabel="gap or bound (loss)", log="xy"),
+        draw=lambda: line_plot(series, xlabel="features, d", ylabel="gap, excess risk or bound (loss)", log="xy"),
     )
     return (Subsection("lists-sparse-part", "Many features", (Paragraph(words), figure)),)
+
+
+def _largest_of(rows: list[Row], learner: str, value: str, error: str) -> dict[int, tuple[float, float, float]]:
+    # For every number of features: the largest of the repetitions, and twice its standard error below and above.
+    largest: dict[int, Row] = {}
+    for row in rows:
+        if row["learner"] == learner and (row["d"] not in largest or row[value] > largest[row["d"]][value]):
+            largest[row["d"]] = row
+    return {d: (row[value], row[value] - 2.0 * row[error], row[value] + 2.0 * row[error]) for d, row in largest.items()}
 
 
 def real(results: ResultsFolder) -> tuple[Block, ...]:
