@@ -119,7 +119,7 @@ WORKLOADS: Mapping[str, Workload] = {
     "lists_constants": Workload(("lists", "constants"), lambda s, _: 0.1 * sum(s["lengths"]) * s["restarts"]),
     "lists_grid": Workload(
         ("lists", "grid"),
-        lambda s, w: 1.5e-5 * _lists_grid(s, w) + 1.5e-7 * _best_ranker_documents(s),
+        lambda s, w: 1e-5 * _lists_grid(s, w) + 1.5e-7 * _best_ranker_documents(s),
         lambda s: 6e-4 * _largest_cell(s),
     ),
     "lists_real": Workload(("lists", "real"), lambda s, _: 4e-4 * s["repetitions"] * sum(s["queries"])),
