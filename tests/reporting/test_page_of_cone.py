@@ -116,25 +116,54 @@ def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
         assert said in words(cone.identities(ResultsFolder.at(tmp_path)))
 
 
+def trace(
+    dataset: str, method: str, updates: str, fold_steps: int | None, values: list[float]
+) -> list[dict[str, object]]:
+    """Rows of a trace whose coefficients miss the best objective by a tenth."""
+    last = len(values) - 1
+    return [
+        {"dataset": dataset, "method": method, "updates": updates, "fold_steps": fold_steps, "pass": t}
+        | {"step": 0.02, "objective": value, "met": None if t == 0 else 1.1 * values[t - 1]}
+        | {"gap": 0.25 if t == last else None}
+        for t, value in enumerate(values)
+    ]
+
+
+def written(rows: list[dict[str, object]], path: Path) -> None:
+    pl.DataFrame(rows, schema_overrides={"met": pl.Float64, "gap": pl.Float64}).write_parquet(path)
+
+
 def test_a_pass_that_rises_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    for last, said in ((1.5, "in every pass of every method"), (2.5, "not with EG (query)")):
-        rows = [
-            {
-                "dataset": "sim",
-                "method": "eg",
-                "updates": "query",
-                "pass": t,
-                "objective": value,
-                "met": None,
-                "gap": 0.25,
-            }
-            for t, value in enumerate((3.0, 2.0, last))
-        ]
-        pl.DataFrame(rows, schema_overrides={"met": pl.Float64}).write_parquet(tmp_path / cone.DESCENT)
+    for last, said in ((1.5, "in the first 2 passes: in every pass of every method"), (2.5, "not with EG (query)")):
+        written(trace("sim", "eg", "query", 10, [3.0, 2.0, last]), tmp_path / cone.DESCENT)
         text = words(cone.descent(ResultsFolder.at(tmp_path)))
         assert said in text
         assert "smallest 0.25 with EG (query), largest 0.25 with EG (query)." in text
+
+
+def test_what_happens_on_the_whole_way_down_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    for risen, cut, solved in (
+        (2.2, "passes rise with EG (by at most 0.1), and the last gap is 0.25 of the objective", "no pass rises"),
+        (1.8, "no pass rises, and the last gap is 0.25", "no pass rises"),
+    ):
+        rows = [
+            *trace(cone.SMALL, "eg", "whole", 10, [3.0, 2.0, risen, 1.0]),
+            *trace(cone.SMALL, "eg", "whole", 20_000, [3.0, 2.0, 1.0]),
+            *trace(cone.SMALL, "exact", "whole", None, [3.0, 2.0, 1.0]),
+        ]
+        written(rows, tmp_path / cone.DESCENT)
+        blocks = cone.descent(ResultsFolder.at(tmp_path))
+        text = words(blocks)
+        assert "with mu = 0.02" in text
+        assert f"One basis step a pass, at most 10 fold steps: {cut}" in text
+        assert f"at most 20,000 fold steps: {solved}, and" in text
+        [part] = blocks
+        assert isinstance(part, Subsection)
+        [table] = [block for block in part.blocks if isinstance(block, Table)]
+        first = to_csv(table).splitlines()[1]
+        assert first.startswith(f"{cone.METHODS['eg']},one a pass,10,3.0,1.0,0.25,0.1")
 
 
 def test_the_power_of_s_max_is_said(tmp_path: Path) -> None:
