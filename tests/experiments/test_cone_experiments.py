@@ -140,6 +140,31 @@ def test_a_fold_of_bases() -> None:
     assert halfspace.values["map_with_one_basis_vector"] == pytest.approx(np.mean(one))
 
 
+def test_one_basis_vector_is_set_beside_ranksvm_fold_by_fold() -> None:
+    svm, one = {1: 0.30, 2: 0.60, 3: 0.45}, {1: (0.31, 0.33), 2: (0.62,), 3: (0.46,)}
+    rows = [{"part": "ranksvm", "K": None, "fold": fold, "map": value} for fold, value in svm.items()]
+    assert bases.beside_ranksvm(rows) is None
+    rows += [
+        {"part": "basis", "K": K, "fold": fold, "map": value + (K - 1)}
+        for K in (1, 2)
+        for fold, values in one.items()
+        for value in values
+    ]
+    found = bases.beside_ranksvm(rows)
+    assert found is not None
+    assert found["map_with_one_basis_vector"] == pytest.approx((0.32 + 0.62 + 0.46) / 3)
+    assert found["map_of_ranksvm"] == pytest.approx(0.45)
+    # The folds lie .3 apart, the differences .01: t of two degrees of freedom is 4.303.
+    difference = found["map_minus_ranksvm"]
+    assert isinstance(difference, Interval)
+    sd = np.std([0.02, 0.02, 0.01], ddof=1)
+    assert difference.value == pytest.approx(0.05 / 3)
+    assert difference.high - difference.value == pytest.approx(4.303 * sd / np.sqrt(3), rel=1e-3)
+    single = bases.beside_ranksvm([row for row in rows if row["fold"] == 2])
+    assert single is not None
+    assert "map_minus_ranksvm" not in single
+
+
 def test_figure_3_compares_the_best_of_each_group_fold_by_fold() -> None:
     values = {2: (0.30, 0.60), 5: (0.40, 0.72), 10: (0.44, 0.76), 46: (0.35, 0.66)}
     rows = [

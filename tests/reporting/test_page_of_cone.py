@@ -102,6 +102,28 @@ def test_whether_the_lowest_objective_ranks_best_is_said_for_any_outcome(tmp_pat
             assert (said in text) == (kept is rows or exact == 0.5)
 
 
+def test_one_basis_vector_beside_ranksvm_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+
+    def row(fold: int, part: str, K: int | None, value: float) -> dict[str, object]:
+        about = {"dataset": "sim", "fold": fold, "part": part, "level": None, "method": "sg", "K": K, "start": 0}
+        return about | {"fold_in": K and "gradient", "objective": None, "map": value, "ndcg": value}
+
+    for lift, said in (
+        ((0.02, 0.02), "by +0.020, with a 95 % interval over folds from +0.020 to +0.020: a difference is shown."),
+        ((0.02, -0.01), "by +0.005, with a 95 % interval over folds from −0.186 to +0.196: no difference is shown."),
+        ((0.02,), "RankSVM has MAP 0.400, ConeRank with K = 1, a halfspace, 0.420."),
+    ):
+        rows = []
+        for fold, more in enumerate(lift, 1):
+            rows += [row(fold, "ranksvm", None, 0.3 + 0.1 * fold), row(fold, "basis", 1, 0.3 + 0.1 * fold + more)]
+            rows += [{**rows[-1], "fold_in": "least-squares"}]
+        pl.DataFrame(rows, schema_overrides={"level": pl.Float64, "objective": pl.Float64}).write_parquet(
+            tmp_path / cone.BASES
+        )
+        assert said in words(cone.bases(ResultsFolder.at(tmp_path)))
+
+
 def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     names = ("largest_difference_inside", "largest_norm_on_the_negative", "largest_difference_to_nnls")
