@@ -17,9 +17,15 @@ Algorithm 1 alternates: fold in w_j with U fixed, then step along the gradient i
 | ``eg-linear`` | w (1 - mu (g - w.g)) |
 | ``exact`` | the minimum, certified; U too is solved for, block against block |
 
-The gradient steps of the paper carry no 1/(P n_q): a coefficient belongs to one pair alone, and mu = .001 speaks of
-that pair's loss. "Stochastic" means a basis step a query, along the gradient of its mean loss; ``at_once`` takes one
-step a pass along the gradient of the whole risk, as Algorithm 1 is printed.
+Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/methods.md says what each changes):
+
+- Step 1a descends ||z_j - U w_j||^2, without the factor phi_j / (P n_q) that the risk has there: with 1/(P n_q) a step
+  of mu = .001 moves nothing, and phi_j > 0 moves no minimiser. Where folding-in is cut short, phi_j would let it go
+  further for pairs that weigh more. The basis step has all factors.
+- Step 2 moves all u_k at once, along one gradient; printed is one after another, each along the gradient at those
+  already moved. The two differ by terms in mu^2.
+- "Stochastic" means a basis step a query, along the gradient of its mean loss; ``at_once`` takes one step a pass along
+  the gradient of the whole risk, as Algorithm 1 is printed.
 """
 
 from __future__ import annotations

@@ -227,6 +227,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
             for k in range(K):
                 b[k] = f * (A[l, k] - A[r, k])
             _begin(w, seed, round_, begin + l, begin + r, low, high)
+            # Without phi, which scales a pair's loss and leaves its minimiser where it is.
             fold(method, G, b, w, step, most, tol, low, high, g, aside)
             phi = float(y[begin + l] - y[begin + r]) if weighted else 1.0
             value = f * f * squared
@@ -424,7 +425,7 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
 
 @njit(cache=True)
 def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
-    # U - 2 step (U M - B), columns back to norm c if violated.
+    # U - 2 step (U M - B), all columns at once, then back to norm c if violated; Algorithm 1 prints one after another.
     d, K = U.shape
     row = np.empty(K)
     for i in range(d):

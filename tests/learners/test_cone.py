@@ -158,6 +158,35 @@ def test_one_basis_step_a_pass_follows_the_gradient_of_the_risk(method: cone.Met
     np.testing.assert_allclose(start - found.U, 1e-3 * slope, atol=2e-6)
 
 
+def test_columns_moved_one_after_another_differ_by_the_square_of_the_step() -> None:
+    # Step 2 of Algorithm 1 as printed, beside all columns at once.
+    data, problem, K = drawn(4, 5, 3, 11), cone.Problem(), 3
+    start = cone.started(3, K, problem, (1,))
+    z, phi, query = differences(data, problem)
+    w = np.concatenate([cone.folded_in(data, start, q, method="exact") for q in range(data.n_queries)])
+    weight = np.array([phi[j] / (query == query[j]).sum() for j in range(len(z))]) / len(np.unique(query))
+    apart = []
+    for mu in (1e-2, 1e-3):
+        at_once = cone.fit(
+            data, K, method="sg", start=start, passes=1, at_once=True, step=mu, fold_steps=500_000, fold_tol=1e-15
+        )
+        U = start.copy()
+        for k in range(K):
+            U[:, k] += 2 * mu * ((weight * w[:, k]) @ (z - w @ U.T))
+        apart.append(np.abs(U - at_once.U).max())
+    assert apart[0] < 1e-4 * np.abs(start).max()
+    assert 50 < apart[0] / apart[1] < 200
+
+
+@pytest.mark.parametrize("method", cone.METHODS)
+def test_coefficients_do_not_depend_on_the_weights_of_pairs(method: cone.Method) -> None:
+    data, U = drawn(2, 6, 5, 2), np.random.default_rng(3).standard_normal((5, 3))
+    weighted, alike = (
+        cone.folded_in(data, U, 0, method=method, problem=cone.Problem(weighted=weighted)) for weighted in (True, False)
+    )
+    np.testing.assert_array_equal(weighted, alike)
+
+
 def test_the_gap_of_a_basis_bounds_what_it_can_gain_and_vanishes_at_stationary_points() -> None:
     data, K = drawn(4, 5, 3, 11), 2
     start, problem = cone.started(3, K, cone.Problem(), (1,)), cone.Problem()

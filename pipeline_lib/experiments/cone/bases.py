@@ -251,10 +251,8 @@ def beside_ranksvm(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | Inter
 
     The difference comes with its interval over folds, and is left out for a single fold.
     """
-    one, svm = (
-        _by_fold(rows, lambda row: row["part"] == "basis" and row["K"] == 1),
-        _by_fold(rows, lambda row: row["part"] == "ranksvm"),
-    )
+    one = _by_fold(rows, lambda row: row["part"] == "basis" and row["K"] == 1)
+    svm = _by_fold(rows, lambda row: row["part"] == "ranksvm")
     both = sorted(one.keys() & svm.keys())
     if not both:
         return None
