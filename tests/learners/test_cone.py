@@ -118,6 +118,43 @@ def test_exact_coefficients_are_certified(seed: int, band: tuple[float, float]) 
     assert slope @ w - best <= 1e-8
 
 
+def test_folding_in_that_runs_out_of_steps_says_so() -> None:
+    # The one difference lies inside the hull of long basis vectors, where pair steps zigzag.
+    rng, d = np.random.default_rng(0), 46
+    data = RankingData.from_arrays(rng.standard_normal((2, d)), [0, 1], [1, 1])
+    z = differences(data, cone.Problem())[0][0]
+    noise, w = 1e3 * rng.standard_normal((d, d)), rng.dirichlet(np.ones(d))
+    U = z[:, None] + noise - (noise @ w)[:, None]
+    for call in (
+        lambda: cone.risk(data, U),
+        lambda: cone.losses(data, U),
+        lambda: cone.pair_losses(data, U),
+        lambda: cone.folded_in(data, U, 0, method="exact"),
+        lambda: cone.basis_gap(data, U),
+    ):
+        with pytest.warns(cone.UncertifiedWarning, match="10,000 steps"):
+            call()
+    problem = cone.Problem(c=1e9)
+    with pytest.warns(cone.UncertifiedWarning):
+        found = cone.fit(data, 46, problem=problem, start=U, passes=1, traced=False)
+    assert found.fold_gap > cone.ACCURACY * 46
+
+
+def test_certified_coefficients_carry_their_gap(recwarn: pytest.WarningsRecorder) -> None:
+    found = cone.fit(drawn(4, 5, 3, 23), 2, method="exact", passes=3)
+    assert 0.0 <= found.fold_gap <= cone.ACCURACY * 3
+    assert not recwarn.list
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    data = drawn(4, 5, 3, 23)
+    plain = cone.fit(data, 2, passes=2, fold_steps=5)
+    counted = cone.fit(data, np.int64(2), passes=np.int32(2), fold_steps=np.int64(5))
+    np.testing.assert_array_equal(plain.U, counted.U)
+    with pytest.raises(DataError, match="K: expected"):
+        cone.fit(data, True)
+
+
 def test_a_basis_block_is_the_minimum_of_its_convex_problem() -> None:
     rng = np.random.default_rng(5)
     d, K, c = 4, 3, 1.0
@@ -323,6 +360,15 @@ def test_wrong_arguments_are_named() -> None:
         (lambda: cone.fit(data, 1, start=np.zeros((3, 1))), "start"),
         (lambda: cone.fit(data, 1, method="eg-linear", problem=cone.Problem(band=(1.0, 2.0))), "eg-linear"),
         (lambda: cone.Problem(alpha=0.0), "alpha"),
+        (lambda: cone.Problem(alpha="1"), "alpha: expected a finite number > 0, found '1'"),
+        (lambda: cone.Problem(rho=True), "rho: expected"),
+        (lambda: cone.Problem(band=("1", 2.0)), "band: expected"),
+        (lambda: cone.Problem(band=1.0), "band: expected"),
+        (lambda: cone.fit(data, 1, step="1"), "step: expected"),
+        (lambda: same_order([0, 1], [0.5], 1.0), "same_order: expected"),
+        (lambda: same_order([0, 1], [0.5, np.nan], 1.0), "same_order: expected"),
+        (lambda: same_order(["a", 1], [0.5, 1.0], 1.0), "same_order: expected"),
+        (lambda: same_order([0, 1], [0.5, 1.0], np.nan), "scale: expected"),
         (lambda: cone.Problem(band=(2.0, 1.0)), "band"),
         (lambda: cone.fit(data, 1).score([[np.nan, 0.0]]), "finite"),
     ):
