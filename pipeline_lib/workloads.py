@@ -91,6 +91,13 @@ def _twolayer_documents(settings: Settings) -> float:
     return float(_areas(settings) + arms)
 
 
+def _cone_cones(settings: Settings, wildcards: Wildcards) -> float:
+    # the first passes on a data set, and fold steps of the small sample
+    small = settings["small"]
+    fold_steps = small["queries"] * small["passes"] * sum(small["fold_steps"])
+    return float(1e-4 * settings["pairs"] * settings["passes"] + 1e-8 * fold_steps)
+
+
 def _cone_bases(settings: Settings, wildcards: Wildcards) -> float:
     # basis vectors passed over the data
     varied = sum(len(settings[name]) for name in ("methods", "alphas", "rhos", "cs", "largest_sums"))
@@ -136,7 +143,7 @@ WORKLOADS: Mapping[str, Workload] = {
     "twolayer_tradeoff_slice": Workload(
         ("twolayer", "tradeoff"), lambda s, _: 5e-5 * s["repetitions"] / s["slices"] * sum(s["budgets"])
     ),
-    "cone_cones": Workload(("cone", "cones"), lambda s, _: 1e-4 * s["pairs"] * s["passes"]),
+    "cone_cones": Workload(("cone", "cones"), _cone_cones),
     "cone_bases_fold": Workload(("cone", "bases"), lambda s, w: 0.015 * _cone_bases(s, w), per_million_cells=True),
     "cone_stability_slice": Workload(("cone", "stability"), lambda s, w: 7e-6 * _cone_stability(s, w)),
 }

@@ -29,6 +29,7 @@ MEASURED = [
     ("default", "lists_averages", 4),
     ("default", "twolayer_gaps_slice", 9),
     ("default", "twolayer_tradeoff_slice", 12),
+    ("default", "cone_cones", 8),
     ("default", "cone_bases_fold", 7),
     ("default", "cone_stability_slice", 25),
     ("slam-paper-scale", "slam_losses", 84),

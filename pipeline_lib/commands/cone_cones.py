@@ -20,6 +20,8 @@ SCHEMAS = {
         "dataset": pl.String,
         "method": pl.String,
         "updates": pl.String,
+        "fold_steps": pl.Int64,
+        "step": pl.Float64,
         "pass": pl.Int64,
         "objective": pl.Float64,
         "met": pl.Float64,

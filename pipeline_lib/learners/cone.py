@@ -17,14 +17,21 @@ Algorithm 1 alternates: fold in w_j with U fixed, then step along the gradient i
 | ``eg-linear`` | w (1 - mu (g - w.g)) |
 | ``exact`` | the minimum, certified; U too is solved for, block against block |
 
-The gradient steps of the paper carry no 1/(P n_q): a coefficient belongs to one pair alone, and mu = .001 speaks of
-that pair's loss. "Stochastic" means a basis step a query, along the gradient of its mean loss; ``at_once`` takes one
-step a pass along the gradient of the whole risk, as Algorithm 1 is printed.
+Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/methods.md says what each changes):
+
+- Step 1a descends ||z_j - U w_j||^2, without the factor phi_j / (P n_q) that the risk has there: with 1/(P n_q) a step
+  of mu = .001 moves nothing, and phi_j > 0 moves no minimiser. Where folding-in is cut short, phi_j would let it go
+  further for pairs that weigh more. The basis step has all factors.
+- Step 2 moves all u_k at once, along one gradient; printed is one after another, each along the gradient at those
+  already moved. The two differ by terms in mu^2.
+- "Stochastic" means a basis step a query, along the gradient of its mean loss; ``at_once`` takes one step a pass along
+  the gradient of the whole risk, as Algorithm 1 is printed.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -49,6 +56,10 @@ PUBLISHED_STEPS: Mapping[str, float] = {"sg": 0.001, "sg-printed": 0.001, "eg": 
 
 ACCURACY = 1e-9
 """Gap to which coefficients are folded in exactly, relative to rho^2."""
+
+
+class UncertifiedWarning(UserWarning):
+    """Folding in exactly ran out of steps: a loss that is called certified is so to a larger gap alone."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,11 @@ class Problem:
             value = getattr(self, name)
             if value is not None:
                 _positive(name, value)
+        if not isinstance(self.band, tuple | list) or len(self.band) != 2:
+            raise DataError(f"band: expected two numbers (low, high), found {self.band!r}")
         low, high = self.band
+        _positive("band", low)
+        _positive("band", high)
         if not 0.0 < low <= high < math.inf:
             raise DataError(f"band: expected 0 < low <= high, found {low}, {high}")
         if self.norms not in ("at-most", "equal"):
@@ -122,6 +137,9 @@ class Fit:
         Did the objective change by at most ``tol`` (relative) in the last pass?
     block_gap : float
         Exact method: the largest gap of a basis block that was solved; NaN for norms that must equal c; else 0.
+    fold_gap : float
+        The largest gap of coefficients that were folded in exactly, for the objective or by the exact method. Above
+        ``ACCURACY`` rho^2 an :class:`UncertifiedWarning` was given, and the objective may be too high by phi times it.
     """
 
     U: Floats
@@ -130,6 +148,7 @@ class Fit:
     met: Floats
     converged: bool
     block_gap: float
+    fold_gap: float
 
     @property
     def passes(self) -> int:
@@ -255,11 +274,12 @@ def _passes(
     # A pass at a time: the kernel starts where it ended, and the objective says when to stop.
     how, numbers = _spelled(method, problem, step, folding, data.n_features)
     c, equal = problem.c_of(data.n_features), problem.norms == "equal"
-    path, met, values = [start], [], [risk(data, start, problem)]
+    first, fold_gap = _risk(data, start, problem)
+    path, met, values = [start], [], [first]
     gap, converged, key = 0.0, False, _key(axes)
     for t in range(len(order)):
         bases, seen = np.empty((2, *start.shape)), np.empty(1)
-        left = cone_kernels.train(
+        left, unsolved = cone_kernels.train(
             data.X64,
             data.y,
             data.offsets,
@@ -276,17 +296,23 @@ def _passes(
             seen,
         )
         gap = left if math.isnan(left) else max(gap, left)
+        fold_gap = max(fold_gap, unsolved)
         path.append(bases[1])
         met.append(float(seen[0]))
         if tol is None:
             continue
-        values.append(risk(data, bases[1], problem))
+        value, unsolved = _risk(data, bases[1], problem)
+        values.append(value)
+        fold_gap = max(fold_gap, unsolved)
         if tol > 0.0 and abs(values[-2] - values[-1]) <= tol * abs(values[-2]):
             converged = True
             break
     if tol is None:
-        values.append(risk(data, path[-1], problem))
-    return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap)
+        value, unsolved = _risk(data, path[-1], problem)
+        values.append(value)
+        fold_gap = max(fold_gap, unsolved)
+    _warn_above(fold_gap, problem.rho_of(data.n_features))
+    return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap, fold_gap)
 
 
 def without_each(
@@ -332,7 +358,7 @@ def without_each(
     if skipped.ndim != 1 or (skipped.size and skipped.dtype.kind not in "iu"):
         raise DataError(f"left_out: expected a list of whole numbers, found shape {skipped.shape}, {skipped.dtype}")
     how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), d)
-    bases: Floats = cone_kernels.train_without_each(
+    bases, unsolved = cone_kernels.train_without_each(
         data.X64,
         data.y,
         data.offsets,
@@ -346,13 +372,16 @@ def without_each(
         at_once or method == "exact",
         _key(_axes(seed)),
     )
-    return bases
+    _warn_above(unsolved, problem.rho_of(d))
+    found: Floats = bases
+    return found
 
 
 def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> tuple[Floats, NDArray[np.int64]]:
     """L_q of every query with the coefficients that are best for U, and its number of pairs; shapes (Q,).
 
-    Certified: each pair's loss is at most 1e-9 rho^2 above its minimum. A query without a pair has loss 0.
+    Certified: ||z - U w||^2 of each pair is at most 1e-9 rho^2 above its minimum, or an :class:`UncertifiedWarning`
+    says by how much it may be. A query without a pair has loss 0.
 
     Raises
     ------
@@ -365,7 +394,9 @@ def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> t
     >>> losses(data, [[-0.5]])
     (array([1.]), array([1]))
     """
-    values, pairs, _, _ = _at_best(data, U, Problem() if problem is None else problem)
+    problem = Problem() if problem is None else problem
+    values, pairs, _, _, unsolved = _at_best(data, U, problem)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
     return values, pairs
 
 
@@ -391,7 +422,8 @@ def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -
     problem = Problem() if problem is None else problem
     if problem.norms == "equal":
         raise DataError("basis_gap: expected norms 'at-most', found 'equal'")
-    _, pairs, M, B = _at_best(data, U, problem)
+    _, pairs, M, B, unsolved = _at_best(data, U, problem)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
     counted = int((pairs > 0).sum())
     if not counted:
         raise DataError("cone: expected a query with documents of different labels, found none")
@@ -399,11 +431,13 @@ def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -
     return float(cone_kernels.basis_gap(basis, M / counted, B / counted, problem.c_of(data.n_features)))
 
 
-def _at_best(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[Floats, NDArray[np.int64], Floats, Floats]:
+def _at_best(
+    data: RankingData, U: ArrayLike, problem: Problem
+) -> tuple[Floats, NDArray[np.int64], Floats, Floats, float]:
     basis = _given_basis(U, data.n_features)
     rho = problem.rho_of(data.n_features)
     low, high = problem.band
-    found: tuple[Floats, NDArray[np.int64], Floats, Floats] = cone_kernels.objective(
+    found: tuple[Floats, NDArray[np.int64], Floats, Floats, float] = cone_kernels.objective(
         data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
     )
     return found
@@ -418,8 +452,26 @@ def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> flo
     >>> risk(data, [[-0.5]])
     1.0
     """
-    values, pairs = losses(data, U, problem)
-    return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0
+    problem = Problem() if problem is None else problem
+    value, unsolved = _risk(data, U, problem)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
+    return value
+
+
+def _risk(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[float, float]:
+    # The risk, and the largest gap of the coefficients behind it.
+    values, pairs, _, _, unsolved = _at_best(data, U, problem)
+    return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0, unsolved
+
+
+def _warn_above(gap: float, rho: float) -> None:
+    if gap > ACCURACY * rho**2:
+        warnings.warn(
+            f"cone: after {cone_kernels.PAIR_STEPS:,} steps the coefficients of a pair are certified to a gap of "
+            f"{gap:.2g}, not {ACCURACY * rho**2:.2g}: its ||z - U w||^2 may be too high by as much",
+            UncertifiedWarning,
+            stacklevel=3,
+        )
 
 
 def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> Floats:
@@ -440,10 +492,12 @@ def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None)
     basis = _given_basis(U, data.n_features)
     rho = problem.rho_of(data.n_features)
     low, high = problem.band
-    found: Floats = cone_kernels.every_loss(
+    found, unsolved = cone_kernels.every_loss(
         data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
     )
-    return found
+    _warn_above(unsolved, rho)
+    every: Floats = found
+    return every
 
 
 def folded_in(
@@ -482,7 +536,9 @@ def folded_in(
     begin, end = int(data.offsets[query]), int(data.offsets[query + 1])
     y = data.y[begin:end]
     n = int((y[:, None] > y).sum())
-    found: Floats = cone_kernels.coefficients(data.X64, data.y, begin, end, basis, how, numbers, _key(_axes(seed)), n)
+    W, unsolved = cone_kernels.coefficients(data.X64, data.y, begin, end, basis, how, numbers, _key(_axes(seed)), n)
+    _warn_above(unsolved, problem.rho_of(data.n_features))
+    found: Floats = W
     return found
 
 
@@ -634,12 +690,12 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _spelled(
     method: Method, problem: Problem, step: float | None, folding: tuple[int, float], d: int
 ) -> tuple[tuple[int, int, bool], tuple[float, float, float, float, float, float]]:
-    mu = PUBLISHED_STEPS[method] if step is None else float(step)
+    mu = PUBLISHED_STEPS[method] if step is None else step
     _positive("step", mu)
     rho = problem.rho_of(d)
     tol = ACCURACY * rho**2 if method == "exact" else folding[1]
     how = (METHODS.index(method), folding[0], problem.weighted)
-    return how, (float(problem.alpha), rho, mu, tol, float(problem.band[0]), float(problem.band[1]))
+    return how, (float(problem.alpha), rho, float(mu), float(tol), float(problem.band[0]), float(problem.band[1]))
 
 
 def _check_folding(method: str, problem: Problem, fold_steps: int, fold_tol: float) -> None:
@@ -685,10 +741,11 @@ def _key(axes: tuple[Any, ...]) -> int:
 
 
 def _at_least_one(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
 
 
-def _positive(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0.0):
-        raise DataError(f"{name}: expected a finite number > 0, found {value}")
+def _positive(name: str, value: object) -> None:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not (number and math.isfinite(value) and value > 0.0):  # type: ignore[arg-type, operator]
+        raise DataError(f"{name}: expected a finite number > 0, found {value!r}")

@@ -20,17 +20,23 @@ import math
 import numpy as np
 from numba import njit
 
+PAIR_STEPS = 10_000
+"""Of folding a pair in exactly, at most; the gap that is left says whether they were enough."""
+
 SG, SG_PRINTED, EG, EG_LINEAR, EXACT = range(5)
 """How coefficients are folded in; :mod:`pipeline_lib.learners.cone` names them."""
 
 
 @njit(cache=True)
 def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore[no-untyped-def]
-    """Move w from where it is towards argmin b.w-form over {w >= 0, low <= sum w <= high}; steps taken."""
+    """Move w from where it is towards argmin b.w-form over {w >= 0, low <= sum w <= high}.
+
+    Returns the gap that the exact method leaves, 0 for the others, which have no certificate.
+    """
     if method == EXACT:
         return fold_exactly(G, b, w, low, high, tol, g, aside)
     K = len(w)
-    for taken in range(most):
+    for _ in range(most):
         for i in range(K):
             g[i] = -2.0 * b[i]
             aside[i] = w[i]
@@ -63,8 +69,8 @@ def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore
         for i in range(K):
             moved += abs(w[i] - aside[i])
         if moved <= tol:
-            return taken + 1
-    return most
+            break
+    return 0.0
 
 
 @njit(cache=True)
@@ -108,7 +114,7 @@ def _project(w, low, high):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
-    """Fold in to a certified gap; w is the result, and the pair steps taken are returned.
+    """Fold in until the certified gap is at most tol, or for PAIR_STEPS; w is the result, and the gap is returned.
 
     The set is the convex hull of low e_k and high e_k, so the coefficients are w = sum_a v_a s_a e_k(a) with v on the
     simplex of K (low = high) or 2K atoms. Pair steps move weight from the atom of largest slope to that of smallest,
@@ -129,8 +135,8 @@ def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
     k, s = best % K, (low if best < K else high)
     for i in range(K):
         g[i] = 2.0 * (s * G[i, k] - b[i])
-    steps = 0
-    while steps < 10_000:
+    left = np.inf
+    for _ in range(PAIR_STEPS):
         down, up, least, most, gap = 0, best, np.inf, -np.inf, 0.0
         for a in range(atoms):
             h = (low if a < K else high) * g[a % K]
@@ -140,7 +146,8 @@ def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
                 gap += v[a] * h
                 if h > most:
                     up, most = a, h
-        if gap - least <= tol or down == up:
+        left = gap - least
+        if left <= tol or down == up:
             break
         i, j = down % K, up % K
         p, q = (low if down < K else high), (low if up < K else high)
@@ -152,11 +159,10 @@ def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
         v[up] = v[up] - move if move < v[up] else 0.0
         for r in range(K):
             g[r] += 2.0 * move * (p * G[r, i] - q * G[r, j])
-        steps += 1
     w[:] = 0.0
     for a in range(atoms):
         w[a % K] += v[a] * (low if a < K else high)
-    return steps
+    return left
 
 
 @njit(cache=True)
@@ -196,7 +202,7 @@ def _gram(U):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type: ignore[no-untyped-def]
-    """Fold in every pair of one query; its number of pairs and its loss L_q (eq. 3 with 7).
+    """Fold in every pair of one query; its number of pairs, its loss L_q (eq. 3 with 7), and the largest gap left.
 
     ``how`` = (method, most steps, weighted), ``numbers`` = (alpha, rho, step, tol, low, high). Adds
     (1/n) sum phi w w' to M (K, K) and (1/n) sum phi z w' to B (d, K). The coefficients of the pairs go to W (n, K), in
@@ -213,7 +219,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
                 A[l, k] += x * U[i, k]
     b, w, g, aside = np.empty(K), np.empty(K), np.empty(K), np.empty(2 * K)
     inside = np.zeros((K, K))
-    n, loss = 0, 0.0
+    n, loss, left = 0, 0.0, 0.0
     for l in range(m):
         for r in range(m):
             if y[begin + l] <= y[begin + r]:
@@ -227,7 +233,8 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
             for k in range(K):
                 b[k] = f * (A[l, k] - A[r, k])
             _begin(w, seed, round_, begin + l, begin + r, low, high)
-            fold(method, G, b, w, step, most, tol, low, high, g, aside)
+            # Without phi, which scales a pair's loss and leaves its minimiser where it is.
+            left = max(left, fold(method, G, b, w, step, most, tol, low, high, g, aside))
             phi = float(y[begin + l] - y[begin + r]) if weighted else 1.0
             value = f * f * squared
             for j in range(K):
@@ -246,7 +253,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
                 W[n] = w
             n += 1
     if n == 0:
-        return 0, 0.0
+        return 0, 0.0, 0.0
     for j in range(K):
         for k in range(K):
             M[j, k] += inside[j, k] / n
@@ -255,7 +262,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
             x = X[begin + l, i] / n
             for k in range(K):
                 B[i, k] += x * V[l, k]
-    return n, loss / n
+    return n, loss / n, left
 
 
 @njit(cache=True)
@@ -323,7 +330,7 @@ def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
-    """The loss L_q of every query with coefficients folded in exactly, and its number of pairs, shapes (Q,); M and B.
+    """The loss L_q of every query with coefficients folded in exactly, and its pairs, shapes (Q,); M, B; largest gap.
 
     M (K, K) and B (d, K) as in :func:`visit`, summed over the queries.
     """
@@ -331,18 +338,19 @@ def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: 
     losses, pairs = np.zeros(n_queries), np.zeros(n_queries, np.int64)
     M, B, nothing = np.zeros((K, K)), np.zeros((d, K)), np.empty((0, K))
     G = _gram(U)
-    numbers = (alpha, rho, 0.0, tol, low, high)
+    numbers, largest = (alpha, rho, 0.0, tol, low, high), 0.0
     for q in range(n_queries):
-        pairs[q], losses[q] = visit(
+        pairs[q], losses[q], left = visit(
             X, y, offsets[q], offsets[q + 1], U, G, (EXACT, 0, weighted), numbers, 0, 0, M, B, nothing
         )
-    return losses, pairs, M, B
+        largest = max(largest, left)
+    return losses, pairs, M, B, largest
 
 
 @njit(cache=True)
 def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
-    """phi min_w ||z - U w||^2 of every pair of every query, in the order of enumeration."""
-    n = 0
+    """phi min_w ||z - U w||^2 of every pair of every query, in the order of enumeration, and the largest gap left."""
+    n, largest = 0, 0.0
     for q in range(len(offsets) - 1):
         for l in range(offsets[q], offsets[q + 1]):
             for r in range(offsets[q], offsets[q + 1]):
@@ -360,22 +368,22 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
                 z *= rho / (alpha + math.sqrt((z * z).sum()))
                 for k in range(K):
                     b[k] = (z * U[:, k]).sum()
-                fold_exactly(G, b, w, low, high, tol, g, v)
+                largest = max(largest, fold_exactly(G, b, w, low, high, tol, g, v))
                 value = (z * z).sum()
                 for k in range(K):
                     value += w[k] * ((G[k] * w).sum() - 2.0 * b[k])
                 found[n] = (y[l] - y[r] if weighted else 1.0) * max(value, 0.0)
                 n += 1
-    return found
+    return found, largest
 
 
 @njit(cache=True)
 def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no-untyped-def]
-    """The folded-in coefficients of the n pairs of one query, shape (n, K)."""
+    """The folded-in coefficients of the n pairs of one query, shape (n, K), and the largest gap left."""
     d, K = U.shape
     W = np.empty((n, K))
-    visit(X, y, begin, end, U, _gram(U), how, numbers, seed, 0, np.zeros((K, K)), np.zeros((d, K)), W)
-    return W
+    _, _, left = visit(X, y, begin, end, U, _gram(U), how, numbers, seed, 0, np.zeros((K, K)), np.zeros((d, K)), W)
+    return W, left
 
 
 @njit(cache=True)
@@ -384,13 +392,14 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
 
     With ``at_once`` the basis takes one step a pass, along the gradient of the empirical risk (the exact method: solves
     its block); else one a query, along that of L_q. ``met`` (passes,) gets the risk at the coefficients and bases met
-    on the way, path (passes + 1, d, K) the start too. Returns the largest gap of the basis blocks that were solved.
+    on the way, path (passes + 1, d, K) the start too. Returns the largest gap of the basis blocks that were solved,
+    and of the coefficients that were.
     """
     d, K = start.shape
     method, step = how[0], numbers[2]
     U = start.copy()
     path[0] = U
-    G, nothing, largest_gap = _gram(U), np.empty((0, K)), 0.0
+    G, nothing, largest_gap, largest_fold = _gram(U), np.empty((0, K)), 0.0, 0.0
     for t in range(len(order)):
         M, B = np.zeros((K, K)), np.zeros((d, K))
         total, counted = 0.0, 0
@@ -400,9 +409,10 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
             if not at_once:
                 M[:] = 0.0
                 B[:] = 0.0
-            n, loss = visit(X, y, offsets[q], offsets[q + 1], U, G, how, numbers, seed, t, M, B, nothing)
+            n, loss, left = visit(X, y, offsets[q], offsets[q + 1], U, G, how, numbers, seed, t, M, B, nothing)
             if n == 0:
                 continue
+            largest_fold = max(largest_fold, left)
             total += loss
             counted += 1
             if not at_once:
@@ -419,12 +429,12 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
             G = _gram(U)
         met[t] = total / max(counted, 1)
         path[t + 1] = U
-    return largest_gap
+    return largest_gap, largest_fold
 
 
 @njit(cache=True)
 def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
-    # U - 2 step (U M - B), columns back to norm c if violated.
+    # U - 2 step (U M - B), all columns at once, then back to norm c if violated; Algorithm 1 prints one after another.
     d, K = U.shape
     row = np.empty(K)
     for i in range(d):
@@ -440,10 +450,14 @@ def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def train_without_each(X, y, offsets, start, order, left_out, how, numbers, c, equal, at_once, seed):  # type: ignore[no-untyped-def]
-    """The last basis of a training without each query of ``left_out``, same start and order; shape (n, d, K)."""
-    found = np.empty((len(left_out), *start.shape))
+    """The last basis of a training without each query of ``left_out``, same start and order; shape (n, d, K).
+
+    And the largest gap of coefficients that were folded in exactly.
+    """
+    found, largest = np.empty((len(left_out), *start.shape)), 0.0
     path, met = np.empty((len(order) + 1, *start.shape)), np.empty(len(order))
     for i in range(len(left_out)):
-        train(X, y, offsets, start, order, left_out[i], how, numbers, c, equal, at_once, seed, path, met)
+        _, left = train(X, y, offsets, start, order, left_out[i], how, numbers, c, equal, at_once, seed, path, met)
+        largest = max(largest, left)
         found[i] = path[-1]
-    return found
+    return found, largest

@@ -93,12 +93,23 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
 def same_order(points: ArrayLike, scores: ArrayLike, scale: float) -> bool:
     """Do the points rank as the scores do, but for score differences of at most ``TIE * scale``?
 
+    Raises
+    ------
+    DataError
+        When points and scores are not finite numbers, one a document, or the scale is not finite and >= 0.
+
     Example
     -------
     >>> same_order([2, 0, 1], [0.5, 0.1, 0.2], 1.0), same_order([0, 1], [0.5, 0.1], 1.0)
     (True, False)
     """
-    s = np.asarray(scores, dtype=np.float64)
-    A = np.asarray(points, dtype=np.int64)
+    try:
+        A, s = np.asarray(points, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"same_order: expected numbers, found {points!r} and {scores!r}") from error
+    if A.ndim != 1 or A.shape != s.shape or not (np.isfinite(A).all() and np.isfinite(s).all()):
+        raise DataError(f"same_order: expected finite points and scores (m,), found shapes {A.shape} and {s.shape}")
+    if not (math.isfinite(scale) and scale >= 0.0):
+        raise DataError(f"scale: expected a finite number >= 0, found {scale}")
     above = s[:, None] - s > TIE * scale
     return bool((A[:, None] - A > 0)[above].all())

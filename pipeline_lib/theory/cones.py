@@ -70,12 +70,22 @@ def _project_unit(basis: Floats, point: Floats) -> Floats:
 def acute(U: ArrayLike) -> bool:
     """Do no two basis vectors enclose more than a right angle?
 
+    Raises
+    ------
+    DataError
+        When U is not a matrix of finite numbers.
+
     Example
     -------
     >>> acute([[1.0, 0.0], [0.0, 1.0]]), acute([[1.0, -1.0], [0.0, 1.0]])
     (True, False)
     """
-    basis = np.asarray(U, dtype=np.float64)
+    try:
+        basis = np.asarray(U, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"U: expected a matrix of finite numbers, found {U!r}") from error
+    if basis.ndim != 2 or not np.isfinite(basis).all():
+        raise DataError(f"U: expected a matrix of finite numbers, found shape {basis.shape}")
     return bool((basis.T @ basis >= 0.0).all())
 
 

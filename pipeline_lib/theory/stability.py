@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pipeline_lib.errors import DataError
 
 
@@ -29,8 +31,7 @@ def risk_bound(empirical_risk: float, beta: float, gamma: float, P: int, epsilon
     1.52
     """
     _at_least_zero(empirical_risk=empirical_risk, beta=beta, gamma=gamma)
-    if isinstance(P, bool) or not isinstance(P, int) or P < 1:
-        raise DataError(f"P: expected a whole number >= 1, found {P!r}")
+    _at_least_one("P", P)
     if not 0.0 < epsilon < 1.0:
         raise DataError(f"epsilon: expected a number in (0, 1), found {epsilon}")
     return empirical_risk + 2.0 * beta + (4.0 * P * beta + gamma) * math.sqrt(-math.log(epsilon) / (2.0 * P))
@@ -52,9 +53,13 @@ def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float)
     8.25
     """
     _at_least_zero(s=s, rho=rho, c=c, largest_sum=largest_sum)
-    if isinstance(K, bool) or not isinstance(K, int) or K < 1:
-        raise DataError(f"K: expected a whole number >= 1, found {K!r}")
+    _at_least_one("K", K)
     return 2.0 * s * largest_sum * (rho + math.sqrt(K) * c * largest_sum) + (s * largest_sum) ** 2
+
+
+def _at_least_one(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
 
 
 def _at_least_zero(**numbers: float) -> None:

@@ -12,11 +12,28 @@ import yaml
 from pipeline_lib import RankingData
 from pipeline_lib.commands import cone_table1
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.cone import adarank, bases, cones, stability, table1
+from pipeline_lib.experiments.cone import adarank, bases, cones, descent, stability, table1
 from pipeline_lib.reporting.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 
-CONES = {"cones": 3, "features": [3], "bases": [1, 2], "pairs": 40, "basis": 2, "passes": 3, "fold_steps": 500}
+SMALL = {
+    "queries": 4,
+    "population": {"features": 3, "documents": 3, "label_shares": [0.5, 0.5]},
+    "basis": 2,
+    "step": 0.02,
+    "passes": 300,
+    "fold_steps": [5, 5000],
+}
+CONES = {
+    "cones": 3,
+    "features": [3],
+    "bases": [1, 2],
+    "pairs": 40,
+    "basis": 2,
+    "passes": 3,
+    "fold_steps": 500,
+    "small": SMALL,
+}
 BASES = {
     "bases": [1, 2],
     "basis": 2,
@@ -57,7 +74,8 @@ def test_cones_hand_in_four_claims_and_only_obtuse_cones_break_the_projection() 
             assert trial.values["largest_norm_on_the_negative"] < 1e-9
     [norm] = claims["cone-norm"].trials
     assert 0 < norm.values["largest_norm"] < norm.values["rho"]
-    assert len(claims["cone-descent"].trials) == 9
+    by_sample = [trial.setting["dataset"] for trial in claims["cone-descent"].trials]
+    assert (by_sample.count("sim"), by_sample.count(descent.SMALL)) == (9, 13)
     shares = [row["cumulative"] for row in found.spectrum]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
@@ -65,15 +83,42 @@ def test_cones_hand_in_four_claims_and_only_obtuse_cones_break_the_projection() 
 
 def test_without_data_the_reason_is_said() -> None:
     found = cones.run(cones.Settings.from_mapping(CONES), {}, 1)
-    assert [one.claim for one in found.evidence if one.not_run] == ["cone-norm", "cone-descent", "cone-fig4"]
+    assert [one.claim for one in found.evidence if one.not_run] == ["cone-norm", "cone-fig4"]
+
+
+def test_solved_folding_in_never_raises_the_objective_and_what_is_cut_short_does() -> None:
+    small = descent.Small.from_mapping(SMALL)
+    sample = small.draw(1)
+    trials, rows = {}, {}
+    for run in descent.runs(small.fold_steps, small.step):
+        if run.method in ("sg", "eg", "exact"):
+            key = (run.method, run.updates, run.fold_steps)
+            rows[key], trials[key] = descent.trace(descent.SMALL, sample, small.basis, run, small.passes, 1)
+    for key in (("sg", "whole", 5000), ("eg", "whole", 5000), ("exact", "whole", None)):
+        assert trials[key].values["increases"] == 0, key
+        assert trials[key].values["largest_fold_excess"] < 1e-6, key
+    for method in ("sg", "eg"):
+        cut = trials[method, "whole", 5].values
+        assert cut["increases"] > 0
+        assert cut["largest_fold_excess"] > 1e-3
+    met = np.array([row["met"] for row in rows["sg", "whole", 5][1:]])
+    assert trials["sg", "whole", 5].values["largest_relative_increase"] == pytest.approx(np.max(met[1:] / met[:-1] - 1))
+    notes = descent.notes(small, list(trials.values()))
+    assert "at most 5,000 fold steps: no pass rises" in notes
+    assert "at most 5 fold steps: passes rise with sg (by at most" in notes
+
+
+def test_an_objective_that_reached_zero_does_not_rise_by_rounding() -> None:
+    found = descent._judged(np.array([1.0, 0.0, 1e-30, 0.0]))
+    assert found == {"largest_relative_increase": pytest.approx(1e-18), "increases": 0.0, "steps": 3.0}
 
 
 def test_some_queries_reach_the_number_of_pairs() -> None:
     data = sample(20, 0)
-    chosen = cones.some_queries(data, 40, np.random.default_rng(1))
-    pairs = cones.cones.pairs_of(chosen)
+    chosen = descent.some_queries(data, 40, np.random.default_rng(1))
+    pairs = descent.cones.pairs_of(chosen)
     assert 40 <= pairs.sum() < 40 + pairs.max()
-    assert cones.some_queries(data, 10**9, np.random.default_rng(1)).n_queries == 20
+    assert descent.some_queries(data, 10**9, np.random.default_rng(1)).n_queries == 20
 
 
 def test_the_largest_norm_is_that_of_the_largest_difference() -> None:
@@ -93,6 +138,31 @@ def test_a_fold_of_bases() -> None:
     [halfspace] = claims["cone-k1"].trials
     one = [row["map"] for row in rows if row["part"] == "basis" and row["K"] == 1 and row["fold_in"] == "gradient"]
     assert halfspace.values["map_with_one_basis_vector"] == pytest.approx(np.mean(one))
+
+
+def test_one_basis_vector_is_set_beside_ranksvm_fold_by_fold() -> None:
+    svm, one = {1: 0.30, 2: 0.60, 3: 0.45}, {1: (0.31, 0.33), 2: (0.62,), 3: (0.46,)}
+    rows = [{"part": "ranksvm", "K": None, "fold": fold, "map": value} for fold, value in svm.items()]
+    assert bases.beside_ranksvm(rows) is None
+    rows += [
+        {"part": "basis", "K": K, "fold": fold, "map": value + (K - 1)}
+        for K in (1, 2)
+        for fold, values in one.items()
+        for value in values
+    ]
+    found = bases.beside_ranksvm(rows)
+    assert found is not None
+    assert found["map_with_one_basis_vector"] == pytest.approx((0.32 + 0.62 + 0.46) / 3)
+    assert found["map_of_ranksvm"] == pytest.approx(0.45)
+    # The folds lie .3 apart, the differences .01: t of two degrees of freedom is 4.303.
+    difference = found["map_minus_ranksvm"]
+    assert isinstance(difference, Interval)
+    sd = np.std([0.02, 0.02, 0.01], ddof=1)
+    assert difference.value == pytest.approx(0.05 / 3)
+    assert difference.high - difference.value == pytest.approx(4.303 * sd / np.sqrt(3), rel=1e-3)
+    single = bases.beside_ranksvm([row for row in rows if row["fold"] == 2])
+    assert single is not None
+    assert "map_minus_ranksvm" not in single
 
 
 def test_figure_3_compares_the_best_of_each_group_fold_by_fold() -> None:
@@ -192,6 +262,11 @@ def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
         (cones.Settings, {**CONES, "cones": 0}),
         (cones.Settings, {**CONES, "passes": 1}),
         (cones.Settings, {**CONES, "bases": [2, 1]}),
+        (cones.Settings, {**CONES, "small": 3}),
+        (cones.Settings, {**CONES, "small": {**SMALL, "passes": 1}}),
+        (cones.Settings, {**CONES, "small": {**SMALL, "step": 0.0}}),
+        (cones.Settings, {**CONES, "small": {**SMALL, "fold_steps": 200}}),
+        (cones.Settings, {**CONES, "small": {**SMALL, "population": {"feature": 3}}}),
         (bases.Settings, {**BASES, "methods": ["newton"]}),
         (bases.Settings, {**BASES, "alphas": [-1.0]}),
         (stability.Settings, {**STABILITY, "queries": [4, 6]}),

@@ -118,6 +118,43 @@ def test_exact_coefficients_are_certified(seed: int, band: tuple[float, float]) 
     assert slope @ w - best <= 1e-8
 
 
+def test_folding_in_that_runs_out_of_steps_says_so() -> None:
+    # The one difference lies inside the hull of long basis vectors, where pair steps zigzag.
+    rng, d = np.random.default_rng(0), 46
+    data = RankingData.from_arrays(rng.standard_normal((2, d)), [0, 1], [1, 1])
+    z = differences(data, cone.Problem())[0][0]
+    noise, w = 1e3 * rng.standard_normal((d, d)), rng.dirichlet(np.ones(d))
+    U = z[:, None] + noise - (noise @ w)[:, None]
+    for call in (
+        lambda: cone.risk(data, U),
+        lambda: cone.losses(data, U),
+        lambda: cone.pair_losses(data, U),
+        lambda: cone.folded_in(data, U, 0, method="exact"),
+        lambda: cone.basis_gap(data, U),
+    ):
+        with pytest.warns(cone.UncertifiedWarning, match="10,000 steps"):
+            call()
+    problem = cone.Problem(c=1e9)
+    with pytest.warns(cone.UncertifiedWarning):
+        found = cone.fit(data, 46, problem=problem, start=U, passes=1, traced=False)
+    assert found.fold_gap > cone.ACCURACY * 46
+
+
+def test_certified_coefficients_carry_their_gap(recwarn: pytest.WarningsRecorder) -> None:
+    found = cone.fit(drawn(4, 5, 3, 23), 2, method="exact", passes=3)
+    assert 0.0 <= found.fold_gap <= cone.ACCURACY * 3
+    assert not recwarn.list
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    data = drawn(4, 5, 3, 23)
+    plain = cone.fit(data, 2, passes=2, fold_steps=5)
+    counted = cone.fit(data, np.int64(2), passes=np.int32(2), fold_steps=np.int64(5))
+    np.testing.assert_array_equal(plain.U, counted.U)
+    with pytest.raises(DataError, match="K: expected"):
+        cone.fit(data, True)
+
+
 def test_a_basis_block_is_the_minimum_of_its_convex_problem() -> None:
     rng = np.random.default_rng(5)
     d, K, c = 4, 3, 1.0
@@ -156,6 +193,35 @@ def test_one_basis_step_a_pass_follows_the_gradient_of_the_risk(method: cone.Met
         down[place] -= h
         slope[place] = (cone.risk(data, up) - cone.risk(data, down)) / (2 * h)
     np.testing.assert_allclose(start - found.U, 1e-3 * slope, atol=2e-6)
+
+
+def test_columns_moved_one_after_another_differ_by_the_square_of_the_step() -> None:
+    # Step 2 of Algorithm 1 as printed, beside all columns at once.
+    data, problem, K = drawn(4, 5, 3, 11), cone.Problem(), 3
+    start = cone.started(3, K, problem, (1,))
+    z, phi, query = differences(data, problem)
+    w = np.concatenate([cone.folded_in(data, start, q, method="exact") for q in range(data.n_queries)])
+    weight = np.array([phi[j] / (query == query[j]).sum() for j in range(len(z))]) / len(np.unique(query))
+    apart = []
+    for mu in (1e-2, 1e-3):
+        at_once = cone.fit(
+            data, K, method="sg", start=start, passes=1, at_once=True, step=mu, fold_steps=500_000, fold_tol=1e-15
+        )
+        U = start.copy()
+        for k in range(K):
+            U[:, k] += 2 * mu * ((weight * w[:, k]) @ (z - w @ U.T))
+        apart.append(np.abs(U - at_once.U).max())
+    assert apart[0] < 1e-4 * np.abs(start).max()
+    assert 50 < apart[0] / apart[1] < 200
+
+
+@pytest.mark.parametrize("method", cone.METHODS)
+def test_coefficients_do_not_depend_on_the_weights_of_pairs(method: cone.Method) -> None:
+    data, U = drawn(2, 6, 5, 2), np.random.default_rng(3).standard_normal((5, 3))
+    weighted, alike = (
+        cone.folded_in(data, U, 0, method=method, problem=cone.Problem(weighted=weighted)) for weighted in (True, False)
+    )
+    np.testing.assert_array_equal(weighted, alike)
 
 
 def test_the_gap_of_a_basis_bounds_what_it_can_gain_and_vanishes_at_stationary_points() -> None:
@@ -294,6 +360,15 @@ def test_wrong_arguments_are_named() -> None:
         (lambda: cone.fit(data, 1, start=np.zeros((3, 1))), "start"),
         (lambda: cone.fit(data, 1, method="eg-linear", problem=cone.Problem(band=(1.0, 2.0))), "eg-linear"),
         (lambda: cone.Problem(alpha=0.0), "alpha"),
+        (lambda: cone.Problem(alpha="1"), "alpha: expected a finite number > 0, found '1'"),
+        (lambda: cone.Problem(rho=True), "rho: expected"),
+        (lambda: cone.Problem(band=("1", 2.0)), "band: expected"),
+        (lambda: cone.Problem(band=1.0), "band: expected"),
+        (lambda: cone.fit(data, 1, step="1"), "step: expected"),
+        (lambda: same_order([0, 1], [0.5], 1.0), "same_order: expected"),
+        (lambda: same_order([0, 1], [0.5, np.nan], 1.0), "same_order: expected"),
+        (lambda: same_order(["a", 1], [0.5, 1.0], 1.0), "same_order: expected"),
+        (lambda: same_order([0, 1], [0.5, 1.0], np.nan), "scale: expected"),
         (lambda: cone.Problem(band=(2.0, 1.0)), "band"),
         (lambda: cone.fit(data, 1).score([[np.nan, 0.0]]), "finite"),
     ):

@@ -102,6 +102,28 @@ def test_whether_the_lowest_objective_ranks_best_is_said_for_any_outcome(tmp_pat
             assert (said in text) == (kept is rows or exact == 0.5)
 
 
+def test_one_basis_vector_beside_ranksvm_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+
+    def row(fold: int, part: str, K: int | None, value: float) -> dict[str, object]:
+        about = {"dataset": "sim", "fold": fold, "part": part, "level": None, "method": "sg", "K": K, "start": 0}
+        return about | {"fold_in": K and "gradient", "objective": None, "map": value, "ndcg": value}
+
+    for lift, said in (
+        ((0.02, 0.02), "by +0.020, with a 95 % interval over folds from +0.020 to +0.020: a difference is shown."),
+        ((0.02, -0.01), "by +0.005, with a 95 % interval over folds from −0.186 to +0.196: no difference is shown."),
+        ((0.02,), "RankSVM has MAP 0.400, ConeRank with K = 1, a halfspace, 0.420."),
+    ):
+        rows = []
+        for fold, more in enumerate(lift, 1):
+            rows += [row(fold, "ranksvm", None, 0.3 + 0.1 * fold), row(fold, "basis", 1, 0.3 + 0.1 * fold + more)]
+            rows += [{**rows[-1], "fold_in": "least-squares"}]
+        pl.DataFrame(rows, schema_overrides={"level": pl.Float64, "objective": pl.Float64}).write_parquet(
+            tmp_path / cone.BASES
+        )
+        assert said in words(cone.bases(ResultsFolder.at(tmp_path)))
+
+
 def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     names = ("largest_difference_inside", "largest_norm_on_the_negative", "largest_difference_to_nnls")
@@ -116,25 +138,54 @@ def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
         assert said in words(cone.identities(ResultsFolder.at(tmp_path)))
 
 
+def trace(
+    dataset: str, method: str, updates: str, fold_steps: int | None, values: list[float]
+) -> list[dict[str, object]]:
+    """Rows of a trace whose coefficients miss the best objective by a tenth."""
+    last = len(values) - 1
+    return [
+        {"dataset": dataset, "method": method, "updates": updates, "fold_steps": fold_steps, "pass": t}
+        | {"step": 0.02, "objective": value, "met": None if t == 0 else 1.1 * values[t - 1]}
+        | {"gap": 0.25 if t == last else None}
+        for t, value in enumerate(values)
+    ]
+
+
+def written(rows: list[dict[str, object]], path: Path) -> None:
+    pl.DataFrame(rows, schema_overrides={"met": pl.Float64, "gap": pl.Float64}).write_parquet(path)
+
+
 def test_a_pass_that_rises_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    for last, said in ((1.5, "in every pass of every method"), (2.5, "not with EG (query)")):
-        rows = [
-            {
-                "dataset": "sim",
-                "method": "eg",
-                "updates": "query",
-                "pass": t,
-                "objective": value,
-                "met": None,
-                "gap": 0.25,
-            }
-            for t, value in enumerate((3.0, 2.0, last))
-        ]
-        pl.DataFrame(rows, schema_overrides={"met": pl.Float64}).write_parquet(tmp_path / cone.DESCENT)
+    for last, said in ((1.5, "in the first 2 passes: in every pass of every method"), (2.5, "not with EG (query)")):
+        written(trace("sim", "eg", "query", 10, [3.0, 2.0, last]), tmp_path / cone.DESCENT)
         text = words(cone.descent(ResultsFolder.at(tmp_path)))
         assert said in text
         assert "smallest 0.25 with EG (query), largest 0.25 with EG (query)." in text
+
+
+def test_what_happens_on_the_whole_way_down_is_said_for_any_outcome(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    for risen, cut, solved in (
+        (2.2, "passes rise with EG (by at most 0.1), and the last gap is 0.25 of the objective", "no pass rises"),
+        (1.8, "no pass rises, and the last gap is 0.25", "no pass rises"),
+    ):
+        rows = [
+            *trace(cone.SMALL, "eg", "whole", 10, [3.0, 2.0, risen, 1.0]),
+            *trace(cone.SMALL, "eg", "whole", 20_000, [3.0, 2.0, 1.0]),
+            *trace(cone.SMALL, "exact", "whole", None, [3.0, 2.0, 1.0]),
+        ]
+        written(rows, tmp_path / cone.DESCENT)
+        blocks = cone.descent(ResultsFolder.at(tmp_path))
+        text = words(blocks)
+        assert "with mu = 0.02" in text
+        assert f"One basis step a pass, at most 10 fold steps: {cut}" in text
+        assert f"at most 20,000 fold steps: {solved}, and" in text
+        [part] = blocks
+        assert isinstance(part, Subsection)
+        [table] = [block for block in part.blocks if isinstance(block, Table)]
+        first = to_csv(table).splitlines()[1]
+        assert first.startswith(f"{cone.METHODS['eg']},one a pass,10,3.0,1.0,0.25,0.1")
 
 
 def test_the_power_of_s_max_is_said(tmp_path: Path) -> None:

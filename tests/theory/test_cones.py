@@ -42,6 +42,20 @@ def test_a_point_of_the_negative_cone_need_not_go_to_zero() -> None:
     assert np.linalg.norm(U @ cones.project(U, -U[:, 0])) == pytest.approx(math.sqrt(0.5))
 
 
+@pytest.mark.parametrize("wrong", [[1.0, 2.0], [[np.nan]], [["a"]], [[1.0], [1.0, 2.0]]])
+def test_what_is_no_basis_is_refused(wrong: list[object]) -> None:
+    with pytest.raises(DataError, match="U: expected a matrix of finite numbers"):
+        cones.acute(wrong)
+
+
+def test_bounds_take_whole_numbers_of_numpy() -> None:
+    assert stability.risk_bound(1.0, 0.1, 1.0, np.int64(9), 0.1) == stability.risk_bound(1.0, 0.1, 1.0, 9, 0.1)
+    K, rest = np.int32(4), {"rho": 2.0, "c": 3.0, "largest_sum": 1.0}
+    assert stability.bound_on_beta(0.5, K=K, **rest) == 8.25
+    with pytest.raises(DataError, match="P: expected"):
+        stability.risk_bound(1.0, 0.1, 1.0, True, 0.1)
+
+
 @given(st.integers(0, 2**30))
 @settings(max_examples=50, deadline=None)
 def test_in_an_acute_cone_it_does(seed: int) -> None:

@@ -12,7 +12,23 @@ from .conftest import Project
 pytestmark = pytest.mark.workflow
 
 CONE = {
-    "cones": {"cones": 2, "features": [3], "bases": [2], "pairs": 50, "basis": 2, "passes": 3, "fold_steps": 200},
+    "cones": {
+        "cones": 2,
+        "features": [3],
+        "bases": [2],
+        "pairs": 50,
+        "basis": 2,
+        "passes": 3,
+        "fold_steps": 200,
+        "small": {
+            "queries": 4,
+            "population": {"features": 3, "documents": 3, "label_shares": [0.5, 0.5]},
+            "basis": 2,
+            "step": None,
+            "passes": 5,
+            "fold_steps": [5, 500],
+        },
+    },
     "bases": {
         "datasets": "all",
         "bases": [1, 2],

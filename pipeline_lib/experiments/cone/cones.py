@@ -1,6 +1,6 @@
 """Do the projection, the normalisation and the alternating steps behave as stated, and where do differences point?
 
-`cone`: (1), (5) and (6), the descent of section 4, and Figure 4.
+`cone`: (1), (5) and (6), the descent of section 4 (:mod:`pipeline_lib.experiments.cone.descent`), and Figure 4.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
+from pipeline_lib.experiments.cone import descent
 from pipeline_lib.learners import cone
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.reporting.evidence import Evidence, Trial
@@ -21,7 +23,6 @@ from pipeline_lib.theory import cones
 
 IDENTITIES = "tables/cone-identities.parquet"
 SPECTRUM = "tables/cone-spectrum.parquet"
-DESCENT = "tables/cone-descent.parquet"
 
 ENERGY = 0.9
 
@@ -44,6 +45,8 @@ class Settings:
         Of each trace.
     fold_steps : int
         Steps of each folding-in, at most, where the basis takes one step a pass.
+    small : descent.Small
+        The small sample that is traced on its whole way down.
     """
 
     cones: int
@@ -53,6 +56,7 @@ class Settings:
     basis: int
     passes: int
     fold_steps: int
+    small: descent.Small
 
     def __post_init__(self) -> None:
         # A trace of one pass could not rise.
@@ -60,10 +64,14 @@ class Settings:
             settings.whole(f"cone.cones.{name}", getattr(self, name), least)
         for name in ("features", "bases"):
             settings.wholes(f"cone.cones.{name}", getattr(self, name), 1)
+        if not isinstance(self.small, descent.Small):
+            raise ConfigurationError(f"cone.cones.small: expected a mapping, found {self.small!r}")
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
         """Parse the section ``experiments: cone: cones:`` of the configuration; ConfigurationError if it is wrong."""
+        if isinstance(mapping.get("small"), Mapping):
+            mapping = {**mapping, "small": descent.Small.from_mapping(mapping["small"])}
         return settings.parse(cls, mapping, "cone.cones")
 
 
@@ -83,10 +91,6 @@ NOTES = {
     "degrees (errata, letter V). Differences and norms count relative to the point's norm.",
     "cone-norm": "Over all pairs of differently labelled documents of a query, on standardised features; alpha = 1, "
     "rho = sqrt(d).",
-    "cone-descent": "Whole: one basis step a pass along the gradient of the whole risk, as Algorithm 1 is printed; the "
-    "objective is that at the coefficients the algorithm has. Query: one basis step a query, the objective at the best "
-    "coefficients after each pass. Exact: each block solved. Coefficients start at random in every pass. Judged over "
-    "the passes of the trace alone; the gap of the last basis says how far from a stationary point they end.",
     "cone-fig4": "Uncentred second moment of the differences of standardised features over all ordered pairs.",
 }
 
@@ -94,9 +98,8 @@ NOTES = {
 def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Results:
     """Compute everything; the features of every data set are standardised over all of its documents."""
     identities, trials = _projections(asked, seed)
-    norms, spectra, traces = [], [], []
+    norms, spectra = [], []
     spectrum: list[dict[str, Any]] = []
-    descent: list[dict[str, Any]] = []
     for name, data in datasets.items():
         inside = Standardisation.of(data).apply(data)
         rho = float(np.sqrt(data.n_features))
@@ -111,19 +114,43 @@ def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Resu
             "eigenvalues_for_nine_tenths": float(next(i for i, c in enumerate(within, 1) if c >= ENERGY - 1e-12)),
         }
         spectra.append(Trial({"dataset": name, "features": data.n_features}, values, SPECTRUM))
-        rng = generator(seed, "cone-descent", name)
-        chosen = some_queries(inside, asked.pairs, rng)
-        if cone.has_pairs(chosen):
-            found, steps = _traces(asked, name, chosen, seed)
-            descent += found
-            traces += steps
+    traced, traces = _descents(asked, datasets, seed)
     evidence = [
         Evidence("cone-project", tuple(trials), NOTES["cone-project"]),
         _or_none("cone-norm", norms),
-        _or_none("cone-descent", traces),
+        Evidence("cone-descent", tuple(traces), descent.notes(asked.small, traces)),
         _or_none("cone-fig4", spectra),
     ]
-    return Results(identities, spectrum, descent, evidence)
+    return Results(identities, spectrum, traced, evidence)
+
+
+def _descents(
+    asked: Settings, datasets: Mapping[str, RankingData], seed: int
+) -> tuple[list[dict[str, Any]], list[Trial]]:
+    # The first passes on every data set that has pairs, and all on the small sample.
+    rows, trials = [], []
+    planned = [
+        (name, chosen, asked.basis, run, asked.passes)
+        for name, data in datasets.items()
+        if cone.has_pairs(chosen := _some_queries(asked, name, data, seed))
+        for run in descent.runs((asked.fold_steps,))
+    ]
+    small = asked.small
+    sample = small.draw(seed)
+    planned += [
+        (descent.SMALL, sample, small.basis, run, small.passes) for run in descent.runs(small.fold_steps, small.step)
+    ]
+    for name, data, K, run, passes in planned:
+        found, trial = descent.trace(name, data, K, run, passes, seed)
+        rows += found
+        trials.append(trial)
+    return rows, trials
+
+
+def _some_queries(asked: Settings, name: str, data: RankingData, seed: int) -> RankingData:
+    return descent.some_queries(
+        Standardisation.of(data).apply(data), asked.pairs, generator(seed, "cone-descent", name)
+    )
 
 
 def _or_none(claim: str, trials: list[Trial]) -> Evidence:
@@ -197,51 +224,3 @@ def eigenvalues(name: str, data: RankingData) -> list[dict[str, Any]]:
         {"dataset": name, "index": i, "eigenvalue": float(value), "cumulative": float(share)}
         for i, (value, share) in enumerate(zip(values, shares, strict=True), 1)
     ]
-
-
-def some_queries(data: RankingData, pairs: int, rng: np.random.Generator) -> RankingData:
-    """Random queries of ``data``, in their order: as many as it takes to reach so many pairs, or all."""
-    order = rng.permutation(data.n_queries)
-    counted = np.cumsum(cones.pairs_of(data)[order])
-    enough = int(np.searchsorted(counted, pairs)) + 1
-    return data.take(np.sort(order[:enough]))
-
-
-def _traces(asked: Settings, name: str, data: RankingData, seed: int) -> tuple[list[dict[str, Any]], list[Trial]]:
-    rows, trials = [], []
-    K = min(asked.basis, data.n_features)
-    for method in cone.METHODS:
-        for at_once in (True,) if method == "exact" else (False, True):
-            updates = "whole" if at_once else "query"
-            found = cone.fit(
-                data,
-                K,
-                method=method,
-                passes=asked.passes,
-                fold_steps=asked.fold_steps if at_once else 10,
-                fold_tol=1e-9 if at_once else 1e-3,
-                tol=0.0,
-                at_once=at_once,
-                seed=(seed, "cone-descent", name),
-            )
-            trace = found.met if at_once else found.objective
-            change = np.diff(trace) / trace[:-1]
-            rows += [
-                {
-                    "dataset": name,
-                    "method": method,
-                    "updates": updates,
-                    "pass": t,
-                    "objective": float(found.objective[t]),
-                    "met": None if t == 0 else float(found.met[t - 1]),
-                    "gap": cone.basis_gap(data, found.U) if t == found.passes else None,
-                }
-                for t in range(found.passes + 1)
-            ]
-            values = {
-                "largest_relative_increase": float(change.max(initial=-1.0)),
-                "increases": float((change > 1e-9).sum()),
-                "steps": float(len(change)),
-            }
-            trials.append(Trial({"dataset": name, "method": method, "updates": updates}, values, DESCENT))
-    return rows, trials

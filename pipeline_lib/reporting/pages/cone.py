@@ -15,6 +15,8 @@ from pipeline_lib.statistics import over_folds
 
 Part = Callable[[ResultsFolder], tuple[Block, ...]]
 Point = tuple[float, float, float, float]
+Run = tuple[str, str, int | None]
+Traces = Mapping[Run, Sequence[Row]]
 
 TABLE_1 = "tables/cone-table1.parquet"
 ADARANK = "tables/cone-adarank.parquet"
@@ -52,7 +54,9 @@ PARTS_OF_TABLE = {
     "weights": "Pairs",
     "form-9": "Form (9), largest sum of coefficients",
 }
+SMALL = "small sample"
 ROUNDING = 1e-9
+TINY = 1e-300
 ENERGY_SHOWN = 10
 
 
@@ -231,13 +235,10 @@ def _figure_3(dataset: str, rows: list[Row]) -> list[Block]:
         for measure, curves in series.items()
         for title, points in curves.items()
     }
-    ranksvm = _mean(row["map"] for row in rows if row["part"] == "ranksvm")
-    one = next((point[1] for point in series["map"][FOLD_INS["gradient"]] if point[0] == 1.0), None)
     words = (
         f"How many basis vectors K does {dataset} need? Highest on the test part: "
         + "; ".join(f"{title}, at K = {point[0]:.0f} ({point[1]:.3f})" for title, point in best.items())
-        + f". RankSVM has MAP {ranksvm:.3f}"
-        + (f", ConeRank with K = 1, a halfspace, {one:.3f}." if one is not None else ".")
+        + f". {_halfspace(rows)}"
     )
     figures = [
         Figure(
@@ -253,6 +254,27 @@ def _figure_3(dataset: str, rows: list[Row]) -> list[Block]:
         for measure, curves in series.items()
     ]
     return [Paragraph(words), *figures]
+
+
+def _halfspace(rows: list[Row]) -> str:
+    # K = 1 beside RankSVM: the means, and the difference on the same folds.
+    svm = {row["fold"]: row["map"] for row in rows if row["part"] == "ranksvm"}
+    said = f"RankSVM has MAP {_mean(svm.values()):.3f}"
+    one = [row for row in rows if (row["part"], row["K"], row["fold_in"]) == ("basis", 1, "gradient")]
+    folds = sorted({row["fold"] for row in one} & svm.keys())
+    if not folds:
+        return f"{said}."
+    means = {fold: _mean(row["map"] for row in one if row["fold"] == fold) for fold in folds}
+    said += f", ConeRank with K = 1, a halfspace, {_mean(means.values()):.3f}"
+    if len(folds) < 2:
+        return f"{said}."
+    found = over_folds([means[fold] - svm[fold] for fold in folds])
+    decided = "no difference" if found.low <= 0.0 <= found.high else "a difference"
+    difference, low, high = (number(value, 3, signed=True).text for value in (found.mean, found.low, found.high))
+    return (
+        f"{said}. On the same {len(folds)} folds K = 1 differs from RankSVM by {difference}, with a 95 % interval over "
+        f"folds from {low} to {high}: {decided} is shown."
+    )
 
 
 def _effects(dataset: str, rows: list[Row]) -> list[Block]:
@@ -354,74 +376,165 @@ def spectrum(results: ResultsFolder) -> tuple[Block, ...]:
 
 def descent(results: ResultsFolder) -> tuple[Block, ...]:
     """The objective on its way down, and how far the paper's updates stay from alternating exact blocks."""
-    rows = results.rows(DESCENT, columns=["dataset", "method", "updates", "pass", "objective", "gap"])
+    rows = results.rows(DESCENT)
     if not rows:
         return ()
     blocks: list[Block] = []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        chosen = [row for row in rows if row["dataset"] == dataset]
-        traces = {
-            (method, updates): [row for row in chosen if (row["method"], row["updates"]) == (method, updates)]
-            for method, updates in dict.fromkeys((row["method"], row["updates"]) for row in chosen)
-        }
-        rises = {key: _rises(trace, key[1]) for key, trace in traces.items()}
-        rising = [f"{METHODS[method]} ({updates})" for (method, updates), count in rises.items() if count]
-        words = (
-            f"Does every step lower the objective (18), as section 4 says? On {dataset}: "
-            + (f"not with {'; '.join(rising)}." if rising else "in every pass of every method.")
-            + " Whole: one basis step a pass, the objective at the algorithm's own coefficients. Query: one step a "
-            "query, as the studies train, the objective at the best coefficients. The steps are the published ones. "
-            "How far is the last basis from a stationary point? The gap bounds what it could still gain with its best "
-            f"coefficients, and is 0 at stationary points alone: {_gap(traces, min)}, {_gap(traces, max)}."
-        )
-        columns = [
-            Column("method", "Method", "left"),
-            Column("updates", "Basis steps", "left"),
-            Column("first", "First objective"),
-            Column("last", "Last objective"),
-            Column("gap", "Gap at the last"),
-            Column("rises", "Passes that rise"),
-        ]
-        cells = [
-            [
-                text(METHODS[method]),
-                text("one a query" if updates == "query" else "one a pass"),
-                number(trace[0]["objective"], 3),
-                number(trace[-1]["objective"], 3),
-                scientific(trace[-1]["gap"]),
-                whole(rises[method, updates]),
-            ]
-            for (method, updates), trace in traces.items()
-        ]
-        series = {
-            METHODS[method]: [(float(row["pass"]), *[row["objective"]] * 3) for row in trace]
-            for (method, updates), trace in traces.items()
-            if updates == "query" or method == "exact"
-        }
-        name = f"cone-descent-{dataset.lower()}"
-        figure = Figure(
-            name=name,
-            title=f"The objective (18) pass by pass, {dataset}",
-            caption="Objective at the best coefficients; one basis step a query, exact blocks once a pass",
-            source=DESCENT,
-            description=words,
-            draw=lambda series=series: line_plot(series, xlabel="passes", ylabel="objective (18)"),  # type: ignore[misc]
-        )
-        caption = f"Traces of the objective on {dataset}"
-        notes = ["Objectives at the best coefficients. Passes that rise: by the objective that the text names."]
-        blocks += [Paragraph(words), simple(f"{name}-table", caption, DESCENT, columns, cells, notes), figure]
+        traces: dict[Run, list[Row]] = {}
+        for row in rows:
+            if row["dataset"] == dataset:
+                traces.setdefault((row["method"], row["updates"], row["fold_steps"]), []).append(row)
+        blocks += _whole_way(traces) if dataset == SMALL else _first_passes(dataset, traces)
     return (Subsection("cone-descent-part", "The objective on its way down", tuple(blocks)),)
 
 
-def _gap(traces: Mapping[tuple[str, str], Sequence[Row]], extreme: Callable[..., tuple[str, str]]) -> str:
-    method, updates = extreme(traces, key=lambda key: traces[key][-1]["gap"])
-    gap = scientific(traces[method, updates][-1]["gap"]).text
-    return f"{'smallest' if extreme is min else 'largest'} {gap} with {METHODS[method]} ({updates})"
+def _first_passes(dataset: str, traces: Traces) -> list[Block]:
+    rising = [f"{METHODS[run[0]]} ({run[1]})" for run, trace in traces.items() if _rises(trace)[0]]
+    passes = len(next(iter(traces.values()))) - 1
+    words = (
+        f"Does every step lower the objective (18), as section 4 says? On {dataset}, in the first {passes} passes: "
+        + (f"not with {'; '.join(rising)}." if rising else "in every pass of every method.")
+        + " Whole: one basis step a pass, the objective at the algorithm's own coefficients. Query: one step a "
+        "query, as the studies train, the objective at the best coefficients. The steps are the published ones. "
+        "How far is the last basis from a stationary point? The gap bounds what it could still gain with its best "
+        f"coefficients, and is 0 at stationary points alone: {_gap(traces, min)}, {_gap(traces, max)}."
+    )
+    drawn = {run: trace for run, trace in traces.items() if run[1] == "query" or run[0] == "exact"}
+    figure = Figure(
+        name=f"cone-descent-{dataset.lower()}",
+        title=f"The objective (18) pass by pass, {dataset}",
+        caption="Objective at the best coefficients; one basis step a query, exact blocks once a pass",
+        source=DESCENT,
+        description=words,
+        draw=lambda: line_plot(
+            {METHODS[run[0]]: _curve(trace) for run, trace in drawn.items()}, xlabel="passes", ylabel="objective (18)"
+        ),
+    )
+    return [Paragraph(words), _traces_table(dataset, traces), figure]
 
 
-def _rises(trace: Sequence[Row], updates: str) -> int:
-    values = [row["met"] for row in trace[1:]] if updates == "whole" else [row["objective"] for row in trace]
-    return sum(after > before * (1.0 + ROUNDING) for before, after in itertools.pairwise(values))
+def _whole_way(traces: Traces) -> list[Block]:
+    passes = len(next(iter(traces.values()))) - 1
+    steps = sorted({row["step"] for trace in traces.values() for row in trace if row["step"] is not None})
+    groups: dict[str, dict[Run, Sequence[Row]]] = {}
+    for run, trace in traces.items():
+        groups.setdefault(_folding(run), {})[run] = trace
+    words = (
+        f"And on the whole way down? A small made sample is traced over {passes:,} passes, with mu = "
+        f"{' or '.join(f'{step:g}' for step in steps)}. "
+        + " ".join(f"{title}: {_outcome(group)}." for title, group in groups.items())
+        + " Rises are shares of the objective. Coefficients start at random in every pass: where folding-in leaves "
+        "more unsolved than the pass gains, the objective can rise."
+    )
+    drawn = {run: trace for run, trace in traces.items() if run[0] in ("sg", "eg", "exact")}
+    figure = Figure(
+        name="cone-descent-small",
+        title="The objective (18) on its whole way down, small sample",
+        caption="Objective at the best coefficients; SG projected; basis steps and most fold steps as named",
+        source=DESCENT,
+        description=words,
+        draw=lambda: line_plot(
+            {_label(run): _curve(trace, thinned=True) for run, trace in drawn.items()},
+            xlabel="passes",
+            ylabel="objective (18)",
+            log="x",
+        ),
+    )
+    return [Paragraph(words), _traces_table("small", traces), figure]
+
+
+def _folding(run: Run) -> str:
+    method, updates, fold_steps = run
+    if method == "exact":
+        return "Exact blocks"
+    return f"One basis step a {'query' if updates == 'query' else 'pass'}, at most {fold_steps:,} fold steps"
+
+
+def _outcome(traces: Traces) -> str:
+    # Which methods rise, and how far from a stationary point they end.
+    rises = {METHODS[run[0]]: _rises(trace) for run, trace in traces.items()}
+    said = [f"{name} (by at most {scientific(largest).text})" for name, (count, largest) in rises.items() if count]
+    gaps = sorted(trace[-1]["gap"] / max(trace[-1]["objective"], TINY) for trace in traces.values())
+    ends = dict.fromkeys(scientific(gap).text for gap in (gaps[0], gaps[-1]))
+    return (
+        f"passes rise with {', '.join(said)}" if said else "no pass rises"
+    ) + f", and the last gap is {' to '.join(ends)} of the objective"
+
+
+def _label(run: Run) -> str:
+    method, updates, fold_steps = run
+    if method == "exact":
+        return METHODS[method]
+    return f"{method.upper()}, a {'query' if updates == 'query' else 'pass'}, {fold_steps:,}"
+
+
+def _curve(trace: Sequence[Row], thinned: bool = False) -> list[Point]:
+    shown = range(len(trace))
+    if thinned:
+        shown = sorted({round(t) for t in np.geomspace(1, len(trace) - 1, 20)})  # type: ignore[assignment]
+    return [(float(trace[t]["pass"]), *[trace[t]["objective"]] * 3) for t in shown]
+
+
+def _traces_table(dataset: str, traces: Traces) -> Table:
+    columns = [
+        Column("method", "Method", "left"),
+        Column("updates", "Basis steps", "left"),
+        Column("fold_steps", "Fold steps at most"),
+        Column("first", "First objective"),
+        Column("last", "Last objective"),
+        Column("gap", "Gap at the last"),
+        Column("excess", "Unsolved folding-in"),
+        Column("rises", "Passes that rise"),
+        Column("largest", "Largest rise"),
+    ]
+    cells = []
+    for (method, updates, fold_steps), trace in traces.items():
+        count, largest = _rises(trace)
+        cells.append(
+            [
+                text(METHODS[method]),
+                text("one a query" if updates == "query" else "one a pass"),
+                whole(fold_steps),
+                number(trace[0]["objective"], 3),
+                number(trace[-1]["objective"], 3),
+                scientific(trace[-1]["gap"]),
+                scientific(_unsolved(trace) if updates == "whole" else None),
+                whole(count),
+                scientific(largest if count else None),
+            ]
+        )
+    notes = [
+        "Objectives at the best coefficients. Passes that rise: with one basis step a pass by the objective at the "
+        "algorithm's own coefficients, with one a query by that at the best ones.",
+        "Unsolved folding-in: by how much of it the algorithm's coefficients miss the best objective at most.",
+    ]
+    name = f"cone-descent-{dataset.lower()}-table"
+    return simple(name, f"Traces of the objective on {_of(dataset)}", DESCENT, columns, cells, notes)
+
+
+def _of(dataset: str) -> str:
+    return "the small sample" if dataset == "small" else dataset
+
+
+def _gap(traces: Traces, extreme: Callable[..., Run]) -> str:
+    run = extreme(traces, key=lambda key: traces[key][-1]["gap"])
+    gap = scientific(traces[run][-1]["gap"]).text
+    return f"{'smallest' if extreme is min else 'largest'} {gap} with {METHODS[run[0]]} ({run[1]})"
+
+
+def _rises(trace: Sequence[Row]) -> tuple[int, float]:
+    # How many passes rise, and by which share of the objective before them at most.
+    values = (
+        [row["met"] for row in trace[1:]] if trace[0]["updates"] == "whole" else [row["objective"] for row in trace]
+    )
+    changes = [(after - before) / max(before, TINY) for before, after in itertools.pairwise(values)]
+    return sum(change > ROUNDING for change in changes), max(changes, default=0.0)
+
+
+def _unsolved(trace: Sequence[Row]) -> float:
+    pairs = itertools.pairwise(trace)
+    return max((row["met"] - before["objective"]) / max(before["objective"], TINY) for before, row in pairs)
 
 
 def identities(results: ResultsFolder) -> tuple[Block, ...]:
