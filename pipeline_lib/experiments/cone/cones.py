@@ -118,7 +118,7 @@ def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Resu
     evidence = [
         Evidence("cone-project", tuple(trials), NOTES["cone-project"]),
         _or_none("cone-norm", norms),
-        Evidence("cone-descent", tuple(traces), descent.notes(asked.small, traces)),
+        Evidence("cone-descent", tuple(descent.as_printed(traces)), descent.notes(asked.small, traces)),
         _or_none("cone-fig4", spectra),
     ]
     return Results(identities, spectrum, traced, evidence)

@@ -174,9 +174,28 @@ NOTES = (
     "Whole: one basis step a pass along the gradient of the whole risk, as Algorithm 1 is printed; the objective is "
     "that at the coefficients the algorithm has, which exceeds that at the best ones by largest_fold_excess of it. "
     "Query: one basis step a query, the objective at the best coefficients after each pass. Exact: each block solved. "
-    "Coefficients start at random in every pass and take fold_steps steps at most. Judged over the passes of each "
-    "trace; the gap of the last basis bounds what it could still gain with its best coefficients."
+    "Coefficients start at random in every pass and take fold_steps steps at most. Judged are the steps as printed, "
+    "folding-in until it converges and one basis step a pass, and exact blocks, over the passes of each trace; "
+    "the gap of the last basis bounds what it could still gain with its best coefficients."
 )
+
+
+def as_printed(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials of what the paper says: exact blocks, and one basis step a pass with the longest folding-in.
+
+    Algorithm 1 folds in until it converges before the basis moves. What is cut short, or moves the basis with every
+    query, is practice.
+    """
+    longest: dict[str, int] = {}
+    for trial in trials:
+        name = str(trial.setting["dataset"])
+        longest[name] = max(longest.get(name, 0), int(trial.setting.get("fold_steps") or 0))
+    return [
+        trial
+        for trial in trials
+        if trial.setting["updates"] == "whole"
+        and trial.setting.get("fold_steps") in (None, longest[str(trial.setting["dataset"])])
+    ]
 
 
 def notes(asked: Small, trials: Sequence[Trial]) -> str:
