@@ -10,8 +10,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats, Norm, check_list
+from pipeline_lib.surrogates.base import MAX_LABEL, AnnealableSurrogate, Floats, Norm, check_list
 from pipeline_lib.surrogates.dcg import discounts
+from pipeline_lib.surrogates.vector_exp import exp
 
 Sign = Literal["ascent", "regret", "as-printed"]
 
@@ -89,7 +90,10 @@ class SmoothDCG(AnnealableSurrogate):
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        values, gradient = _smooth_dcg(scores, y, offsets, self.sigma, self._steps())
+        if self.k == 1:
+            values, gradient = _softmax_gain(scores, y, offsets, 1.0 / self.sigma)
+        else:
+            values, gradient = _smooth_dcg(scores, y, offsets, self.sigma, self._steps())
         if self.sign == "as-printed":
             return values, gradient
         if self.sign == "regret":
@@ -127,6 +131,33 @@ class SmoothDCG(AnnealableSurrogate):
     def _steps(self) -> Floats:
         """D(j) - D(j+1) for j < k, then D(k): what the gain of the top j documents is weighted with."""
         return -np.diff(discounts(self.k), append=0.0)
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _softmax_gain(s, y, offsets, per_sigma):  # type: ignore[no-untyped-def]
+    # k = 1, with G_0 the gain of the best-scored document and p = softmax(s / sigma):
+    #   SD = G_0 + mean, mean = sum_i p_i (G_i - G_0);   d SD / d s_i = p_i (G_i - G_0 - mean) / sigma.
+    # Less G_0, because equal gains then give a gradient of exactly 0.
+    gain = 2.0 ** np.arange(256.0) - 1.0
+    values, gradient = np.empty(len(offsets) - 1), np.empty(len(s))
+    for q in range(len(values)):
+        begin, end = offsets[q], offsets[q + 1]
+        best = begin
+        for i in range(begin, end):
+            if s[i] > s[best]:
+                best = i
+        top, first = s[best], gain[y[best]]
+        for i in range(begin, end):
+            gradient[i] = exp((s[i] - top) * per_sigma)
+        total = mean = 0.0
+        for i in range(begin, end):
+            total += gradient[i]
+            mean += gradient[i] * (gain[y[i]] - first)
+        mean /= total
+        for i in range(begin, end):
+            gradient[i] *= (gain[y[i]] - first - mean) * (per_sigma / total)
+        values[q] = first + mean
+    return values, gradient
 
 
 @njit(cache=True)
@@ -184,9 +215,16 @@ def _smooth_dcg(s, y, offsets, sigma, steps):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _ideal_dcg(y, offsets, discounts):  # type: ignore[no-untyped-def]
     # sum over ranks j <= k of D(j) times the gain of the j-th largest label
-    ideal = np.zeros(len(offsets) - 1)
+    ideal, count = np.zeros(len(offsets) - 1), np.zeros(MAX_LABEL + 1, np.int64)
     for q in range(len(ideal)):
-        labels = -np.sort(-y[offsets[q] : offsets[q + 1]])
-        for j in range(min(len(labels), len(discounts))):
-            ideal[q] += discounts[j] * (2.0 ** labels[j] - 1.0)
+        top = 0
+        for i in range(offsets[q], offsets[q + 1]):
+            count[y[i]] += 1
+            top = max(top, y[i])
+        rank = 0
+        for label in range(top, -1, -1):
+            for _ in range(min(count[label], len(discounts) - rank)):
+                ideal[q] += discounts[rank] * (2.0**label - 1.0)
+                rank += 1
+            count[label] = 0
     return ideal

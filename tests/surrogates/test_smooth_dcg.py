@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.surrogates import smooth_dcg
+from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.smooth_dcg import SmoothDCG
 
 
@@ -120,3 +122,32 @@ def test_smoothness_and_a_quarter_of_lipschitz_hold(k):
 def test_bad_options_are_refused(options):
     with pytest.raises(ConfigurationError, match="expected"):
         SmoothDCG(**options)
+
+
+@pytest.mark.parametrize("sigma", [0.01, 1.0])
+def test_the_kernel_for_cut_off_1_agrees_with_that_for_any(sigma):
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(1, 40, 60)
+    s, y, offsets = rng.normal(size=sizes.sum()), rng.integers(0, 5, sizes.sum()), np.r_[0, np.cumsum(sizes)]
+    s[rng.random(len(s)) < 0.3] = 0.5  # ties
+    values, gradient = SmoothDCG(1, sigma, "as-printed").value_and_gradient(s, y, offsets)
+    expected, slopes = smooth_dcg._smooth_dcg(s, y.astype(np.int32), offsets, sigma, np.ones(1))
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-9, atol=1e-13 / sigma)
+
+
+def test_equal_labels_teach_nothing():
+    s = np.random.default_rng(2).normal(size=9)
+    for k in (1, 3):
+        assert not SmoothDCG(k, 0.1).gradient(s, np.full(9, 3), [0, 9]).any()
+
+
+def test_the_ideal_gain_is_that_of_the_sorted_labels():
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(1, 9, 50)
+    y, offsets = rng.integers(0, 4, sizes.sum()).astype(np.int32), np.r_[0, np.cumsum(sizes)]
+    for k in (1, 3, 20):
+        found = smooth_dcg._ideal_dcg(y, offsets, discounts(k))
+        for q, ideal in enumerate(found):
+            own = y[offsets[q] : offsets[q + 1]]
+            assert ideal == pytest.approx(dcg(own.astype(float), own, k), rel=1e-14)

@@ -178,7 +178,7 @@ def _scored(data: RankingData, columns: Floats, levels: Floats | None) -> Iterat
     for block in _blocks(data.offsets):
         rows = slice(int(data.offsets[block.start]), int(data.offsets[block.stop]))
         offsets = data.offsets[block.start : block.stop + 1] - data.offsets[block.start]
-        scores = np.ascontiguousarray((data.X[rows].astype(np.float64) @ columns).T)
+        scores = columns.T @ data.X[rows].astype(np.float64).T
         yield Scored(scores, data.y[rows], offsets, None if levels is None else levels[block])
 
 
