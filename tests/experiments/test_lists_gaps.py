@@ -436,8 +436,7 @@ def test_real_samples_and_held_out_queries_do_not_overlap():
     assert all(row["gap"] == pytest.approx(row["risk"] - row["empirical"]) for row in rows)
     assert all(row["certified_gap"] <= 1e-4 for row in rows if row["learner"] in ("erm", "rerm"))
     assert all(row["excess"] <= row["excess_bound"] for row in rows if row["learner"] != "worst")
-    with pytest.raises(DataError, match="at least 20 queries"):
-        real.run(asked, data.take(np.arange(15)), "made", 1)
+    assert real.run(asked, data.take(np.arange(15)), "made", 1) == []
 
 
 def test_what_is_measured_on_data_sets_is_evidence_for_the_same_theorems():

@@ -233,6 +233,8 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
         ["gap, minimiser", "5", 0.2, "0.01"],
         ["excess risk, minimiser", "5", 0.04, "0.002"],
     ]
+    pl.DataFrame([real]).clear().write_parquet(tmp_path / lists.REAL.format(dataset="tiny-set"))
+    assert "tiny-set: left out, because it has too few queries" in words(lists.real(results))
 
 
 @pytest.mark.parametrize("excess", [0.0, 0.25])

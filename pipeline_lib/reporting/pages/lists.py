@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, banded, heat_maps, line_plot
@@ -630,6 +631,10 @@ def real(results: ResultsFolder) -> tuple[Block, ...]:
     pattern = REAL.format(dataset="*")
     for name in sorted(str(path.relative_to(results.path)) for path in results.path.glob(pattern)):
         rows = results.rows(name)
+        if not rows:
+            dataset = Path(name).stem.removeprefix(Path(pattern).stem.rstrip("*"))
+            blocks.append(Paragraph(f"{dataset}: left out, because it has too few queries to take samples of them."))
+            continue
         dataset = rows[0]["dataset"]
         by: dict[tuple[str, str, int, int], list[Row]] = {}
         for row in rows:
