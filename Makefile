@@ -30,10 +30,10 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 test: $(READY)
-	python -m pytest -n auto -m "not slow"
+	python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-slow: $(READY)
-	python -m pytest -n auto -m slow
+	python -m pytest -n auto --dist worksteal -m slow
 
 lint: $(READY)
 	ruff format --check .
