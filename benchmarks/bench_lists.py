@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.timing import Scaling, Timing, compare
 from pipeline_lib import surrogates
-from pipeline_lib.experiments.lists import grid, held_out
+from pipeline_lib.papers.lists.computations import grid, held_out
 from pipeline_lib.sources.population import Population, PopulationSettings
 
 RANKERS, QUERIES, DOCUMENTS, FEATURES = 40, 2_000, 50, 10

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.cone import adarank
+from pipeline_lib.papers.cone.computations import adarank
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds

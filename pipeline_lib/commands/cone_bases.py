@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from pipeline_lib.commands.cone_bases_fold import MEASURED, VOTES
-from pipeline_lib.experiments.cone import bases
+from pipeline_lib.papers.cone.computations import bases
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

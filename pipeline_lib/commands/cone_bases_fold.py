@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.cone import bases
+from pipeline_lib.papers.cone.computations import bases
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds

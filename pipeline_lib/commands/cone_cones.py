@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.cone import cones
+from pipeline_lib.papers.cone.computations import cones
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 SCHEMAS = {
     "identities": {"claim": pl.String, "case": pl.String, "d": pl.Int64, "K": pl.Int64, "value": pl.Float64},

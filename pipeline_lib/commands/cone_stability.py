@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.cone import stability
+from pipeline_lib.papers.cone.computations import stability
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 EXPONENTS = {
     "method": pl.String,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.cone import stability
+from pipeline_lib.papers.cone.computations import stability
 from pipeline_lib.files import replacing
 
 SCHEMA = {

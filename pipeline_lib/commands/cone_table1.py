@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.cone import table1
+from pipeline_lib.papers.cone.computations import table1
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 SCHEMA = {
     **dict.fromkeys(("dataset", "method", "model", "measure"), pl.String),

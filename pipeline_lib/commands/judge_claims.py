@@ -6,13 +6,12 @@ import argparse
 import json
 from pathlib import Path
 
-from pipeline_lib.reporting import claims
+from pipeline_lib.claims import ledger
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--study", required=True, help="name of the study")
-    parser.add_argument("--ledger", required=True, type=Path, help="folder of the claims, a YAML file a paper")
     parser.add_argument("--evidence", nargs="*", type=Path, default=[], help="the evidence, a JSON file a claim")
     parser.add_argument("--availability", required=True, type=Path, help="which data sets were there, as JSON")
     parser.add_argument("--output", required=True, type=Path, help="where the judged claims go, as JSON")
@@ -21,6 +20,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Judge every claim and write claims.json."""
     availability = json.loads(arguments.availability.read_text(encoding="utf-8"))
-    context = claims.Context.of(arguments.study, availability)
-    judgements = claims.judge(claims.load(arguments.ledger), arguments.evidence, context)
-    claims.write(arguments.output, judgements, context)
+    context = ledger.Context.of(arguments.study, availability)
+    ledger.write(arguments.output, ledger.judge(ledger.load(), arguments.evidence, context), context)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.lists import grid
+from pipeline_lib.papers.lists.computations import grid
 from pipeline_lib.files import replacing
 
 SCHEMA = {

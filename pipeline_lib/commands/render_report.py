@@ -14,7 +14,6 @@ from pipeline_lib.reporting import site
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study")
-    parser.add_argument("--ledger", required=True, type=Path, help="folder of the claims, a YAML file a paper")
     parser.add_argument("--evidence", nargs="*", type=Path, default=[], help="the evidence, a JSON file a claim")
     parser.add_argument("--papers", nargs="*", default=[], help="the papers whose experiments the study ran")
     parser.add_argument("--report", required=True, type=Path, help="where the report goes")
@@ -24,6 +23,4 @@ def run(arguments: argparse.Namespace) -> None:
     """Note with what the report is made, then render it."""
     facts = json.dumps(provenance.collect(), sort_keys=True, indent=1) + "\n"
     write_text(arguments.results / "provenance.json", facts)
-    site.render(
-        arguments.results, arguments.report, arguments.ledger, evidence=arguments.evidence, papers=arguments.papers
-    )
+    site.render(arguments.results, arguments.report, evidence=arguments.evidence, papers=arguments.papers)

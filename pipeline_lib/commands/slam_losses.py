@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.slam import losses
+from pipeline_lib.papers.slam.computations import losses
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 SCHEMAS = {
     "checks": {

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pipeline_lib.experiments.slam import practice
+from pipeline_lib.papers.slam.computations import practice
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 SCHEMA = {
     "dataset": pl.String,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.slam import risk
+from pipeline_lib.papers.slam.computations import risk
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 AXES = {"surrogate": pl.String, "radius": pl.Float64, "regularisation": pl.String}
 SCHEMAS = {

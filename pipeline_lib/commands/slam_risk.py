@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.slam import risk
+from pipeline_lib.papers.slam.computations import risk
 from pipeline_lib.files import replacing
 
 SCHEMA = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.topk import adversary
+from pipeline_lib.papers.topk.computations import adversary
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 SCHEMAS = {
     "table_1": {

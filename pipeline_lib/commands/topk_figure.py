@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.topk import figure
+from pipeline_lib.papers.topk.computations import figure
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.topk import regret
+from pipeline_lib.papers.topk.computations import regret
 from pipeline_lib.files import replacing
 
 SCHEMA = {"seed": pl.Int64, "surrogate": pl.String, "T": pl.Int64, **dict.fromkeys(regret.STATISTICS, pl.Float64)}

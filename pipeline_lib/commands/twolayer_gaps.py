@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.twolayer import gaps
+from pipeline_lib.papers.twolayer.computations import gaps
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 _WITH_INTERVALS = ("gap", "query_error", "document_error", "centred_gap")
 _TERMS = ("query_complexity", "query_concentration", "document_complexity", "document_concentration")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.twolayer import gaps
+from pipeline_lib.papers.twolayer.computations import gaps
 from pipeline_lib.files import replacing
 
 SCHEMA = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.twolayer import tradeoff
+from pipeline_lib.papers.twolayer.computations import tradeoff
 from pipeline_lib.files import replacing
-from pipeline_lib.reporting.evidence import write_all
+from pipeline_lib.claims.evidence import write_all
 
 _PLACE = {"dataset": pl.String, "features": pl.Int64, "budget": pl.Int64}
 _ENDS = ("error_deepest", "error_shallowest")

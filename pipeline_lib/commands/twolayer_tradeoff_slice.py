@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.experiments.twolayer import tradeoff
-from pipeline_lib.experiments.twolayer.tradeoff import Fold
+from pipeline_lib.papers.twolayer.computations import tradeoff
+from pipeline_lib.papers.twolayer.computations.tradeoff import Fold
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
-from pipeline_lib.reporting.claims import PAPERS, Judgement, Paper, counts
-from pipeline_lib.reporting.rules import STATUSES, setting_words, shown_value, spoken
+from pipeline_lib.claims.ledger import Judgement, counts
+from pipeline_lib.claims.rules import STATUSES, setting_words, shown_value, spoken
+from pipeline_lib.papers import names
 from pipeline_lib.reporting.tables import Cell, Column, Table, simple, text, whole
 
 TRIALS_SHOWN = 20
@@ -70,13 +71,13 @@ def headline(judgements: Sequence[Judgement]) -> list[Block]:
 
 def section(judgements: Sequence[Judgement]) -> Section:
     """All claims, paper by paper; within a paper refuted, deviating, verified, not run."""
-    papers: dict[str, Paper] = {one.claim.paper.name: one.claim.paper for one in judgements}
+    papers = {one.claim.paper.name: one.claim.paper for one in judgements}
     text_ = (
         "Every status is computed from the evidence by the rule stated with the claim; none is set by hand. "
         "“Refuted” speaks of the statement as printed, on the trials listed. All numbers: [claims.json](claims.json)."
     )
     parts = []
-    for name in (name for name in PAPERS if name in papers):
+    for name in (name for name in names() if name in papers):
         mine = [one for one in judgements if one.claim.paper.name == name]
         mine.sort(key=lambda one: STATUSES.index(one.status))
         paper = papers[name]
@@ -91,7 +92,7 @@ def _count_table(judgements: Sequence[Judgement]) -> Table:
     columns.append(Column("all", "all"))
     titles = {one.claim.paper.name: one.claim.paper.title for one in judgements}
     rows: list[list[Cell]] = []
-    for name in PAPERS:
+    for name in names():
         if name in titles:
             numbers = [found[name][status] for status in STATUSES]
             rows.append([text(titles[name]), *(whole(n) for n in [*numbers, sum(numbers)])])

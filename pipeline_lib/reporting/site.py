@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pipeline_lib.claims import ledger
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
-from pipeline_lib.reporting import claims, claims_section, figures, pages, sections
+from pipeline_lib.papers import names, page
+from pipeline_lib.reporting import claims_section, figures, sections
 from pipeline_lib.reporting.blocks import Section, inline, mathematics
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder
@@ -22,7 +24,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 def render(
     results_folder: str | os.PathLike[str],
     reports_folder: str | os.PathLike[str],
-    ledger_folder: str | os.PathLike[str],
     *,
     evidence: Iterable[str | os.PathLike[str]],
     papers: Sequence[str],
@@ -31,7 +32,7 @@ def render(
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html`` (one file, nothing loaded from elsewhere),
     ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``. The page links to ``claims.json`` beside it,
-    which :func:`pipeline_lib.reporting.claims.write` makes of the same judgements. ``evidence`` are the files that the
+    which :func:`pipeline_lib.claims.ledger.write` makes of the same judgements. ``evidence`` are the files that the
     study's experiments handed in, ``papers`` those whose experiments it ran. The same results give the same bytes.
 
     Raises
@@ -43,22 +44,22 @@ def render(
     """
     results = ResultsFolder.at(results_folder)
     folder = Path(reports_folder)
-    context = claims.Context.of(results.study, results.availability())
-    judgements = claims.judge(claims.load(ledger_folder), evidence, context)
-    page = _page(results.study, build(results, judgements, papers), folder)
-    write_text(folder / "index.html", page)
+    context = ledger.Context.of(results.study, results.availability())
+    judgements = ledger.judge(ledger.load(), evidence, context)
+    write_text(folder / "index.html", _page(results.study, build(results, judgements, papers), folder))
 
 
-def build(results: ResultsFolder, judgements: Sequence[claims.Judgement], papers: Sequence[str]) -> list[Section]:
+def build(results: ResultsFolder, judgements: Sequence[ledger.Judgement], papers: Sequence[str]) -> list[Section]:
     """All sections in their order, the pages of ``papers`` among them."""
     study = sections.Study(results)
-    found = [pages.build(paper, results) for paper in claims.PAPERS if paper in papers]
+    modules = [page(paper) for paper in names() if paper in papers]
+    found = [module.build(results) for module in modules if module is not None]
     first = (*sections.overview(study), *claims_section.headline(judgements), *sections.best_learners(study))
     return [
         Section("overview", "Overview", first),
         sections.datasets(study),
         sections.results(study),
-        *(page for page in found if page is not None),
+        *(section for section in found if section is not None),
         sections.published(study),
         claims_section.section(judgements),
         sections.methods(study),

@@ -12,8 +12,8 @@ import yaml
 from pipeline_lib import RankingData
 from pipeline_lib.commands import cone_table1
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.cone import adarank, bases, cones, descent, stability, table1
-from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.papers.cone.computations import adarank, bases, cones, descent, stability, table1
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 
 SMALL = {

@@ -7,8 +7,8 @@ import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.lists import constants
-from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.papers.lists.computations import constants
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.theory import operator_norms, self_bounding
 
 SMALL = {

@@ -11,11 +11,11 @@ import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.experiments.lists import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
+from pipeline_lib.papers.lists.computations import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting import claims, rules
-from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.claims import ledger, rules
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
 

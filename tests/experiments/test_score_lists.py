@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline_lib.experiments import score_lists
+from pipeline_lib.papers import score_lists
 
 
 @pytest.mark.parametrize("m", [1, 2, 7])

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.slam import losses
+from pipeline_lib.papers.slam.computations import losses
 from pipeline_lib.ranking_data import RankingData
 
 SMALL = {

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.experiments.slam import perceptron, practice, risk
+from pipeline_lib.papers.slam.computations import perceptron, practice, risk
 from pipeline_lib.learners import perceptron as learner
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.surrogates.slam import v_max_supremum
 
 ONLINE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.topk import exactness
+from pipeline_lib.papers.topk.computations import exactness
 
 SMALL = {
     "lengths": [3, 4],

@@ -11,11 +11,11 @@ import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.experiments.topk import adversary, figure, regret
+from pipeline_lib.papers.topk.computations import adversary, figure, regret
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting import claims, rules
-from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.claims import ledger, rules
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pipeline_lib.experiments.twolayer import depth, risks
+from pipeline_lib.papers.twolayer.computations import depth, risks
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 

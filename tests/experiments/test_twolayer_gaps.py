@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.twolayer import gaps, risks, samplings, statements
-from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.papers.twolayer.computations import gaps, risks, samplings, statements
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 

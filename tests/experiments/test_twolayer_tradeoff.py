@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.experiments.twolayer import tradeoff
+from pipeline_lib.papers.twolayer.computations import tradeoff
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.reporting.evidence import Interval
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 
 SMALL = {

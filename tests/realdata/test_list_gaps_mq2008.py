@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from pipeline_lib.experiments.lists import real
+from pipeline_lib.papers.lists.computations import real
 from pipeline_lib.sources import letor
 
 ASKED = real.Settings.from_mapping(

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from pipeline_lib.experiments.topk import figure
+from pipeline_lib.papers.topk.computations import figure
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, write_evidence
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
 
 ROOT = Path(__file__).parents[2]
 MODELS: list[dict[str, Any]] = [
@@ -307,16 +307,17 @@ def _dump(path: Path, content: Any) -> None:
 
 def report(results: Path, folder: Path) -> None:
     """Judge the claims, write them, and render the page, as the commands of the study do."""
-    from pipeline_lib.reporting import claims, site
+    from pipeline_lib import papers
+    from pipeline_lib.claims import ledger
+    from pipeline_lib.reporting import site
 
-    ledger = ROOT / "workflow" / "claims"
     availability = results / "availability.json"
     entries = json.loads(availability.read_text()) if availability.exists() else []
-    context = claims.Context.of(results.name, entries)
+    context = ledger.Context.of(results.name, entries)
     evidence = sorted((results / "evidence").glob("*.json"))
-    judgements = claims.judge(claims.load(ledger), evidence, context)
-    claims.write(folder / "claims.json", judgements, context)
-    site.render(results, folder, ledger, evidence=evidence, papers=claims.PAPERS)
+    judgements = ledger.judge(ledger.load(), evidence, context)
+    ledger.write(folder / "claims.json", judgements, context)
+    site.render(results, folder, evidence=evidence, papers=papers.names())
 
 
 if __name__ == "__main__":

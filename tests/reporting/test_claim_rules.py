@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.reporting import rules
-from pipeline_lib.reporting.evidence import Interval, Trial
+from pipeline_lib.claims import rules
+from pipeline_lib.claims.evidence import Interval, Trial
 
 TABLE = "tables/any.parquet"
 numbers = st.floats(-1e6, 1e6, allow_nan=False)

@@ -262,7 +262,7 @@ def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatc
         "    return Section('cone', 'Cones', (Paragraph(f'Of {results.study}.'),))\n"
     )
     # Set, then removed: however this ends, the module that was there, or none, is there again.
-    name = "pipeline_lib.reporting.pages.cone"
+    name = "pipeline_lib.papers.cone.page"
     monkeypatch.setattr(pages, "cone", None, raising=False)
     monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     monkeypatch.delitem(sys.modules, name)

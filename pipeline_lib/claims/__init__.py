@@ -1,0 +1,1 @@
+"""What do the papers claim, what speaks for and against each claim, and what follows?"""

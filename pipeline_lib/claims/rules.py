@@ -1,0 +1,587 @@
+"""How does evidence become a status?
+
+A claim carries one or more checks, written in its ledger; each check reads named statistics from the trials and
+returns ``verified``, ``deviates`` or ``refuted`` with a sentence that holds the decisive numbers. The worst check
+decides, and inside a check the worst trial (for ``cells`` and ``finding``: all trials together). What a check cannot
+read is an error, never a status.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.claims.evidence import Interval, Trial
+
+Status = Literal["verified", "deviates", "refuted", "not-run"]
+STATUSES: tuple[Status, ...] = ("refuted", "deviates", "verified", "not-run")
+"""All statuses, in the order in which a report shows them."""
+
+Quantity = float | str
+"""A number, or the name of a value that every trial supplies."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found: a status, one sentence, and the status of each trial on its own."""
+
+    status: Status
+    sentence: str
+    per_trial: tuple[Status, ...]
+
+
+class Check(Protocol):
+    """One condition on the trials."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The values that a trial must supply to be read by this check."""
+        ...
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The statuses this check can return."""
+        ...
+
+    def words(self) -> str:
+        """The rule as a sentence a reader can follow."""
+        ...
+
+    def judge(self, trials: Sequence[Trial]) -> Verdict:
+        """Judge trials that supply all of :attr:`names`; there is at least one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bound:
+    """``at-most`` and ``at-least``: an inequality that must hold in every trial.
+
+    Verified: statistic <= limit + tolerance (for at-least: >= limit - tolerance). Deviates: beyond that, but not
+    further than ``deviates_within``, or the statistic comes with an interval that reaches the limit. Refuted: beyond.
+    """
+
+    direction: Literal["at-most", "at-least"]
+    statistic: str
+    limit: Quantity
+    tolerance: float = 0.0
+    deviates_within: float | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _named(self.statistic, self.limit)
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        return ("verified", "deviates", "refuted")
+
+    def words(self) -> str:
+        sign = "≤" if self.direction == "at-most" else "≥"
+        text = (
+            f"verified when {spoken(self.statistic)} {sign} {spoken(self.limit)}{_plus(self.tolerance)} in every trial"
+        )
+        text += "; deviates when only the end of its interval reaches the limit"
+        if self.deviates_within is not None:
+            text += f", or when it misses by at most {plain(self.deviates_within)}"
+        return text + "; else refuted"
+
+    def judge(self, trials: Sequence[Trial]) -> Verdict:
+        slacks = [self._slack(trial) for trial in trials]
+        statuses = tuple(self._status(trial, slack) for trial, slack in zip(trials, slacks, strict=True))
+        status = worst(statuses)
+        deciding = [i for i, found in enumerate(statuses) if found == status]
+        least = min(deciding, key=lambda i: slacks[i])
+        return Verdict(status, self._sentence(trials, slacks, statuses, least), statuses)
+
+    def _slack(self, trial: Trial) -> float:
+        difference = amount(self.limit, trial) - amount(self.statistic, trial)
+        return difference if self.direction == "at-most" else -difference
+
+    def _status(self, trial: Trial, slack: float) -> Status:
+        if slack >= -self.tolerance:
+            return "verified"
+        value = trial.values[self.statistic]
+        if isinstance(value, Interval):
+            end, limit = (value.low, -1) if self.direction == "at-most" else (value.high, 1)
+            if limit * (end - amount(self.limit, trial)) >= -self.tolerance:
+                return "deviates"
+        if self.deviates_within is not None and slack >= -self.deviates_within:
+            return "deviates"
+        return "refuted"
+
+    def _sentence(
+        self, trials: Sequence[Trial], slacks: Sequence[float], statuses: Sequence[Status], least: int
+    ) -> str:
+        trial = trials[least]
+        sign = "≤" if self.direction == "at-most" else "≥"
+        shown = shown_value(trial.values[self.statistic])
+        limit = plain(amount(self.limit, trial))
+        failed = sum(status != "verified" for status in statuses)
+        if not failed:
+            return (
+                f"{spoken(self.statistic)} {sign} {spoken(self.limit)} {in_all(trials)}; smallest slack "
+                f"{plain(slacks[least])} ({shown} against {limit}{at(trial)})."
+            )
+        return (
+            f"{spoken(self.statistic)} {sign} {spoken(self.limit)} fails {in_some(failed, trials)}; decisive: "
+            f"{shown} against {limit}{at(trial)}."
+        )
+
+
+@dataclass(frozen=True)
+class Equals:
+    """``equals``: an identity or a single published value.
+
+    Verified: |statistic - expected| <= tolerance in every trial. Deviates: within ``deviates_within``. Else refuted.
+    """
+
+    statistic: str
+    expected: Quantity
+    tolerance: float
+    deviates_within: float | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _named(self.statistic, self.expected)
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        return ("verified", "refuted") if self.deviates_within is None else ("verified", "deviates", "refuted")
+
+    def words(self) -> str:
+        text = (
+            f"verified when {spoken(self.statistic)} equals {spoken(self.expected)} "
+            f"{f'to within {plain(self.tolerance)}' if self.tolerance else 'exactly'} in every trial"
+        )
+        if self.deviates_within is not None:
+            text += f"; deviates when to within {plain(self.deviates_within)}"
+        return text + "; else refuted"
+
+    def judge(self, trials: Sequence[Trial]) -> Verdict:
+        distances = [abs(amount(self.statistic, trial) - amount(self.expected, trial)) for trial in trials]
+        statuses = tuple(_by_distance(distance, self.tolerance, self.deviates_within) for distance in distances)
+        far = max(range(len(trials)), key=lambda i: distances[i])
+        trial = trials[far]
+        failed = sum(status != "verified" for status in statuses)
+        within = f" to within {plain(self.tolerance)}" if self.tolerance else ""
+        relation = (
+            f"equals {spoken(self.expected)}{within}" if not failed else f"does not equal {spoken(self.expected)}"
+        )
+        where = in_all(trials) if not failed else f"{within} {in_some(failed, trials)}".strip()
+        sentence = (
+            f"{spoken(self.statistic)} {relation} {where}; largest difference {plain(distances[far])} "
+            f"({shown_value(trial.values[self.statistic])} against {plain(amount(self.expected, trial))}{at(trial)})."
+        )
+        return Verdict(worst(statuses), sentence, statuses)
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """``exponent``: a fitted slope with its interval, against the exponent of a rate.
+
+    The distance is 0 when the interval holds an allowed exponent, else the gap between them. Verified: distance at
+    most ``tolerance`` and the interval no wider than ``widest``. Deviates: distance at most ``deviates_within``, or an
+    interval so wide that it decides nothing. Refuted: further away.
+    """
+
+    statistic: str
+    relation: Literal["at_most", "at_least", "equals"]
+    limit: float
+    deviates_within: float
+    widest: float
+    tolerance: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.statistic,)
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        return ("verified", "deviates", "refuted")
+
+    def words(self) -> str:
+        relation = {"at_most": "at most", "at_least": "at least", "equals": "equal to"}[self.relation]
+        return (
+            f"verified when the interval of {spoken(self.statistic)} allows an exponent {relation} {plain(self.limit)}"
+            f"{_plus(self.tolerance)} in every trial and is no wider than {plain(self.widest)}; deviates when it "
+            f"misses by at most {plain(self.deviates_within)} or is wider; else refuted"
+        )
+
+    def judge(self, trials: Sequence[Trial]) -> Verdict:
+        intervals = [self._interval(trial) for trial in trials]
+        distances = [self._distance(interval) for interval in intervals]
+        statuses = tuple(self._status(*pair) for pair in zip(intervals, distances, strict=True))
+        status = worst(statuses)
+        deciding = max(
+            (i for i, found in enumerate(statuses) if found == status),
+            key=lambda i: (distances[i], intervals[i].high - intervals[i].low),
+        )
+        relation = {"at_most": "≤", "at_least": "≥", "equals": "="}[self.relation]
+        failed = sum(found != "verified" for found in statuses)
+        where = in_all(trials) if not failed else f"not shown {in_some(failed, trials)}"
+        sentence = (
+            f"{spoken(self.statistic)} {relation} {plain(self.limit)} {where}; decisive: "
+            f"{shown_value(intervals[deciding])}{at(trials[deciding])}."
+        )
+        return Verdict(status, sentence, statuses)
+
+    def _interval(self, trial: Trial) -> Interval:
+        value = trial.values[self.statistic]
+        if not isinstance(value, Interval):
+            raise DataError(f"{self.statistic}: expected a fitted exponent with its interval, found {value}")
+        return value
+
+    def _distance(self, interval: Interval) -> float:
+        above = max(0.0, interval.low - self.limit)
+        below = max(0.0, self.limit - interval.high)
+        return {"at_most": above, "at_least": below, "equals": max(above, below)}[self.relation]
+
+    def _status(self, interval: Interval, distance: float) -> Status:
+        if distance > self.deviates_within:
+            return "refuted"
+        return "verified" if distance <= self.tolerance and interval.high - interval.low <= self.widest else "deviates"
+
+
+@dataclass(frozen=True)
+class Order:
+    """``order``: named values that should stand in a published order, each pair (greater, lesser).
+
+    Verified: in every comparison the intervals are apart in the published direction. Deviates: some intervals overlap.
+    Refuted: one comparison is reversed with intervals apart. A value without an interval counts as exact.
+    """
+
+    greater: tuple[tuple[Quantity, Quantity], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        found = dict.fromkeys(name for pair in self.greater for name in pair if isinstance(name, str))
+        return tuple(found)
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        return ("verified", "deviates", "refuted")
+
+    def words(self) -> str:
+        pairs = ", ".join(f"{spoken(a)} > {spoken(b)}" for a, b in self.greater)
+        return (
+            f"verified when {pairs} in every trial with intervals apart; deviates when some intervals overlap; "
+            "refuted when one comparison is reversed with intervals apart"
+        )
+
+    def judge(self, trials: Sequence[Trial]) -> Verdict:
+        found = [(trial, pair, self._compare(trial, pair)) for trial in trials for pair in self.greater]
+        each = len(self.greater)
+        statuses = tuple(worst([one[2] for one in found[i * each : (i + 1) * each]]) for i in range(len(trials)))
+        status = worst(statuses)
+        reversed_, overlapping = (sum(one[2] == name for one in found) for name in ("refuted", "deviates"))
+        trial, (a, b), _ = min((one for one in found if one[2] == status), key=lambda one: self._lead(one[0], one[1]))
+        total = len(found)
+        sentence = (
+            f"{total - reversed_ - overlapping} of {total} comparison{'s' * (total != 1)} hold, {overlapping} within "
+            f"the intervals, {reversed_} reversed; {'closest' if status == 'verified' else 'decisive'}: "
+            f"{spoken(a)} {shown_value(_quantity(a, trial))} against {spoken(b)} {shown_value(_quantity(b, trial))}"
+            f"{at(trial)}."
+        )
+        return Verdict(status, sentence, statuses)
+
+    @staticmethod
+    def _compare(trial: Trial, pair: tuple[Quantity, Quantity]) -> Status:
+        a, b = (_as_interval(_quantity(name, trial)) for name in pair)
+        if a.low > b.high:
+            return "verified"
+        return "refuted" if a.high < b.low else "deviates"
+
+    @staticmethod
+    def _lead(trial: Trial, pair: tuple[Quantity, Quantity]) -> float:
+        return amount(pair[0], trial) - amount(pair[1], trial)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """``cells``: a table of published values, a trial a cell, with one tolerance for every cell.
+
+    Verified: all cells within the tolerance. Deviates: some. Refuted: none.
+    """
+
+    statistic: str
+    expected: Quantity
+    tolerance: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _named(self.statistic, self.expected)
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        return ("verified", "deviates", "refuted")
+
+    def words(self) -> str:
+        return (
+            f"verified when {spoken(self.statistic)} is within {plain(self.tolerance)} of {spoken(self.expected)} in "
+            "every cell; deviates when in some; refuted when in none"
+        )
+
+    def judge(self, trials: Sequence[Trial]) -> Verdict:
+        distances = [abs(amount(self.statistic, trial) - amount(self.expected, trial)) for trial in trials]
+        within = [distance <= self.tolerance * (1 + 1e-9) for distance in distances]
+        far = max(range(len(trials)), key=lambda i: distances[i])
+        status: Status = "verified" if all(within) else "deviates" if any(within) else "refuted"
+        sentence = (
+            f"{sum(within)} of {len(trials)} cells lie within {plain(self.tolerance)} of {spoken(self.expected)}; "
+            f"furthest: {shown_value(trials[far].values[self.statistic])} against "
+            f"{plain(amount(self.expected, trials[far]))}{at(trials[far])}."
+        )
+        return Verdict(status, sentence, tuple("verified" if good else "refuted" for good in within))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """``finding``: a question without a published answer; verified means "measured".
+
+    Verified: every statistic comes with an interval in at least ``trials`` trials (and none is wider than ``widest``
+    when that is stated). Deviates: measured, but in fewer trials or less precisely than the criterion asks.
+    """
+
+    statistics: tuple[str, ...]
+    criterion: str
+    trials: int = 1
+    widest: float | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.statistics
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        return ("verified",) if self.trials <= 1 and self.widest is None else ("verified", "deviates")
+
+    def words(self) -> str:
+        text = f"no published answer; verified means measured: {self.criterion}"
+        if self.trials > 1:
+            text += f"; at least {self.trials} trials"
+        if self.widest is not None:
+            text += f"; intervals no wider than {plain(self.widest)}"
+        return text + ("; deviates when measured with less" if len(self.statuses) > 1 else "")
+
+    def judge(self, trials: Sequence[Trial]) -> Verdict:
+        statuses = tuple(self._status(trial) for trial in trials)
+        enough = len(trials) >= self.trials
+        status: Status = "verified" if enough and worst(statuses) == "verified" else "deviates"
+        parts = [self._range(name, trials) for name in self.statistics]
+        ending = "" if enough else f", fewer than the {self.trials} trials asked for"
+        return Verdict(status, f"measured in {count(trials)}{ending}: {'; '.join(parts)}.", statuses)
+
+    def _status(self, trial: Trial) -> Status:
+        for name in self.statistics:
+            value = trial.values[name]
+            if not isinstance(value, Interval):
+                raise DataError(f"{name}: expected a number with its interval, found {value}")
+            if self.widest is not None and value.high - value.low > self.widest:
+                return "deviates"
+        return "verified"
+
+    @staticmethod
+    def _range(name: str, trials: Sequence[Trial]) -> str:
+        low = min(trials, key=lambda trial: amount(name, trial))
+        high = max(trials, key=lambda trial: amount(name, trial))
+        if low is high or len(trials) == 1:
+            return f"{spoken(name)} {shown_value(low.values[name])}{at(low)}"
+        return (
+            f"{spoken(name)} from {shown_value(low.values[name])}{at(low)} to "
+            f"{shown_value(high.values[name])}{at(high)}"
+        )
+
+
+def create(entry: Mapping[str, Any]) -> Check:
+    """Make the check that an entry of the ledger (already validated against the schema) describes.
+
+    Example
+    -------
+    >>> check = create({"check": "at-most", "statistic": "largest_sum", "limit": 1, "tolerance": 1e-9})
+    >>> check.judge([Trial({"m": 5}, {"largest_sum": 0.8}, "tables/weights.parquet")]).sentence
+    'largest sum ≤ 1 in the one trial; smallest slack 0.2 (0.8 against 1 at m = 5).'
+    """
+    return _KINDS[entry["check"]]({key: value for key, value in entry.items() if key not in ("check", "why")})
+
+
+def judge(checks: Sequence[Check], trials: Sequence[Trial], beside: Sequence[str] = ()) -> Verdict:
+    """Judge all checks; the worst decides, and its sentence comes first.
+
+    Raises
+    ------
+    DataError
+        When a trial holds a name that no check knows, lacks one it needs, or a check finds no trial at all.
+    """
+    known = {name for check in checks for name in check.names} | set(beside)
+    for trial in trials:
+        unknown = sorted(set(trial.values) - known)
+        if unknown:
+            raise DataError(f"trial{at(trial)}: expected values among {sorted(known)}, found {unknown}")
+    per_trial: list[Status | None] = [None] * len(trials)
+    verdicts = []
+    for check in checks:
+        indices = [i for i, trial in enumerate(trials) if _concerns(check, trial)]
+        if not indices:
+            raise DataError(f"expected at least one trial with {', '.join(check.names)}, found none")
+        verdict = check.judge([trials[i] for i in indices])
+        verdicts.append(verdict)
+        for i, status in zip(indices, verdict.per_trial, strict=True):
+            before = per_trial[i]
+            per_trial[i] = status if before is None else worst([before, status])
+    idle = [trial for trial, status in zip(trials, per_trial, strict=True) if status is None]
+    if idle:
+        raise DataError(f"trial{at(idle[0])}: expected the values of one of the checks, found {sorted(idle[0].values)}")
+    verdicts.sort(key=lambda verdict: STATUSES.index(verdict.status))
+    sentence = " ".join(verdict.sentence for verdict in verdicts)
+    statuses = tuple(status for status in per_trial if status is not None)
+    return Verdict(verdicts[0].status, sentence[0].upper() + sentence[1:], statuses)
+
+
+def worst(statuses: Sequence[Status]) -> Status:
+    """The status that decides: refuted before deviates before verified.
+
+    Example
+    -------
+    >>> worst(["verified", "refuted", "deviates"])
+    'refuted'
+    """
+    return min(statuses, key=STATUSES.index)
+
+
+def plain(number: float) -> str:
+    """Write a number for a sentence: four significant digits, no needless zeros.
+
+    Example
+    -------
+    >>> plain(0.123456), plain(2), plain(-1e-9), plain(250000)
+    ('0.1235', '2', '-1e-9', '250000')
+    """
+    if abs(number) < 1e7 and number == int(number):
+        return str(int(number))
+    return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{number:.4g}")
+
+
+def spoken(quantity: Quantity) -> str:
+    """Write a statistic's name, or a number, as it reads in a sentence.
+
+    Example
+    -------
+    >>> spoken("largest_sum"), spoken(0.5)
+    ('largest sum', '0.5')
+    """
+    return quantity.replace("_", " ") if isinstance(quantity, str) else plain(quantity)
+
+
+def shown_value(value: float | Interval) -> str:
+    """Write a value with its interval, if it has one.
+
+    Example
+    -------
+    >>> shown_value(Interval(0.64, 0.61, 0.67))
+    '0.64 [0.61, 0.67]'
+    """
+    if isinstance(value, Interval):
+        return f"{plain(value.value)} [{plain(value.low)}, {plain(value.high)}]"
+    return plain(value)
+
+
+def setting_words(trial: Trial) -> str:
+    """Write where a trial was made.
+
+    Example
+    -------
+    >>> setting_words(Trial({"dataset": "MQ2008", "k": 10}, {"slack": 0.0}, "t.parquet"))
+    'MQ2008, k = 10'
+    """
+    parts = [
+        str(label) if key in ("dataset", "model", "surrogate") else f"{key.replace('_', ' ')} = {_label(label)}"
+        for key, label in trial.setting.items()
+    ]
+    return ", ".join(parts)
+
+
+def at(trial: Trial) -> str:
+    """Write where a trial was made as the end of a clause, or nothing when it has no setting."""
+    return f" at {setting_words(trial)}" if trial.setting else ""
+
+
+def count(trials: Sequence[Trial]) -> str:
+    """Write how many trials there are."""
+    return f"{len(trials)} trial{'s' * (len(trials) != 1)}"
+
+
+def in_all(trials: Sequence[Trial]) -> str:
+    """Write "in all N trials"."""
+    return "in the one trial" if len(trials) == 1 else f"in all {len(trials)} trials"
+
+
+def in_some(failed: int, trials: Sequence[Trial]) -> str:
+    """Write "in K of N trials"."""
+    return "in the one trial" if len(trials) == 1 else f"in {failed} of {count(trials)}"
+
+
+def amount(quantity: Quantity, trial: Trial) -> float:
+    """The number a quantity stands for in a trial: itself, or the value of that name (without its interval)."""
+    value = _quantity(quantity, trial)
+    return value.value if isinstance(value, Interval) else value
+
+
+def _label(label: str | int | float) -> str:
+    return label if isinstance(label, str) else plain(label)
+
+
+def _quantity(quantity: Quantity, trial: Trial) -> float | Interval:
+    return trial.values[quantity] if isinstance(quantity, str) else quantity
+
+
+def _as_interval(value: float | Interval) -> Interval:
+    return value if isinstance(value, Interval) else Interval(value, value, value)
+
+
+def _named(*quantities: Quantity) -> tuple[str, ...]:
+    return tuple(quantity for quantity in quantities if isinstance(quantity, str))
+
+
+def _plus(tolerance: float) -> str:
+    return f" (tolerance {plain(tolerance)})" if tolerance else ""
+
+
+def _by_distance(distance: float, tolerance: float, deviates_within: float | None) -> Status:
+    if distance <= tolerance:
+        return "verified"
+    return "deviates" if deviates_within is not None and distance <= deviates_within else "refuted"
+
+
+def _concerns(check: Check, trial: Trial) -> bool:
+    present = [name for name in check.names if name in trial.values]
+    missing = [name for name in check.names if name not in trial.values]
+    if present and missing and check.names[0] in trial.values:
+        raise DataError(f"trial{at(trial)}: expected {', '.join(missing)} beside {', '.join(present)}, found none")
+    return not missing
+
+
+def _exponent(entry: dict[str, Any]) -> Check:
+    relation: Any = next(key for key in ("at_most", "at_least", "equals") if key in entry)
+    rest = {key: value for key, value in entry.items() if key != relation}
+    return Exponent(relation=relation, limit=entry[relation], **rest)
+
+
+def _order(entry: dict[str, Any]) -> Check:
+    return Order(tuple((a, b) for a, b in entry["greater"]))
+
+
+def _finding(entry: dict[str, Any]) -> Check:
+    return Finding(tuple(entry["statistics"]), entry["criterion"], entry.get("trials", 1), entry.get("widest"))
+
+
+_KINDS: dict[str, Callable[[dict[str, Any]], Check]] = {
+    "at-most": lambda entry: Bound("at-most", **entry),
+    "at-least": lambda entry: Bound("at-least", **entry),
+    "equals": lambda entry: Equals(**entry),
+    "exponent": _exponent,
+    "order": _order,
+    "cells": lambda entry: Cells(**entry),
+    "finding": _finding,
+}

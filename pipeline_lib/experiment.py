@@ -1,0 +1,253 @@
+"""What is an experiment, as the workflow and its reader see it?
+
+An experiment is declared in a module of its paper's folder, ``pipeline_lib/papers/<paper>/<experiment>.py``, as
+``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it names the tables
+and claims it answers for, what it reads, how its work is divided, and what it costs. The command
+``python -m pipeline_lib experiment`` runs any step, and ``workflow/rules/experiments.smk`` makes a rule of each.
+
+Declarations are imported whenever the workflow is planned, and therefore import nothing heavy: the functions of the
+steps import the mathematics when they are called.
+
+Example
+-------
+>>> from pipeline_lib.settings import Field, Settings, Whole
+>>> class Draws(Settings):
+...     draws: Whole = Field(100, description="random numbers in the mean")
+>>> def mean(job: Job) -> Outcome:
+...     return Outcome([[{"draws": job.settings.draws, "mean": 0.5}]])
+>>> EXPERIMENT = Experiment(Draws, (Step("mean", mean, tables={"tables/toy-mean": {"draws": int, "mean": float}}),))
+>>> EXPERIMENT.steps[0].axes
+()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.errors import ConfigurationError, DataError
+
+if TYPE_CHECKING:
+    from pipeline_lib.claims.evidence import Evidence
+    from pipeline_lib.ranking_data import RankingData
+    from pipeline_lib.settings import Settings
+
+Columns = Mapping[str, type]
+"""The columns of a table: name -> ``str``, ``int``, ``float`` or ``bool``; any value may be missing."""
+Row = Mapping[str, Any]
+Cell = Mapping[str, str]
+"""Where a job stands in its step's division of work: axis -> value, the wildcards of the workflow."""
+
+EVERY = "every data set"
+"""For :attr:`Step.documents`: one job that reads all data sets of the study."""
+FIRST = "the first data set"
+"""For :attr:`Step.documents`: one job that reads the first data set at hand; no job where there is none."""
+ALL_MODELS, PUBLISHED_MODELS = "all models", "models that reproduce a published row"
+"""For :attr:`Step.evaluations`."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step hands in: the rows of its tables, in the order in which it declares them, and its evidence."""
+
+    tables: Sequence[Iterable[Row]] = ()
+    evidence: Sequence[Evidence] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the function of a step is given: settings, the study's seed, its place in the division of work, and files.
+
+    Attributes
+    ----------
+    settings : Settings
+        An object of the experiment's class of settings.
+    seed : int
+        The study's seed.
+    cell : mapping of str to str
+        The value of every axis.
+    facts : mapping
+        What the step declared to need of the study (:attr:`Step.facts`).
+    documents, folds, tables, evaluations, files : sequences of Path
+        The step's inputs.
+    """
+
+    settings: Any
+    seed: int
+    cell: Cell = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    documents: Sequence[Path] = ()
+    folds: Sequence[Path] = ()
+    tables: Sequence[Path] = ()
+    evaluations: Sequence[Path] = ()
+    files: Sequence[Path] = ()
+
+    def datasets(self) -> dict[str, RankingData]:
+        """Every data set of the job, whole, by name."""
+        from pipeline_lib.ranking_data import RankingData
+
+        return {path.parent.name: RankingData.read_parquet(path) for path in self.documents}
+
+    def parts(self, dataset: str, fold: int, parts: Sequence[str]) -> list[RankingData]:
+        """Parts of one fold of a data set, such as ``("train", "validation", "test")``."""
+        from pipeline_lib.ranking_data import RankingData
+        from pipeline_lib.sources import folds
+
+        documents = next(path for path in self.documents if path.parent.name == dataset)
+        table = next(path for path in self.folds if path.parent.name == dataset)
+        return [RankingData.read_parquet(documents, folds.queries(table, fold, part)) for part in parts]
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table of an earlier step, all its parts one after the other.
+
+        ``table`` is the name under which that step declares it, such as ``"slices/twolayer-gaps/{slice}"``.
+        """
+        import polars as pl
+
+        found = [path for path in self.tables if re.search(_as_pattern(table), path.as_posix())]
+        return [row for path in found for row in pl.read_parquet(path).iter_rows(named=True)]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kind of job of an experiment.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the steps of its paper; the rule is ``<paper>_<name>``.
+    run : callable
+        Does the work: Job -> Outcome.
+    tables : mapping of str to columns
+        What it writes, as paths below the results folder without ending: ``tables/...`` for what the report shows,
+        ``slices/...`` for what another step joins. Axes stand in braces.
+    claims : sequence of str
+        The claims for which it hands in evidence.
+    divided : mapping of str to callable
+        Axes of the division of work: name -> (settings -> values). One job for each combination of values.
+    documents : str or sequence of str or callable
+        Which data sets it reads: those of :data:`EVERY`, :data:`FIRST`, given names (as far as they are at hand), or
+        nothing. A step with the axes ``dataset`` (and ``fold``) in its tables reads that of its job; then names, or a
+        callable of the settings that gives them, restrict the data sets for which there are jobs.
+    with_folds : bool
+        Whether the folds of these data sets are read, too.
+    reads : sequence of str
+        Tables of other steps of the paper, by the names under which they are declared.
+    evaluations : str, optional
+        Measures of models query by query: :data:`ALL_MODELS`, or :data:`PUBLISHED_MODELS` on the data sets named.
+    files : sequence of str
+        Other files it reads: below the results folder if they begin with ``results/``, else below the project's.
+    facts : sequence of str
+        What it needs to know of the study: names of ``STUDY_FACTS`` in ``workflow/rules/experiments.smk``.
+    surrogates : sequence of str or callable
+        Surrogates that its settings name, whose code the job depends on without importing it by name.
+    cost : Cost
+        Seconds and memory that do not depend on the settings.
+    seconds, megabytes : callables
+        What the settings ask for beyond that: (settings, cell) -> seconds, settings -> MB.
+    seconds_grow_with_data : bool
+        Whether ``seconds`` are those for every million feature values of the job's data set.
+    """
+
+    name: str
+    run: Callable[[Job], Outcome]
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+    claims: Sequence[str] = ()
+    divided: Mapping[str, Callable[[Any], Iterable[Any]]] = field(default_factory=dict)
+    documents: str | Sequence[str] | Callable[[Any], Sequence[str] | str] = ()
+    with_folds: bool = False
+    reads: Sequence[str] = ()
+    evaluations: str | None = None
+    files: Sequence[str] = ()
+    facts: Sequence[str] = ()
+    surrogates: Sequence[str] | Callable[[Any], Iterable[str]] = ()
+    cost: Cost = field(default_factory=lambda: Cost(2.0, 0.0, 600.0))
+    seconds: Callable[[Any, Cell], float] = lambda settings, cell: 0.0
+    megabytes: Callable[[Any], float] = lambda settings: 0.0
+    seconds_grow_with_data: bool = False
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """The axes by which its work is divided, data sets and folds included, in the order of its tables."""
+        return axes_of(next(iter(self.tables), ""))
+
+    def __post_init__(self) -> None:
+        for table in self.tables:
+            if set(axes_of(table)) != set(self.axes):
+                raise ConfigurationError(f"step {self.name}: expected the axes {self.axes} in {table}")
+        unknown = set(self.axes) - set(self.divided) - {"dataset", "fold"}
+        if unknown or not set(self.divided) <= set(self.axes):
+            raise ConfigurationError(
+                f"step {self.name}: expected the axes of `divided` in the names of its tables, found {self.axes}"
+            )
+        if self.claims and self.axes:
+            raise ConfigurationError(f"step {self.name}: a step that hands in evidence cannot be divided")
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Its tables that belong to the report."""
+        return tuple(table for table in self.tables if table.startswith("tables/"))
+
+    def surrogates_of(self, settings: Any) -> list[str]:
+        """The surrogates on whose code its jobs depend."""
+        return sorted(set(self.surrogates(settings) if callable(self.surrogates) else self.surrogates))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The settings and steps of one experiment.
+
+    ``selectors`` are settings that only choose which jobs there are, such as a list of data sets: a change of one of
+    them leaves the jobs that remain as they are.
+    """
+
+    settings: type[Settings]
+    steps: tuple[Step, ...]
+    selectors: tuple[str, ...] = ()
+
+
+def axes_of(table: str) -> tuple[str, ...]:
+    """The axes in a table's name.
+
+    Example
+    -------
+    >>> axes_of("slices/cone-bases/{dataset}/fold-{fold}")
+    ('dataset', 'fold')
+    """
+    return tuple(re.findall(r"\{(\w+)\}", table))
+
+
+def _as_pattern(table: str) -> str:
+    """A regular expression that the paths of a declared table match."""
+    parts = re.split(r"\{\w+\}", table)
+    return r"(^|/)" + r"[^/]+".join(re.escape(part) for part in parts) + r"\.parquet$"
+
+
+def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome) -> None:
+    """Write the tables of an outcome, with exactly the columns that were declared.
+
+    Raises
+    ------
+    DataError
+        When the outcome holds another number of tables, or a row does not fit the columns of its table.
+    """
+    import polars as pl
+
+    from pipeline_lib.files import replacing
+
+    if len(outcome.tables) != len(tables) or len(paths) != len(tables):
+        raise DataError(f"expected {len(tables)} tables, found {len(outcome.tables)} and {len(paths)} paths")
+    for (name, columns), path, rows in zip(tables.items(), paths, outcome.tables, strict=True):
+        kinds = {column: {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}[kind]
+                 for column, kind in columns.items()}
+        try:
+            frame = pl.DataFrame(list(rows), schema=kinds)
+        except (pl.exceptions.PolarsError, TypeError) as error:
+            raise DataError(f"{name}: expected the columns {list(columns)}, found other values ({error})") from error
+        with replacing(path) as partial:
+            frame.write_parquet(partial, compression="zstd")

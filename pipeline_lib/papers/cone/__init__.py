@@ -1,0 +1,1 @@
+"""The paper `cone`: its claims, experiments and page; see ``paper.toml``."""

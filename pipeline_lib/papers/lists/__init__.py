@@ -1,0 +1,1 @@
+"""The paper `lists`: its claims, experiments and page; see ``paper.toml``."""

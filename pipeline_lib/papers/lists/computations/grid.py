@@ -1,0 +1,297 @@
+"""How far apart are empirical and true risk over a grid of queries and documents, loss by loss?
+
+`lists`, Theorems 5, 6, 9 and 17 and equation 8. A repetition draws the queries of the largest sample once; smaller
+samples are its first queries, and other lists of the same queries have other documents. Every loss is measured above
+its own smallest value (ListNet above the entropy of the labels), which is 0 for all others.
+
+Risks are known in two steps. The best ranker is found on a sample of its own and measured on a very large one, which
+is cheap, because it is only one ranker. All others are measured on the held-out sample beside it, query by query,
+where what the sample says of the best ranker is replaced by what the large one says (``held_out``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.papers.lists.computations import held_out, worst_gap
+from pipeline_lib.learners import erm, ogd
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import Axis, generator
+from pipeline_lib.sources.population import Population, PopulationSettings, Queries
+from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.theory import list_bounds
+
+# The best ranker of the ball is found on as many documents as others are measured on, but on no more than these where
+# the loss is not convex: that takes several descents.
+DOCUMENTS_FOR_RESTARTS = 100_000
+DOCUMENTS_PER_BLOCK = 50_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is drawn and measured.
+
+    Attributes
+    ----------
+    queries, lengths : rising ints
+        n and m.
+    documents_at_most : int
+        Cells of the grid with more documents, n m, are left out.
+    repetitions : int >= 2
+    rate_repetitions : int >= 2
+        For the shortest lists, whose cells have every n: to them the exponents in n are fitted.
+    held_out_documents, held_out_queries_at_least : int
+        The sample on which all rankers are measured has so many documents, but no fewer queries than the second.
+    best_ranker_documents : int
+        The sample on which the best ranker alone is measured, likewise; at least held_out_documents.
+    radius : number > 0
+        W2.
+    tol : number > 0
+        Relative gap to which minimisers are certified.
+    ascent_steps : int
+        Of the search for the worst gap.
+    delta : number in (0, 1)
+        Bounds may fail with this probability.
+    populations : mapping
+        ``noisy`` and ``realisable``: parameters of the two-layer population, without its documents.
+    realisable_lengths : rising ints
+        m for the second.
+    realisable_losses : tuple of str
+        Which losses are measured there: those with L* = 0.
+    losses : tuple of mappings
+        ``name``, ``surrogate`` and ``options``.
+    """
+
+    queries: tuple[int, ...]
+    lengths: tuple[int, ...]
+    documents_at_most: int
+    repetitions: int
+    rate_repetitions: int
+    held_out_documents: int
+    held_out_queries_at_least: int
+    best_ranker_documents: int
+    radius: float
+    tol: float
+    ascent_steps: int
+    delta: float
+    populations: Mapping[str, Mapping[str, Any]]
+    realisable_lengths: tuple[int, ...]
+    realisable_losses: tuple[str, ...]
+    losses: tuple[Mapping[str, Any], ...]
+
+    def __post_init__(self) -> None:
+        where = "lists.grid"
+        settings.wholes(f"{where}.queries", self.queries, 2)
+        for name in ("lengths", "realisable_lengths"):
+            settings.wholes(f"{where}.{name}", getattr(self, name), 2)
+        for name, least in (
+            ("documents_at_most", 1),
+            ("repetitions", 2),
+            ("rate_repetitions", 2),
+            ("held_out_documents", 1),
+            ("held_out_queries_at_least", 2),
+            ("ascent_steps", 1),
+        ):
+            settings.whole(f"{where}.{name}", getattr(self, name), least)
+        settings.whole(f"{where}.best_ranker_documents", self.best_ranker_documents, self.held_out_documents)
+        settings.positives(f"{where}.radius", (self.radius,))
+        settings.positives(f"{where}.tol", (self.tol,))
+        if not 0.0 < self.delta < 1.0:
+            raise ConfigurationError(f"{where}.delta: expected a number in (0, 1), found {self.delta}")
+        if set(self.populations) != {"noisy", "realisable"}:
+            raise ConfigurationError(
+                f"{where}.populations: expected the keys noisy and realisable, found {sorted(self.populations)}"
+            )
+
+        names = [entry["name"] for entry in self.losses]
+        if len(set(names)) < len(names):
+            raise ConfigurationError(f"{where}.losses: expected names that differ, found {names}")
+        for name in self.realisable_losses:
+            if name not in names:
+                raise ConfigurationError(f"{where}.realisable_losses: unknown loss {name!r}; {hint(name, names)}")
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: lists: grid:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "lists.grid")
+
+    def loss(self, name: str) -> Surrogate:
+        """The surrogate of the loss called ``name``."""
+        for entry in self.losses:
+            if entry["name"] == name:
+                return surrogates.create(entry["surrogate"], **entry["options"])
+        raise ConfigurationError(f"unknown loss {name!r}; {hint(name, [entry['name'] for entry in self.losses])}")
+
+    def population(self, kind: str) -> Population:
+        """The population ``noisy`` or ``realisable``."""
+        return Population(PopulationSettings.from_mapping(self.populations[kind]))
+
+    def queries_of(self, m: int) -> list[int]:
+        """The n of the grid that lists of m documents are measured with."""
+        return [n for n in self.queries if n * m <= self.documents_at_most]
+
+    def repetitions_of(self, m: int) -> int:
+        """Samples of every cell with lists of m documents."""
+        return self.rate_repetitions if m == self.lengths[0] else self.repetitions
+
+    def held_out_queries(self, m: int) -> int:
+        """Queries of the sample on which all rankers are measured."""
+        return max(self.held_out_queries_at_least, self.held_out_documents // m)
+
+    def best_ranker_queries(self, m: int) -> int:
+        """Queries of the sample on which the best ranker is measured."""
+        return max(self.held_out_queries_at_least, self.best_ranker_documents // m)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One ranker: where it comes from, its weights, its empirical risk, and how surely it is the minimiser."""
+
+    learner: str
+    n: int
+    repetition: int
+    w: Floats
+    empirical: float
+    gap_certified: float | None = None
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What all cells with one loss, population and m have in common."""
+
+    asked: Settings
+    name: str
+    kind: str
+    m: int
+    seed: int
+
+    @cached_property
+    def loss(self) -> Surrogate:
+        """The surrogate."""
+        return self.asked.loss(self.name)
+
+    @cached_property
+    def population(self) -> Population:
+        """Where samples come from."""
+        return self.asked.population(self.kind)
+
+    @cached_property
+    def lipschitz(self) -> float:
+        """G for lists of m documents with scores up to W2 R_X."""
+        S = self.asked.radius * self.population.feature_norm
+        return self.loss.lipschitz(self.m, self.population.settings.y_max, score_bound=S)
+
+    def queries(self, n: int, *axes: Axis) -> Queries:
+        """n queries, which depend neither on m nor on the loss."""
+        return self.population.draw_queries(n, generator(self.seed, "lists-grid", self.kind, "queries", *axes))
+
+    def sample(self, n: int, *axes: Axis) -> RankingData:
+        """These queries with m documents each, which do not depend on the loss."""
+        documents = generator(self.seed, "lists-grid", self.kind, "documents", self.m, *axes)
+        return self.population.draw_documents(self.queries(n, *axes), self.m, documents)
+
+
+def run(asked: Settings, name: str, seed: int) -> list[dict[str, Any]]:
+    """All rows of the loss ``name``: a row a population, m, n, repetition and learner."""
+    rows = []
+    for m in asked.lengths:
+        rows += measure(Slice(asked, name, "noisy", m, seed))
+    if name in asked.realisable_losses:
+        for m in asked.realisable_lengths:
+            rows += measure(Slice(asked, name, "realisable", m, seed))
+    return rows
+
+
+def measure(part: Slice) -> list[dict[str, Any]]:
+    """Train on every sample of the slice, then measure all rankers on one held-out sample."""
+    asked, sizes = part.asked, part.asked.queries_of(part.m)
+    if not sizes:
+        return []
+    reference = part.sample(2 * sizes[-1], "reference")
+    held = part.sample(asked.held_out_queries(part.m), "held out")
+    levels = part.queries(asked.held_out_queries(part.m), "held out").level
+    best = _best(part)
+    known = held_out.risk_of_one(part.loss, _scored_by(part, best))
+    rankers = []
+    for repetition in range(asked.repetitions_of(part.m)):
+        whole = part.sample(sizes[-1], "sample", repetition)
+        for n in sizes:
+            fresh = reference.take(np.arange(2 * n))
+            rankers += _rankers(part, whole.take(np.arange(n)), fresh, known.value, n, repetition)
+    found = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels, known)
+    # A ranker that happens to be better than the best one found is the best one.
+    lowest = min(0.0, float(found.difference.min()))
+    return [
+        {
+            "loss": part.name,
+            "population": part.kind,
+            "m": part.m,
+            "n": ranker.n,
+            "repetition": ranker.repetition,
+            "learner": ranker.learner,
+            "empirical": ranker.empirical,
+            "risk": float(found.value[k]),
+            "risk_error": float(found.standard_error[k]),
+            "excess": float(found.difference[k]) - lowest,
+            "excess_error": float(found.difference_error[k]),
+            "optimal_risk": known.value + lowest,
+            "optimal_risk_error": known.standard_error,
+            "certified_gap": ranker.gap_certified,
+        }
+        for k, ranker in enumerate(rankers)
+    ]
+
+
+def _best(part: Slice) -> Floats:
+    # On a sample of its own: where it is measured it must not look better than it is.
+    documents = part.asked.held_out_documents
+    if not part.loss.convex:
+        documents = min(documents, DOCUMENTS_FOR_RESTARTS)
+    own = part.sample(max(2, documents // part.m), "best")
+    return erm.fit(own, part.loss, l2=0.0, radius=part.asked.radius, tol=part.asked.tol, seed=part.seed).w
+
+
+def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
+    # Drawn and scored block by block: memory does not grow with the sample.
+    left, block = part.asked.best_ranker_queries(part.m), max(1, DOCUMENTS_PER_BLOCK // part.m)
+    rng = generator(part.seed, "lists-grid", part.kind, "best ranker", part.m)
+    while left:
+        queries = part.population.draw_queries(min(block, left), rng)
+        data = part.population.draw_documents(queries, part.m, rng)
+        scores = data.X.astype(np.float64) @ w
+        yield held_out.Scored(scores[None, :], data.y, data.offsets, queries.level)
+        left -= len(queries)
+
+
+def _rankers(
+    part: Slice, sample: RankingData, fresh: RankingData, optimum: float, n: int, repetition: int
+) -> list[Found]:
+    asked, loss, R = part.asked, part.loss, part.population.feature_norm
+    seed = (part.seed, "lists-grid", part.name, part.m, n, repetition)
+
+    def found(learner: str, w: Floats, gap: float | None = None) -> Found:
+        return Found(learner, n, repetition, w, float(held_out.losses(loss, sample, w).mean()), gap)
+
+    least = erm.fit(sample, loss, l2=0.0, radius=asked.radius, tol=asked.tol, seed=seed)
+    rankers = [found("erm", least.w, least.relative_gap if loss.convex else None)]
+    rankers.append(found("worst", worst_gap.search(loss, sample, fresh, asked.radius, asked.ascent_steps)))
+    if loss.convex:
+        given = {"radius": asked.radius, "lipschitz": part.lipschitz, "feature_norm": R}
+        l2 = list_bounds.rerm_l2(n, **given)
+        steady = erm.fit(sample, loss, l2=l2, radius=asked.radius, tol=asked.tol)
+        rankers.append(found("rerm", steady.w, steady.relative_gap))
+        step = ogd.lipschitz_step(n, **given)
+        rankers.append(found("ogd", ogd.run(sample, loss, steps=step, radius=asked.radius).average))
+    if loss.convex and loss.smooth:
+        S = asked.radius * R
+        H = R**2 * loss.smoothness(part.m, part.population.settings.y_max, score_bound=S)
+        step = ogd.smooth_step(n, radius=asked.radius, smoothness=H, optimal_risk=max(optimum, 0.0))
+        rankers.append(found("smooth-ogd", ogd.run(sample, loss, steps=step, radius=asked.radius).average))
+    return rankers

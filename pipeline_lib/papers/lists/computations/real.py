@@ -1,0 +1,171 @@
+"""Does the gap behave on the queries of a data set as it does on a population's?
+
+Queries and documents of a data set are subsampled; all queries that are not in the sample, with lists cut to the same
+length, stand for the truth, with the standard error that comes of their number. The worst ranker is sought on one half
+of them and measured on the other. Excess risks are those above the minimiser over all queries of the data set, sample
+and rest. Features are standardised on the whole data set and scaled so that the longest document vector has length
+1 = R_X.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.papers.lists.computations import held_out, worst_gap
+from pipeline_lib.learners import erm, ogd
+from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.seeds import generator
+from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.theory import list_bounds
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is sampled.
+
+    Attributes
+    ----------
+    queries, lengths : rising ints
+        n >= 4 and m; n of more than half of a data set's queries are left out.
+    repetitions : int >= 2
+    radius : number > 0
+        W2.
+    tol : number > 0
+        Relative gap to which minimisers are certified.
+    ascent_steps : int >= 1
+        Of the search for the worst gap.
+    delta : number in (0, 1)
+    losses : tuple of mappings
+        ``name``, ``surrogate`` and ``options``.
+    """
+
+    queries: tuple[int, ...]
+    lengths: tuple[int, ...]
+    repetitions: int
+    radius: float
+    tol: float
+    ascent_steps: int
+    delta: float
+    losses: tuple[Mapping[str, Any], ...]
+
+    def __post_init__(self) -> None:
+        where = "lists.real"
+        settings.wholes(f"{where}.queries", self.queries, 4)
+        settings.wholes(f"{where}.lengths", self.lengths, 2)
+        settings.whole(f"{where}.repetitions", self.repetitions, 2)
+        settings.whole(f"{where}.ascent_steps", self.ascent_steps, 1)
+        settings.positives(f"{where}.radius", (self.radius,))
+        settings.positives(f"{where}.tol", (self.tol,))
+        if not 0.0 < self.delta < 1.0:
+            raise ConfigurationError(f"{where}.delta: expected a number in (0, 1), found {self.delta}")
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: lists: real:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "lists.real")
+
+
+def scaled(data: RankingData) -> RankingData:
+    """Standardised features, divided by the largest length of a document's vector.
+
+    Raises
+    ------
+    DataError
+        When all features are constant.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [5.0]], [0, 1, 1], [1, 1, 2])
+    >>> float(np.abs(scaled(data).X).max())
+    1.0
+    """
+    standard = Standardisation.of(data).apply(data)
+    longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", standard.X64, standard.X64))))
+    if longest == 0.0:
+        raise DataError("data: expected a feature that is not constant, found none")
+    return RankingData(standard.X / np.float32(longest), standard.y, standard.offsets, standard.qids)
+
+
+def run(asked: Settings, data: RankingData, dataset: str, seed: int) -> list[dict[str, Any]]:
+    """Rows of the table: one a loss, m, n, repetition and ranker; none where all n are above half of the queries."""
+    inside = scaled(data)
+    sizes = [n for n in asked.queries if 2 * n <= data.n_queries]
+    rows: list[dict[str, Any]] = []
+    if not sizes:
+        return rows
+    for m in asked.lengths:
+        for repetition in range(asked.repetitions):
+            cut = inside.subsample_documents(m, generator(seed, "lists-real", dataset, m, repetition, "documents"))
+            order = generator(seed, "lists-real", dataset, repetition, "queries").permutation(data.n_queries)
+            axes = {"dataset": dataset, "m": m, "repetition": repetition}
+            for entry in asked.losses:
+                loss = surrogates.create(entry["surrogate"], **entry["options"])
+                best = erm.fit(cut, loss, l2=0.0, radius=asked.radius, tol=asked.tol).w
+                for n in sizes:
+                    part = _Part(asked, loss, m, int(data.y.max()), cut.take(order[:n]), cut.take(order[n:]), best)
+                    axes = {"dataset": dataset, "m": m, "n": n, "repetition": repetition, "loss": entry["name"]}
+                    rows += [{**axes, **row} for row in part.rows()]
+    return rows
+
+
+@dataclass(frozen=True)
+class _Part:
+    # One sample, all other queries, and the best ranker on both.
+    asked: Settings
+    loss: Surrogate
+    m: int
+    y_max: int
+    sample: RankingData
+    rest: RankingData
+    best: Floats
+
+    def rows(self) -> list[dict[str, Any]]:
+        asked, loss, sample, n = self.asked, self.loss, self.sample, self.sample.n_queries
+        given: dict[str, Any] = {"m": self.m, "radius": asked.radius, "feature_norm": 1.0}
+        given |= list_bounds.of_surrogate("erm", loss, y_max=self.y_max, **given)
+        bound = list_bounds.evaluate("erm", n=n, delta=asked.delta, **given)
+        common = {"bound": bound, "loss_bound": given["loss_bound"]}
+        of_minimiser = list_bounds.excess_of_minimiser(bound, n=n, loss_bound=given["loss_bound"], delta=asked.delta)
+
+        least = erm.fit(sample, loss, l2=0.0, radius=asked.radius, tol=asked.tol)
+        gap = least.relative_gap if loss.convex else None
+        found = [self._row("erm", least.w, self.rest, gap, of_minimiser)]
+        half = self.rest.n_queries // 2
+        reference, truth = (self.rest.take(part) for part in np.split(np.arange(self.rest.n_queries), [half]))
+        worst = worst_gap.search(loss, sample, reference, asked.radius, asked.ascent_steps)
+        found.append(self._row("worst", worst, truth, None, None))
+        if loss.convex:
+            steep = {"radius": asked.radius, "lipschitz": given["lipschitz"], "feature_norm": 1.0}
+            l2 = list_bounds.rerm_l2(n, **steep)
+            steady = erm.fit(sample, loss, l2=l2, radius=asked.radius, tol=asked.tol)
+            of_rerm, of_ogd = (list_bounds.evaluate(name, n=n, **given) for name in ("rerm", "ogd"))
+            found.append(self._row("rerm", steady.w, self.rest, steady.relative_gap, of_rerm))
+            average = ogd.run(sample, loss, steps=ogd.lipschitz_step(n, **steep), radius=asked.radius).average
+            found.append(self._row("ogd", average, self.rest, None, of_ogd))
+        return [{**row, **common} for row in found]
+
+    def _row(
+        self, learner: str, w: Floats, truth: RankingData, certified: float | None, excess_bound: float | None
+    ) -> dict[str, Any]:
+        empirical = float(held_out.losses(self.loss, self.sample, w).mean())
+        true = held_out.losses(self.loss, truth, w)
+        above = true - held_out.losses(self.loss, truth, self.best)
+        risk, root = float(true.mean()), math.sqrt(truth.n_queries)
+        return {
+            "learner": learner,
+            "empirical": empirical,
+            "risk": risk,
+            "risk_error": float(true.std(ddof=1)) / root,
+            "gap": risk - empirical,
+            "excess": float(above.mean()),
+            "excess_error": float(above.std(ddof=1)) / root,
+            "certified_gap": certified,
+            "excess_bound": excess_bound,
+        }

@@ -1,0 +1,251 @@
+"""How do gap, excess risk and bound of the l1 class grow with the number of features?
+
+`lists`, Theorem 12: ||w||_1 <= W1 and ||x||_inf <= Rbar_X. ListNet (above the entropy of the labels) is minimised over
+the l1 ball for up to 10,000 features, a few of which matter, and the ranker of the ball with the worst gap is sought by
+ascent. The bound's own growth is fitted at a number of queries large enough that the entropy integral is not at its
+ceiling of 4 B.
+
+Excess risks are those above the best ranker of the ball, which has no weight on features that do not matter. Let
+u_j = 0, u the population's utility, and let D turn the sign of feature j in all documents. In the population's
+formulas (docs/population.md) x_j = r (rho c_j + (1 - rho) xi_j), no other feature depends on c_j or xi_j, and the
+labels depend on xi_j at most through g xi_f, where the query's taste f is j. Put -c_j, -xi_j for all documents and,
+where f = j, -g for g: the law of these variables stays, all labels stay, and X becomes X D. Hence (X, y) and (X D, y)
+have one law and L(w) = L(D w) for every w; for a convex loss, by Jensen's inequality,
+
+    L((w + D w)/2) <= (L(w) + L(D w))/2 = L(w),    (w + D w)/2 is w with w_j = 0,
+
+and ||.||_1 does not grow. So the best ranker is sought among the features that matter alone, on the held-out queries
+themselves: their mean is no higher there than at the population's best ranker, which makes the measured excess risk
+too large rather than too small on average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.papers.lists.computations import held_out, worst_gap
+from pipeline_lib.papers.lists.computations.intervals import of_largest
+from pipeline_lib.learners import erm
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.seeds import generator
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.statistics import fit_exponent
+from pipeline_lib.surrogates.base import Floats
+from pipeline_lib.theory import list_bounds
+
+TABLE = "tables/lists-sparse.parquet"
+LOSS = "listnet"
+BEST_TOL = 1e-6
+"""Relative gap to which the best ranker is certified: it has few weights."""
+NUMBERS_PER_BLOCK = 2**22
+"""Held-out queries are drawn in blocks of about this many feature values: 16 MB, and 32 MB in double precision."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is drawn and measured.
+
+    Attributes
+    ----------
+    features : rising ints >= 2
+        d, at least three.
+    active : int
+        Features that matter.
+    queries, documents : int
+        n and m.
+    held_out_queries : int >= 90
+    repetitions : int >= 2
+    radius : number > 0
+        W1.
+    tol : number > 0
+        Relative gap to which minimisers are certified.
+    ascent_steps : int >= 1
+        Of the search for the worst gap.
+    delta : number in (0, 1)
+    fitted_at : int
+        The n at which the bound's exponent in d is fitted.
+    """
+
+    features: tuple[int, ...]
+    active: int
+    queries: int
+    documents: int
+    held_out_queries: int
+    repetitions: int
+    radius: float
+    tol: float
+    ascent_steps: int
+    delta: float
+    fitted_at: int
+
+    def __post_init__(self) -> None:
+        where = "lists.sparse"
+        settings.wholes(f"{where}.features", self.features, 2)
+        for name, least in (
+            ("active", 1),
+            ("queries", 2),
+            ("documents", 2),
+            ("held_out_queries", held_out.LEAST_QUERIES),
+            ("repetitions", 2),
+            ("ascent_steps", 1),
+            ("fitted_at", 1),
+        ):
+            settings.whole(f"{where}.{name}", getattr(self, name), least)
+        settings.positives(f"{where}.radius", (self.radius,))
+        settings.positives(f"{where}.tol", (self.tol,))
+        if len(self.features) < 3 or self.active > self.features[0]:
+            raise ConfigurationError(
+                f"{where}.features: expected three numbers or more, none below active, found {list(self.features)}"
+            )
+        if not 0.0 < self.delta < 1.0:
+            raise ConfigurationError(f"{where}.delta: expected a number in (0, 1), found {self.delta}")
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: lists: sparse:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "lists.sparse")
+
+
+def run(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
+    """Rows of the table, one a number of features, repetition and ranker, and the evidence for Theorem 12."""
+    rows: list[dict[str, Any]] = []
+    trials = []
+    for d in asked.features:
+        found = _measure(asked, d, seed)
+        rows += found
+        least, worst = ([row for row in found if row["learner"] == learner] for learner in ("erm", "worst"))
+        values: dict[str, float | Interval] = {
+            "gap": of_largest(least, "gap", "risk_error"),
+            "worst_gap_found": of_largest(worst, "gap", "risk_error"),
+            "bound": found[0]["bound"],
+            "excess_risk": of_largest(least, "excess", "excess_error"),
+            "excess_bound": found[0]["excess_bound"],
+        }
+        trials.append(Trial({"d": d, "n": asked.queries, "m": asked.documents}, values, TABLE))
+    asymptotic = [_bound(asked, d, asked.fitted_at) for d in asked.features]
+    fitted = fit_exponent(asked.features, asymptotic)
+    exponent = Interval(fitted.slope, fitted.low, fitted.high)
+    trials.append(Trial({"n": asked.fitted_at}, {"bound_exponent_in_d": exponent}, TABLE))
+    notes = (
+        f"The largest of {asked.repetitions} gaps of the certified minimiser over the l1 ball, and of the worst ranker "
+        "found by ascent; the largest excess risk of the minimiser above the best ranker without weight on features "
+        "that do not matter, and its bound, which has the deviation of one ranker's empirical risk added. The exponent "
+        f"is that of the whole bound at n = {asked.fitted_at:,}: with few queries the entropy integral is at its "
+        "ceiling 4 B, and the bound does not change with d at all."
+    )
+    return rows, Evidence("lists-thm12", tuple(trials), notes)
+
+
+def _population(asked: Settings, d: int) -> Population:
+    return Population(PopulationSettings(features=d, documents=asked.documents, active=asked.active))
+
+
+def _constants(asked: Settings, d: int) -> dict[str, Any]:
+    population = _population(asked, d)
+    # One bound on features for all d, so that only d changes: ||x||_inf <= ||x||_2 <= R.
+    given: dict[str, Any] = {"m": asked.documents, "radius": asked.radius, "feature_norm": population.feature_norm}
+    found = list_bounds.of_surrogate("erm-l1", surrogates.create(LOSS), y_max=population.settings.y_max, **given)
+    return {"d": d, "delta": asked.delta, **given, **found}
+
+
+def _bound(asked: Settings, d: int, n: int) -> float:
+    return list_bounds.evaluate("erm-l1", n=n, **_constants(asked, d))
+
+
+def _bounds(asked: Settings, d: int) -> dict[str, Any]:
+    # What all rows with d features have in common.
+    bound, n = _bound(asked, d, asked.queries), asked.queries
+    loss_bound = _constants(asked, d)["loss_bound"]
+    return {
+        "bound": bound,
+        "excess_bound": list_bounds.excess_of_minimiser(bound, n=n, loss_bound=loss_bound, delta=asked.delta),
+        "bound_far": _bound(asked, d, asked.fitted_at),
+        "fitted_at": asked.fitted_at,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranker:
+    learner: str
+    repetition: int
+    w: Floats
+    empirical: float
+    certified_gap: float | None = None
+
+
+def _measure(asked: Settings, d: int, seed: int) -> list[dict[str, Any]]:
+    population, loss = _population(asked, d), surrogates.create(LOSS)
+    rankers = _rankers(asked, population, seed)
+    weights = np.column_stack([ranker.w for ranker in rankers])
+    rng = generator(seed, "lists-sparse", d, "held out")
+    scores, levels, held = _held_out(population, weights, rng, asked.held_out_queries)
+    best = erm.fit(held, loss, l2=0.0, radius=asked.radius, ball="l1", tol=BEST_TOL)
+    block = held_out.Scored(np.vstack([held.X64 @ best.w, scores]), held.y, held.offsets, levels)
+    measured = held_out.of_scores(loss, [block])
+    common = _bounds(asked, d)
+    return [
+        {
+            "d": d,
+            "n": asked.queries,
+            "m": asked.documents,
+            "repetition": ranker.repetition,
+            "learner": ranker.learner,
+            "empirical": ranker.empirical,
+            "risk": float(measured.value[k]),
+            "risk_error": float(measured.standard_error[k]),
+            "gap": float(measured.value[k]) - ranker.empirical,
+            "excess": float(measured.difference[k]),
+            "excess_error": float(measured.difference_error[k]),
+            "certified_gap": ranker.certified_gap,
+            "best_certified_gap": best.relative_gap,
+            **common,
+        }
+        for k, ranker in enumerate(rankers)
+    ]
+
+
+def _rankers(asked: Settings, population: Population, seed: int) -> list[_Ranker]:
+    loss, d, n = surrogates.create(LOSS), population.settings.features, asked.queries
+    reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference"))
+    found = []
+    for repetition in range(asked.repetitions):
+        sample = population.draw(n, generator(seed, "lists-sparse", d, repetition))
+        least = erm.fit(sample, loss, l2=0.0, radius=asked.radius, ball="l1", tol=asked.tol)
+        worst = worst_gap.search(loss, sample, reference, asked.radius, asked.ascent_steps, "l1")
+        certified = least.relative_gap if math.isfinite(least.relative_gap) else None
+        for learner, w, gap in (("erm", least.w, certified), ("worst", worst, None)):
+            empirical = float(held_out.losses(loss, sample, w).mean())
+            found.append(_Ranker(learner, repetition, w, empirical, gap))
+    return found
+
+
+def _held_out(
+    population: Population, weights: Floats, rng: np.random.Generator, n_queries: int
+) -> tuple[Floats, Floats, RankingData]:
+    """Scores of rankers (k, D) and levels (Q,) of fresh queries, and these queries with the features that matter alone.
+
+    Drawn in blocks: with many features the whole sample would not fit into memory, and nothing else of it is needed.
+    """
+    active = np.flatnonzero(population.utility)
+    m, d = population.settings.documents, population.settings.features
+    assert isinstance(m, int)
+    step = max(1, NUMBERS_PER_BLOCK // (m * d))
+    scores, levels, features, labels = [], [], [], []
+    for start in range(0, n_queries, step):
+        queries = population.draw_queries(min(step, n_queries - start), rng)
+        data = population.draw_documents(queries, m, rng)
+        scores.append((data.X.astype(np.float64) @ weights).T)
+        levels.append(queries.level)
+        features.append(data.X[:, active])
+        labels.append(data.y)
+    names = np.repeat(np.arange(n_queries), m)
+    held = RankingData.from_arrays(np.concatenate(features), np.concatenate(labels), names)
+    return np.hstack(scores), np.concatenate(levels), held

@@ -1,0 +1,1 @@
+"""The paper `slam`: its claims, experiments and page; see ``paper.toml``."""

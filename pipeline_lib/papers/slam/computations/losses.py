@@ -1,0 +1,424 @@
+"""Do SLAM's bounds, its convexity and its gradient hold on the lists that try hardest to break them?
+
+`slam`: (3) and (5), Lemma 1, Theorems 2 and 3, Corollary 7, the sums of weights of section 4, the gradient bound (24),
+the table of section 6.1, and Theorem 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib import metrics, surrogates
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.papers import score_lists
+from pipeline_lib.papers.score_lists import Labels
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.claims.evidence import Evidence, Trial
+from pipeline_lib.seeds import generator
+from pipeline_lib.statistics import fit_exponent
+from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.slam import weights, weights_of_all
+from pipeline_lib.theory import constant_search, constants, invariance
+
+CHECKS = "tables/slam-losses.parquet"
+CONSTANTS = "tables/slam-constants.parquet"
+GROWTH = "tables/slam-growth.parquet"
+EXAMPLE = "tables/slam-weights.parquet"
+
+KINDS = ("ndcg", "map", *(f"ndcg@{k}" for k in range(1, 11)))
+# Weights that are drawn, not those of a kind: (3) and (5) agree for whatever v >= 0.
+RANDOM = "random"
+COMPARED = ("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@10")
+PUBLISHED = {
+    "ranksvm": "O(m) in section 6.1; of order m² in the appendix",
+    "structured-ndcg": "O(m²)",
+    "svm-map": "a constant",
+    "listnet": "a constant, 2 in the appendix",
+    "slam-ndcg": "at most 2",
+    "slam-map": "at most 2",
+    "slam-ndcg@10": "at most 2",
+}
+LABELS_OF_EXAMPLE = (3, 2, 2, 1, 1, 0, 0, 0)
+LONGEST_ENUMERATED = 8
+KEPT = 32
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How hard to look.
+
+    Attributes
+    ----------
+    lists : int
+        Lists of scores and labels for every m, y_max and kind of weights; as many random as adversarial.
+    lengths : rising ints >= 2
+        The m of these lists.
+    largest_labels : rising ints >= 1
+        Their y_max.
+    descent_rounds : int
+        Rounds of descent on the slack from the lists with least of it.
+    programmes : int
+        Linear programmes for every kind of weights.
+    directions : int
+        Random linear scores of every data set.
+    table_lengths : rising ints >= 2
+        The m of the table of section 6.1.
+    restarts : int
+        Restarts of the search for suprema.
+    """
+
+    lists: int
+    lengths: tuple[int, ...]
+    largest_labels: tuple[int, ...]
+    descent_rounds: int
+    programmes: int
+    directions: int
+    table_lengths: tuple[int, ...]
+    restarts: int
+
+    def __post_init__(self) -> None:
+        for name, least in (("lists", 2), ("descent_rounds", 0), ("programmes", 1), ("directions", 1), ("restarts", 1)):
+            settings.whole(f"slam.losses.{name}", getattr(self, name), least)
+        for name, least in (("lengths", 2), ("largest_labels", 1), ("table_lengths", 2)):
+            settings.wholes(f"slam.losses.{name}", getattr(self, name), least)
+        if len(self.table_lengths) < 3:
+            raise ConfigurationError("slam.losses.table_lengths: expected three lengths or more, for an exponent")
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: slam: losses:`` of the configuration; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "slam.losses")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of the four tables, and the evidence."""
+
+    checks: list[dict[str, Any]]
+    constants: list[dict[str, Any]]
+    growth: list[dict[str, Any]]
+    example: list[dict[str, Any]]
+    evidence: list[Evidence]
+
+
+def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Results:
+    """Compute everything; ``datasets`` are further inputs of the gradient bound."""
+    checks = _Checks()
+    for y_max in asked.largest_labels:
+        for m in asked.lengths:
+            for kind in KINDS:
+                rng = generator(seed, "slam-losses", kind, m, y_max)
+                _check_lists(checks, asked, kind, m, y_max, rng)
+    for kind in KINDS:
+        rng = generator(seed, "slam-losses", "programmes", kind)
+        checks.add("slam-eq3-eq5", {"kind": kind}, largest_difference=_programmes(asked, kind, rng))
+    rng = generator(seed, "slam-losses", "programmes", RANDOM)
+    checks.add("slam-eq3-eq5", {"kind": RANDOM}, largest_difference=_programmes(asked, RANDOM, rng))
+    for m in range(2, LONGEST_ENUMERATED + 1):
+        checks.add("slam-thm2-tight", {"m": m}, largest_gap_in_the_limit=largest_staircase_gap(m))
+    for name, data in datasets.items():
+        rng = generator(seed, "slam-losses", "data", name)
+        _check_data(checks, asked, name, data, rng)
+    for m in (2, 3, 4):
+        for d in (1, 2, 3):
+            values = {"dimension": invariance.dimension(m, d), "features": d}
+            checks.add("slam-thm10", {"m": m, "d": d}, **values)
+    table, growth, trials = table_of_constants(asked, seed)
+    evidence = [*checks.evidence(), Evidence("slam-cor9-table", trials, NOTES["slam-cor9-table"])]
+    return Results(checks.rows, table, growth, _example(), evidence)
+
+
+NOTES = {
+    "slam-eq3-eq5": "Lists of 2 to 7 documents, random and adversarial, with the weights of every kind and with random "
+    "ones. Differences count relative to the larger of 1 "
+    "and the value.",
+    "slam-lemma1": "Both numbers count relative to the size of what is compared (at least 1): with scores of 1,000, "
+    "rounding alone is about 1e-13 of it.",
+    "slam-thm2": "Ties go to the less relevant document, the worst order they allow. The slack is 0 on lists that are "
+    "ranked right with a margin.",
+    "slam-thm2-tight": "Equality on the staircases means that no valid weight vector lies below v^MAP. Eq. 8 prints "
+    "more, that v^MAP lies below every valid one, and that is wrong: other valid vectors are smaller in some entries "
+    "(errata, letter K).",
+    "slam-thm3": "Ties go to the less relevant document, the worst order they allow.",
+    "slam-cor7-weights": "The measure is cut at rank k. Read as eq. 30 prints it, as a sum over the k first documents "
+    "in the order of the weights, the bound fails where the as-printed slack is negative.",
+    "slam-weight-sums": "For NDCG@k over lists with a relevant document; the weights of others are 0 by convention.",
+    "slam-grad-l1": "Two lists of each sort: the one with the largest norm, and the one that leaves least room below "
+    "twice its own sum of weights.",
+    "slam-cor9-table": "Exact suprema are proved and attained; the search restarts from random and structured lists. "
+    "RankSVM grows as m², as the appendix's sum does and section 6.1 does not print: errata, letter H.",
+    "slam-thm10": "For maps to scores; the dimension is 2d. For maps to one number it is d: errata, letter B.",
+}
+
+
+class _Checks:
+    """Rows of the long table, one a statistic, and trials for the same numbers."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._trials: dict[str, list[Trial]] = {}
+
+    def add(self, claim: str, setting: Mapping[str, str | int], **values: float) -> None:
+        """A trial of a claim."""
+        self._trials.setdefault(claim, []).append(
+            Trial(dict(setting), {name: float(value) for name, value in values.items()}, CHECKS)
+        )
+        self.record(claim, setting, **values)
+
+    def record(self, claim: str, setting: Mapping[str, str | int], **values: float) -> None:
+        """Numbers for the table alone."""
+        place = {axis: setting.get(axis) for axis in ("kind", "m", "y_max", "d", "inputs", "list")}
+        self.rows += [
+            {"claim": claim, **place, "statistic": name, "value": float(value)} for name, value in values.items()
+        ]
+
+    def evidence(self) -> list[Evidence]:
+        return [Evidence(claim, tuple(trials), NOTES[claim]) for claim, trials in self._trials.items()]
+
+
+def _loss(kind: str) -> Surrogate:
+    return surrogates.create(f"slam-{kind}")
+
+
+def ranking_loss(kind: str, scores: Floats, y: Labels) -> Floats:
+    """1 - NDCG, 1 - AP or 1 - NDCG@k of every row, with ties to the less relevant document; shape (n,)."""
+    labels = np.take_along_axis(y, worst_order(scores, y), axis=1)
+    m = y.shape[1]
+    ranked, flat, offsets = score_lists.stacked(np.tile(-np.arange(m, dtype=np.float64), (len(y), 1)), labels)
+    if kind == "map":
+        return 1.0 - metrics.average_precision(ranked, flat, offsets, no_relevant=1.0)
+    k = int(kind[5:]) if "@" in kind else None
+    return 1.0 - metrics.ndcg(ranked, flat, offsets, k, no_relevant=1.0)
+
+
+def worst_order(scores: Floats, y: Labels) -> Any:
+    """Documents of every row from the first rank to the last, the less relevant of equal scores first."""
+    by_label = np.argsort(y, axis=1, kind="stable")
+    by_score = np.argsort(-np.take_along_axis(scores, by_label, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(by_label, by_score, axis=1)
+
+
+def loss_as_printed(kind: str, scores: Floats, y: Labels) -> Floats:
+    """1 minus (30) as printed: 1 - sum over the documents of positive weight of v_i D(rank of i) / D(i).
+
+    The documents i = 1..k stand in the order of the weights (31), v_i = G(y_i) D(i) / Z_k.
+    """
+    n, m = y.shape
+    _, flat, offsets = score_lists.stacked(scores, y)
+    v = weights_of_all(flat, offsets, kind).reshape(n, m)
+    ranks = np.argsort(worst_order(scores, y), axis=1) + 1.0
+    ideal = np.argsort(np.argsort(-y, axis=1, kind="stable"), axis=1) + 1.0
+    gained = (v * np.log2(ideal + 1.0) / np.log2(ranks + 1.0)).sum(axis=1)
+    return np.where(v.sum(axis=1) > 0.0, 1.0 - gained, 0.0)
+
+
+def _evaluated(kind: str, scores: Floats, y: Labels) -> tuple[Floats, Floats]:
+    values, gradient = _loss(kind).value_and_gradient(*score_lists.stacked(scores, y))
+    return values, gradient.reshape(scores.shape)
+
+
+def _check_lists(checks: _Checks, asked: Settings, kind: str, m: int, y_max: int, rng: np.random.Generator) -> None:
+    setting: dict[str, str | int] = {"kind": kind, "m": m, "y_max": y_max}
+    scores, y = score_lists.mixed_lists(asked.lists, m, y_max, rng)
+    _check_bound(checks, asked, setting, scores, y, rng)
+    _check_convexity(checks, setting, scores, y, rng)
+    v = weights_of_all(*score_lists.stacked(scores, y)[1:], kind).reshape(y.shape)
+    sums = v.sum(axis=1)
+    values = {"largest_sum": sums.max()}
+    if "@" in kind:
+        values["largest_deviation_from_one_at_k"] = np.abs(sums[(y > 0).any(axis=1)] - 1.0).max()
+    checks.add("slam-weight-sums", setting, **values)
+    norms = np.abs(_evaluated(kind, scores, y)[1]).sum(axis=1)
+    _add_norms(checks, {**setting, "inputs": "random and adversarial"}, norms, 2.0 * sums)
+
+
+def _check_bound(
+    checks: _Checks, asked: Settings, setting: dict[str, str | int], scores: Floats, y: Labels, rng: np.random.Generator
+) -> None:
+    kind = str(setting["kind"])
+    claim = {"map": "slam-thm2", "ndcg": "slam-thm3"}.get(kind, "slam-cor7-weights")
+    values, slopes = _evaluated(kind, scores, y)
+    lost = ranking_loss(kind, scores, y)
+    slack = values - lost
+    found = float(min(slack.min(), _descended(asked, kind, scores, y, (slack, lost, slopes), rng)))
+    printed = {}
+    if "@" in kind:
+        printed["smallest_slack_as_printed"] = float((values - loss_as_printed(kind, scores, y)).min())
+    checks.add(claim, setting, smallest_slack=found, **printed)
+    wrong = slack[lost > 1e-12]  # elsewhere both sides can be 0
+    if len(wrong):
+        quartiles = dict(zip(("lower", "median", "upper"), np.quantile(wrong, (0.25, 0.5, 0.75)), strict=True))
+        checks.record(claim, setting, smallest_where_wrong=wrong.min(), **quartiles)
+
+
+def _descended(
+    asked: Settings,
+    kind: str,
+    scores: Floats,
+    y: Labels,
+    start: tuple[Floats, Floats, Floats],
+    rng: np.random.Generator,
+) -> float:
+    """The smallest slack on the way down from the lists with least of it, among those that are ranked wrongly."""
+    slack, lost, slopes = start
+    wrong = np.flatnonzero(lost > 1e-12)
+    rows = wrong[np.argsort(slack[wrong], kind="stable")[:KEPT]]
+    if not len(rows):
+        return float(slack.min())
+    s, labels, best, steps = scores[rows], y[rows], slack[rows], slopes[rows]
+    for _ in range(asked.descent_rounds):
+        tried = score_lists.moved(s, steps, rng)
+        values, gradient = _evaluated(kind, tried, labels)
+        lost = ranking_loss(kind, tried, labels)
+        # Lists that are ranked right have slack 0 or more without a loss: there is nothing to break.
+        better = (values - lost < best) & (lost > 1e-12)
+        s = np.where(better[:, None], tried, s)
+        steps = np.where(better[:, None], gradient, steps)
+        best = np.where(better, values - lost, best)
+    return float(best.min())
+
+
+def _check_convexity(
+    checks: _Checks, setting: dict[str, str | int], scores: Floats, y: Labels, rng: np.random.Generator
+) -> None:
+    kind = str(setting["kind"])
+    # Pairs of score vectors for the same labels: near neighbours and strangers in turn.
+    near = scores + rng.choice([1e-6, 1e-2, 1.0], size=(len(scores), 1)) * rng.normal(size=scores.shape)
+    others = np.where((np.arange(len(scores)) % 2 == 0)[:, None], near, scores[rng.permutation(len(scores))])
+    (f, g), (f_other, g_other) = _evaluated(kind, scores, y), _evaluated(kind, others, y)
+    middle = _evaluated(kind, (scores + others) / 2.0, y)[0]
+    size = np.maximum(1.0, np.maximum(np.abs(scores), np.abs(others)).max(axis=1))
+    violation = (middle - (f + f_other) / 2.0) / size
+    monotone = ((g - g_other) * (scores - others)).sum(axis=1) / size
+    values = {
+        "largest_convexity_violation": max(0.0, float(violation.max())),
+        "smallest_gradient_monotonicity": monotone.min(),
+    }
+    checks.add("slam-lemma1", setting, **values)
+
+
+def _add_norms(checks: _Checks, setting: dict[str, str | int], norms: Floats, limits: Floats) -> None:
+    rows = {"largest norm": int(norms.argmax()), "least room": int((norms - limits).argmax())}
+    for name, row in rows.items():
+        values = {"largest_norm": norms[row], "twice_the_weight_sum": limits[row]}
+        checks.add("slam-grad-l1", {**setting, "list": name}, **values)
+
+
+def _check_data(checks: _Checks, asked: Settings, name: str, data: RankingData, rng: np.random.Generator) -> None:
+    y, offsets = data.y.astype(np.int32), data.offsets
+    starts = offsets[:-1]
+    directions = data.X64 @ rng.normal(size=(data.n_features, asked.directions))
+    # And the scores at which the bound is attained: the first document of the lowest label alone on top.
+    low = y == np.repeat(np.minimum.reduceat(y, starts), np.diff(offsets))
+    before = np.cumsum(low) - low
+    top = low & (before == np.repeat(before[starts], np.diff(offsets)))
+    scores = np.column_stack([directions, np.where(top, 1.0, 0.0)])
+    for kind in KINDS:
+        limits = 2.0 * np.add.reduceat(weights_of_all(y, offsets, kind), starts)
+        loss = _loss(kind)
+        found = [np.add.reduceat(np.abs(loss.gradient(column, y, offsets)), starts) for column in scores.T]
+        norms = np.max(found, axis=0)
+        _add_norms(checks, {"kind": kind, "inputs": name}, norms, limits)
+
+
+def _programmes(asked: Settings, kind: str, rng: np.random.Generator) -> float:
+    """The largest difference of (3) and (5) over small lists, relative to the larger of 1 and the value."""
+    largest = 0.0
+    for number in range(asked.programmes):
+        m = 2 + number % 6
+        draw = score_lists.adversarial_lists if number % 2 else score_lists.random_lists
+        scores, y = draw(score_lists.ADVERSARIAL_KINDS, m, int(rng.integers(1, 5)), rng)
+        row = int(rng.integers(len(scores)))
+        labels = np.minimum(y[row], 1) if kind == "map" else y[row]
+        if kind == RANDOM:
+            v = rng.exponential(size=m) * (rng.random(m) < 0.8)
+            value = closed_form(scores[row], labels, v)
+        else:
+            v = weights(labels, kind)
+            value = float(_evaluated(kind, scores[[row]], y[[row]])[0][0])
+        difference = abs(value - linear_programme(scores[row], labels, v))
+        largest = max(largest, difference / max(1.0, abs(value)))
+    return largest
+
+
+def closed_form(scores: Floats, y: Labels, v: Floats) -> float:
+    """(5) for one list and any weights: sum_i v_i max(0, max_{j: y_j < y_i} (1 + s_j - s_i))."""
+    hinges = np.where(y[:, None] > y[None, :], 1.0 + scores[None, :] - scores[:, None], 0.0)
+    return float(v @ np.maximum(hinges.max(axis=1), 0.0))
+
+
+def linear_programme(scores: Floats, y: Labels, v: Floats) -> float:
+    """(3): the least <v, delta> with delta >= 0 and delta_i >= 1 + s_j - s_i wherever y_i > y_j."""
+    from scipy.optimize import linprog
+
+    better, worse = np.nonzero(y[:, None] > y[None, :])
+    matrix = np.zeros((len(better), len(y)))
+    matrix[np.arange(len(better)), better] = -1.0
+    sides = -(1.0 + scores[worse] - scores[better])
+    if not len(better):
+        return 0.0
+    found = linprog(v, A_ub=matrix, b_ub=sides, bounds=(0, None))
+    if found.status != 0 or found.fun is None:
+        raise RuntimeError(f"linprog: expected an optimum of a bounded programme, found {found.message}")
+    return float(found.fun)
+
+
+def largest_staircase_gap(m: int, hair: float = 1e-9) -> float:
+    """The largest phi - (1 - AP) over all r < m and all staircases t = 1..r of Theorem 2's proof.
+
+    Relevant documents 1..t-1 stand two margins above all others, which have one score, and the rest of the relevant
+    ones stand ``hair`` below. There 1 - AP = v_t + ... + v_r, and phi exceeds it by ``hair`` times that.
+    """
+    scores, labels = [], []
+    for r in range(1, m):
+        for t in range(1, r + 1):
+            scores.append(np.r_[np.full(t - 1, 2.0), np.full(r - t + 1, -hair), np.zeros(m - r)])
+            labels.append(np.r_[np.ones(r, np.int32), np.zeros(m - r, np.int32)])
+    s, y = np.array(scores), np.array(labels)
+    return float(np.abs(_evaluated("map", s, y)[0] - ranking_loss("map", s, y)).max())
+
+
+def table_of_constants(
+    asked: Settings, seed: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Trial, ...]]:
+    """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
+    y_max = max(asked.largest_labels)
+    rows, growth, trials = [], [], []
+    judged: dict[str, Callable[[float], dict[str, float]]] = {
+        "listnet": lambda norm: {"norm_listnet": norm},
+        "svm-map": lambda norm: {"norm_svm_map": norm},
+        **{name: lambda norm: {"norm_slam": norm} for name in COMPARED if name.startswith("slam-")},
+    }
+    for name in COMPARED:
+        exact, searched = [], []
+        for m in asked.table_lengths:
+            rng = generator(seed, "slam-losses", "search", name, m)
+            found = constant_search.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=asked.restarts).value
+            known = constants.supremum(name, m, y_max, "lipschitz-linf")
+            # What SLAM's and the structured losses' classes state is attained, as their docstrings show.
+            exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
+            searched.append(found)
+            setting: dict[str, str | int] = {"surrogate": name, "m": m, "y_max": y_max}
+            values = {"searched_over_exact": found / exact[-1], "searched_norm": found, "exact_norm": exact[-1]}
+            values |= judged[name](max(found, exact[-1])) if name in judged else {}
+            trials.append(Trial(setting, values, CONSTANTS))
+            rows.append({**setting, "exact": exact[-1], "searched": found, "published": PUBLISHED[name]})
+        slope = float(fit_exponent(asked.table_lengths, searched).slope)
+        formula = float(fit_exponent(asked.table_lengths, exact).slope)
+        growth.append({"surrogate": name, "exponent": formula, "searched_exponent": slope})
+        if name in ("ranksvm", "structured-ndcg"):
+            trials.append(Trial({"surrogate": name}, {f"growth_{name.replace('-', '_')}": slope}, GROWTH))
+    return rows, growth, tuple(trials)
+
+
+def _example() -> list[dict[str, Any]]:
+    y = np.array(LABELS_OF_EXAMPLE, np.int32)
+    return [
+        {"position": i + 1, "label": int(y[i]), "kind": kind, "weight": float(weight)}
+        for kind in ("ndcg", "map", "ndcg@3")
+        for i, weight in enumerate(weights(y, kind))
+    ]

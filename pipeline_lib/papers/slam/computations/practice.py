@@ -1,0 +1,167 @@
+"""Do SLAM's learners do well beside others, and does a kernel help them? (`slam`, section 7, question 3)
+
+Three paired comparisons on every data set of the study, by NDCG@10 on the test queries of all folds: the best SLAM
+learner with every learner that is none, the best of these with the other SLAM learners, and the best perceptron with
+a kernel with those without. The first two are one family of tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import statistics
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.seeds import generator
+
+MEASURE = "ndcg@10"
+PRACTICE = "tables/slam-practice.parquet"
+
+Family = Literal["slam", "baseline", "control"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a model of the study is: its name, title, family, whether it is a perceptron, and whether with a kernel."""
+
+    name: str
+    title: str
+    family: Family
+    perceptron: bool
+    kernel: bool
+
+    @classmethod
+    def from_entry(cls, entry: Mapping[str, Any]) -> Model:
+        """From an entry of ``models.json``.
+
+        Example
+        -------
+        >>> entry = {"model": "p", "title": "P", "algorithm": "perceptron", "surrogate": None, "control": False}
+        >>> Model.from_entry({**entry, "settings": {"features": "raw"}}).family
+        'slam'
+        """
+        perceptron = entry["algorithm"] == "perceptron"
+        family: Family = "control" if entry["control"] else "baseline"
+        if perceptron or (entry["surrogate"] or "").startswith("slam-"):
+            family = "slam"
+        kernel = isinstance(entry["settings"].get("features"), Mapping)
+        return cls(entry["model"], entry["title"], family, perceptron, kernel)
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of the table, and the evidence."""
+
+    rows: list[dict[str, Any]]
+    evidence: list[Evidence]
+
+
+def run(
+    models: Sequence[Model],
+    values: Mapping[str, Mapping[str, Floats]],
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Results:
+    """Compare; ``values[dataset][model]`` holds NDCG@10 of every test query, in one order for all models."""
+    rows: list[dict[str, Any]] = []
+    for dataset, per_model in values.items():
+        here = [model for model in models if model.name in per_model]
+        slam, baselines = ([m for m in here if m.family == family] for family in ("slam", "baseline"))
+        with_kernel, without = ([m for m in here if m.perceptron and m.kernel is kernel] for kernel in (True, False))
+        tests: list[list[dict[str, Any]]] = [[], []]
+        if slam and baselines:
+            others = [m for m in slam if m is not _best(slam, per_model)]
+            tests[0] += _compared(dataset, "practice", slam, baselines, per_model, level, resamples, seed)
+            tests[0] += _compared(dataset, "family", baselines, others, per_model, level, resamples, seed)
+        if with_kernel and without:
+            tests[1] += _compared(dataset, "kernel", with_kernel, without, per_model, level, resamples, seed)
+        for family in filter(None, tests):
+            corrected = statistics.holm([row.pop("p") for row in family])
+            rows += [{**row, "p_holm": float(p)} for row, p in zip(family, corrected, strict=True)]
+    return Results(rows, [_evidence(rows, "practice"), _evidence(rows, "kernel")])
+
+
+def _compared(
+    dataset: str,
+    question: str,
+    ours: Sequence[Model],
+    others: Sequence[Model],
+    values: Mapping[str, Floats],
+    level: float,
+    resamples: int,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Ours at its best beside every other, with p before Holm's correction."""
+    best = _best(ours, values)
+    a = values[best.name]
+    rows = []
+    for other in sorted(others, key=lambda model: (-float(values[model.name].mean()), model.name)):
+        b = values[other.name]
+        axes = (seed, "slam-practice", dataset, question, best.name, other.name)
+        low, high = statistics.bootstrap_difference(
+            a, b, level=level, resamples=resamples, rng=generator(*axes, "bootstrap")
+        )
+        p = statistics.paired_randomisation_test(a, b, resamples=resamples, rng=generator(*axes, "randomisation"))
+        rows.append(
+            {
+                "dataset": dataset,
+                "question": question,
+                "model": best.name,
+                "title": best.title,
+                "value": float(a.mean()),
+                "other": other.name,
+                "other_title": other.title,
+                "other_value": float(b.mean()),
+                "difference": float((a - b).mean()),
+                "low": low,
+                "high": high,
+                "n_queries": len(a),
+                "p": p,
+            }
+        )
+    return rows
+
+
+def _best(models: Sequence[Model], values: Mapping[str, Floats]) -> Model:
+    return max(models, key=lambda model: (float(values[model.name].mean()), model.name))
+
+
+NAMES = {
+    "practice": ("slam-practice", "difference_to_best_baseline", "slam", "best_baseline"),
+    "kernel": ("slam-kernel", "difference_to_linear", "kernel", "linear"),
+}
+
+
+def _evidence(rows: Sequence[Mapping[str, Any]], question: str) -> Evidence:
+    claim, difference, ours, theirs = NAMES[question]
+    trials, seen = [], set()
+    for row in rows:
+        # Rows of a data set come best first: the first is the best of the others.
+        if row["question"] != question or row["dataset"] in seen:
+            continue
+        seen.add(row["dataset"])
+        values: dict[str, float | Interval] = {
+            difference: Interval(row["difference"], row["low"], row["high"]),
+            ours: row["value"],
+            theirs: row["other_value"],
+        }
+        if question == "practice":
+            values["p_holm"] = row["p_holm"]
+        setting = {"dataset": row["dataset"], "model": row["title"], "other": row["other_title"]}
+        trials.append(Trial(setting, values, PRACTICE))
+    if trials:
+        notes = "Both sides are the best of their kind on the test queries themselves, which flatters both."
+        return Evidence(claim, tuple(trials), notes)
+    needed = {
+        "practice": "a SLAM learner and another one",
+        "kernel": "a perceptron with a kernel and one without",
+    }[question]
+    return Evidence(
+        claim, not_run=f"The study has no data set with {needed} and {MEASURE}: add them to `models` and `measures`."
+    )

@@ -1,0 +1,205 @@
+"""How far is regularised risk minimisation from the best ranker in a ball, and how far may it be?
+
+`slam`, Theorem 8 (= 11), which is Theorem 6 of `lists` too: with phi convex and L-Lipschitz in w, and
+
+    w_hat = argmin over ||w|| <= B of lambda/2 ||w||^2 + (1/n) sum_i phi(X_i w, y_i),
+    lambda = sqrt( (4 L^2 / n) / (B^2/2 + 4 B^2/n) ),
+
+    E[L(w_hat)] - min over ||w|| <= B of L(w) <= 2 L B (8/n + sqrt(2/n)).
+
+Here L = G R_X with G = sup ||grad_s phi||_1. The risk L(w) is the mean over a large fresh sample, the same for all; its
+minimum over the ball is found by a certified solve on that very sample, which can only make the excess larger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import erm
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.seeds import generator
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.statistics import fit_exponent, over_folds
+from pipeline_lib.theory import list_bounds
+
+RISKS = "tables/slam-risk.parquet"
+SURROGATES = ("slam-ndcg", "slam-map", "listnet")
+# The lambda of the theorem, and none at all: what the ball alone does.
+REGULARISATIONS = ("theorem", "none")
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The grid.
+
+    Attributes
+    ----------
+    sizes : rising ints >= 2
+        n, queries in a training sample.
+    radii : positive floats
+        B.
+    repetitions : int >= 2
+        Training samples of every n.
+    parts : int >= 1
+        Jobs that share the repetitions of one surrogate.
+    truth : int >= 100
+        Queries of the sample that stands for the population.
+    documents : (low, high)
+        Lengths of lists.
+    features : int >= 1
+    """
+
+    sizes: tuple[int, ...]
+    radii: tuple[float, ...]
+    repetitions: int
+    parts: int
+    truth: int
+    documents: tuple[int, int]
+    features: int
+
+    def __post_init__(self) -> None:
+        least = {"repetitions": 2, "parts": 1, "truth": 100, "features": 1}
+        for name, value in least.items():
+            settings.whole(f"slam.risk.{name}", getattr(self, name), value)
+        settings.wholes("slam.risk.sizes", self.sizes, 2)
+        settings.positives("slam.risk.radii", self.radii)
+        self.population()
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: slam: risk:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "slam.risk")
+
+    def population(self) -> PopulationSettings:
+        """Where samples come from."""
+        return PopulationSettings(features=self.features, documents=self.documents)
+
+
+def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[str, Any]]:
+    """The excess risks of one surrogate for the repetitions of one part: those that leave ``part`` by ``parts``.
+
+    Returns
+    -------
+    rows
+        surrogate, radius, regularisation, n, repetition, l2, lipschitz, excess, truth_error (standard error of the
+        excess by the finite sample that stands for the population), best (min of L), best_gap (its certificate), norm,
+        relative_gap, certified, bound.
+
+    Raises
+    ------
+    DataError
+        When there is no such part.
+    """
+    if not 0 <= part < asked.parts:
+        raise DataError(f"part: expected 0 to {asked.parts - 1}, found {part}")
+    population = Population(asked.population())
+    loss = surrogates.create(surrogate)
+    labels = population.settings.y_max
+    m = max(asked.documents)
+    lipschitz, longest = loss.lipschitz(m, labels), population.feature_norm
+    truth = _labelled(population.draw(asked.truth, generator(seed, "slam-risk", "truth")), surrogate)
+    best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in asked.radii}
+    least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
+    rows = []
+    for repetition in range(part, asked.repetitions, asked.parts):
+        for n in asked.sizes:
+            # The same samples for every surrogate and radius: their differences are of one draw.
+            sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition))
+            sample = _labelled(sample, surrogate)
+            for B in asked.radii:
+                for regularisation in REGULARISATIONS:
+                    l2 = 0.0
+                    if regularisation == "theorem":
+                        l2 = list_bounds.rerm_l2(n, radius=B, lipschitz=lipschitz, feature_norm=longest)
+                    fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
+                    values = loss.value(truth.X64 @ fit.w, truth.y, truth.offsets)
+                    rows.append(
+                        {
+                            "surrogate": surrogate,
+                            "radius": B,
+                            "regularisation": regularisation,
+                            "n": n,
+                            "repetition": repetition,
+                            "l2": l2,
+                            "lipschitz": lipschitz * longest,
+                            "excess": float(values.mean()) - best[B].objective + best[B].gap,
+                            "truth_error": float((values - least[B]).std(ddof=1) / math.sqrt(len(values))),
+                            "best": best[B].objective,
+                            "best_gap": best[B].gap,
+                            "norm": float(np.linalg.norm(fit.w)),
+                            "relative_gap": fit.relative_gap,
+                            "certified": fit.certified and best[B].certified,
+                            "bound": list_bounds.evaluate(
+                                "rerm", n=n, m=m, lipschitz=lipschitz, radius=B, feature_norm=longest
+                            ),
+                        }
+                    )
+    return rows
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rows of the tables of means and of exponents, and the evidence."""
+
+    means: list[dict[str, Any]]
+    exponents: list[dict[str, Any]]
+    evidence: list[Evidence]
+
+
+def summarise(rows: Sequence[Mapping[str, Any]], level: float) -> Rates:
+    """Means over repetitions with intervals, exponents in n, and the evidence for Theorem 8."""
+    cells: dict[tuple[str, float, str], dict[int, list[Mapping[str, Any]]]] = {}
+    for row in rows:
+        key = (row["surrogate"], row["radius"], row["regularisation"])
+        cells.setdefault(key, {}).setdefault(row["n"], []).append(row)
+    means, exponents, trials = [], [], []
+    for (surrogate, radius, regularisation), by_n in sorted(cells.items()):
+        axes: dict[str, Any] = {"surrogate": surrogate, "radius": radius, "regularisation": regularisation}
+        grid = sorted(by_n)
+        excess = np.array([[r["excess"] for r in sorted(by_n[n], key=lambda r: r["repetition"])] for n in grid])
+        for n, values in zip(grid, excess, strict=True):
+            found = over_folds(values, level=level)
+            mean = {
+                **axes,
+                "n": n,
+                "excess_risk": found.mean,
+                "low": found.low,
+                "high": found.high,
+                "truth_error": max(row["truth_error"] for row in by_n[n]),
+                "bound": by_n[n][0]["bound"],
+                "l2": by_n[n][0]["l2"],
+                "norm": float(np.mean([row["norm"] for row in by_n[n]])),
+                "certified": all(row["certified"] for row in by_n[n]),
+            }
+            means.append(mean)
+            if regularisation == "theorem":
+                interval = Interval(found.mean, found.low, found.high)
+                setting: dict[str, str | int | float] = {"surrogate": surrogate, "radius": radius, "n": n}
+                trials.append(Trial(setting, {"excess_risk": interval, "bound": mean["bound"]}, RISKS))
+        if len(grid) >= 3:
+            fit = fit_exponent(grid, excess.T, level=level)
+            exponents.append({**axes, "exponent": fit.slope, "low": fit.low, "high": fit.high})
+    unsure = sum(not row["certified"] for row in rows)
+    solved = "Every solve is certified." if not unsure else f"{unsure} of {len(rows)} solves are not certified."
+    notes = (
+        f"The interval is over {len(excess[0])} training samples. The population is one sample of fresh queries, the "
+        f"minimum of the risk is taken on it, which makes the excess larger; its standard error is in the table. "
+        f"{solved}"
+    )
+    return Rates(means, exponents, [Evidence("slam-thm8", tuple(trials), notes)])
+
+
+def _labelled(data: RankingData, surrogate: str) -> RankingData:
+    # MAP knows relevant and not.
+    if surrogate != "slam-map":
+        return data
+    return RankingData(data.X, np.minimum(data.y, 1), data.offsets, data.qids)

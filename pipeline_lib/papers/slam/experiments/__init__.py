@@ -1,0 +1,1 @@
+"""What is measured for the claims of the paper `slam`: one declaration per experiment."""

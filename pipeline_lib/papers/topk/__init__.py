@@ -1,0 +1,1 @@
+"""The paper `topk`: its claims, experiments and page; see ``paper.toml``."""

@@ -1,0 +1,252 @@
+"""How does the regret of learning from the labels on top grow with the number of rounds?
+
+`topk`, Theorem 4.1: against an oblivious sequence of queries, with eta = T^(-2/3) and gamma = T^(-1/3),
+
+    E sum_t phi(shown scores, y_t) - min over ||w|| <= U of sum_t phi(X_t w, y_t) = O(T^(2/3)).
+
+The sequence is drawn once; seeds differ in exploration alone, over which the expectation is. The best fixed w is found
+by certified minimisation over the same rounds, every query counted as often as it was met. (4) is checked beside it:
+
+    E sum_t phi(X_t w_t, y_t) <= min_w sum_t phi(X_t w, y_t) + U^2 / (2 eta) + eta/2 E sum_t ||z_t||^2.
+
+Its right side is measured in the same games as its left side. Judged is the mean over seeds of their difference, one
+seed's loss less the same seed's bound, with the interval of this paired difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import erm, top_k_feedback
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
+from pipeline_lib.seeds import generator
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.statistics import fit_exponent, over_folds
+from pipeline_lib.surrogates.base import Floats
+
+REGRET = "tables/topk-regret.parquet"
+EXPONENTS = "tables/topk-exponents.parquet"
+
+LEARNERS: Mapping[str, int] = {"squared": 1, "kl": 1, "ranksvm": 2}
+"""The surrogates of Theorem 4.1 and how many labels each is shown."""
+STATISTICS = ("loss", "own_loss", "squared_norm")
+"""What a game leaves: averages over its rounds."""
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The population, the ball, and the numbers of rounds.
+
+    Attributes
+    ----------
+    queries : int >= 2
+        Queries that the rounds are drawn from.
+    population : mapping
+        Of :class:`PopulationSettings`.
+    radius : number > 0
+        U.
+    rounds : at least three rising ints >= 100
+        The T to which the exponent is fitted.
+    seeds : int >= 2
+        Runs for every T.
+    slices : int >= 1
+        Jobs that share the seeds.
+    """
+
+    queries: int
+    population: Mapping[str, Any]
+    radius: float
+    rounds: tuple[int, ...]
+    seeds: int
+    slices: int
+
+    def __post_init__(self) -> None:
+        where = "topk.regret"
+        settings.whole(f"{where}.queries", self.queries, 2)
+        settings.wholes(f"{where}.rounds", self.rounds, 100)
+        settings.positives(f"{where}.radius", (self.radius,))
+        settings.whole(f"{where}.seeds", self.seeds, 2)
+        settings.whole(f"{where}.slices", self.slices, 1)
+        if len(self.rounds) < 3:
+            raise ConfigurationError(f"{where}.rounds: expected three numbers or more, for an exponent")
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: topk: regret:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "topk.regret")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of the two tables, and the evidence."""
+
+    regret: list[dict[str, Any]]
+    exponents: list[dict[str, Any]]
+    evidence: list[Evidence]
+
+
+def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
+    """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, surrogate and T."""
+    data, order = _sequence(asked, seed)
+    return [
+        _game(asked, seed, data, order[:T], name, number)
+        for number in range(part, asked.seeds, asked.slices)
+        for name in LEARNERS
+        for T in asked.rounds
+    ]
+
+
+def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
+    """Hold the games of all slices against the best fixed rankers, and fit the exponents.
+
+    Raises
+    ------
+    DataError
+        When the rows are not those of every seed, surrogate and T.
+    """
+    data, order = _sequence(asked, seed)
+    played = _by_learner(asked, rows)
+    regret: list[dict[str, Any]] = []
+    exponents: list[dict[str, Any]] = []
+    bounded, rates = [], []
+    for name in LEARNERS:
+        found = played[name]
+        best = np.array([best_fixed(data, name, order[:T], asked.radius) for T in asked.rounds])
+        T = np.array(asked.rounds, dtype=np.float64)
+        totals = (found["loss"] - best) * T
+        excess = found["own_loss"] * T - _bounds(asked, found["squared_norm"], best)
+        regret += _rows(asked, name, found, best, totals, excess)
+        bounded += [_equation_4(asked, name, found, excess, i) for i in range(len(T))]
+        fitted = fit_exponent(T, totals)
+        exponents.append({"surrogate": name, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
+        value = Interval(fitted.slope, fitted.low, fitted.high)
+        setting: dict[str, Label] = {
+            "surrogate": name,
+            "k": LEARNERS[name],
+            "seeds": asked.seeds,
+            "T": asked.rounds[-1],
+        }
+        rates.append(Trial(setting, {"regret_exponent": value}, EXPONENTS))
+    notes = (
+        f"{asked.queries} queries of the population, ||w|| <= {asked.radius:g}; intervals over {asked.seeds} seeds of "
+        "exploration for one fixed sequence of rounds; the best fixed w to a certified relative gap of 1e-6."
+    )
+    paired = f"{notes} Loss minus bound is taken seed by seed: the sum of ||z||² in the bound is that of the same game."
+    evidence = [Evidence("topk-eq4", tuple(bounded), paired), Evidence("topk-thm41", tuple(rates), notes)]
+    return Results(regret, exponents, evidence)
+
+
+def best_fixed(data: RankingData, name: str, order: NDArray[np.int64], radius: float) -> float:
+    """The least average loss of a fixed ||w|| <= radius over the rounds of ``order``, certified to 1e-6.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0], [1.0]], [0, 1, 0], [1, 1, 2])
+    >>> round(best_fixed(data, "squared", np.array([0, 0, 0, 1]), 1.0), 4)
+    0.1875
+    """
+    counts = np.bincount(order, minlength=data.n_queries).astype(np.float64)
+    found = erm.fit(data, name, l2=0.0, radius=radius, weights=counts)
+    if not found.certified:
+        raise DataError(f"topk.regret: the best fixed w for {name} is not certified: {found.reason}")
+    return found.objective
+
+
+def _sequence(asked: Settings, seed: int) -> tuple[RankingData, NDArray[np.int64]]:
+    # Games of different length share their first rounds, and those of all seeds share all.
+    population = Population(PopulationSettings.from_mapping(asked.population))
+    data = population.draw(asked.queries, generator(seed, "topk-regret", "queries"))
+    return data, generator(seed, "topk-regret", "rounds").integers(0, data.n_queries, size=asked.rounds[-1])
+
+
+def _game(
+    asked: Settings, seed: int, data: RankingData, order: NDArray[np.int64], name: str, number: int
+) -> dict[str, Any]:
+    T = len(order)
+    eta, gamma = top_k_feedback.theorem_parameters(T)
+    game = top_k_feedback.run(
+        data,
+        name,
+        k=LEARNERS[name],
+        rounds=T,
+        eta=eta,
+        gamma=gamma,
+        radius=asked.radius,
+        seed=(seed, "topk-regret", name, number, T),
+        order=order,
+        checkpoints=[T],
+    )
+    row: dict[str, Any] = {"seed": number, "surrogate": name, "T": T}
+    for statistic, value in zip(STATISTICS, (game.losses, game.own_losses, game.squared_norms), strict=True):
+        row[statistic] = float(value[-1])
+    return row
+
+
+def _by_learner(asked: Settings, rows: Iterable[Row]) -> dict[str, dict[str, Floats]]:
+    # For every surrogate and statistic an array of seeds and T, whatever the order of the rows
+    games = {(row["surrogate"], row["seed"], row["T"]): row for row in rows}
+    expected = {(name, number, T) for name in LEARNERS for number in range(asked.seeds) for T in asked.rounds}
+    if set(games) != expected:
+        raise DataError(
+            f"topk.regret: expected the games of {len(expected)} combinations of surrogate, seed and T from the "
+            f"slices, found {len(set(games) & expected)} of them and {len(set(games) - expected)} others"
+        )
+    return {
+        name: {
+            statistic: np.array(
+                [[games[name, number, T][statistic] for T in asked.rounds] for number in range(asked.seeds)]
+            )
+            for statistic in STATISTICS
+        }
+        for name in LEARNERS
+    }
+
+
+def _rows(
+    asked: Settings, name: str, found: Mapping[str, Floats], best: Floats, totals: Floats, excess: Floats
+) -> list[dict[str, Any]]:
+    rows = []
+    for i, T in enumerate(asked.rounds):
+        summary, over = over_folds(totals[:, i]), over_folds(excess[:, i])
+        rows.append(
+            {
+                "surrogate": name,
+                "T": T,
+                "regret": summary.mean,
+                "low": summary.low,
+                "high": summary.high,
+                "exploration": float((found["loss"][:, i] - found["own_loss"][:, i]).mean() * T),
+                "best_fixed_loss": float(best[i]),
+                "squared_norm": float(found["squared_norm"][:, i].mean()),
+                "loss_minus_bound": over.mean,
+                "loss_minus_bound_low": over.low,
+                "loss_minus_bound_high": over.high,
+            }
+        )
+    return rows
+
+
+def _bounds(asked: Settings, squared_norms: Floats, best: Floats) -> Floats:
+    # The right side of (4) in every game, with its own sum of ||z_t||^2 in place of the mean
+    T = np.array(asked.rounds, dtype=np.float64)
+    eta = np.array([top_k_feedback.theorem_parameters(rounds)[0] for rounds in asked.rounds])
+    return np.asarray(best * T + asked.radius**2 / (2.0 * eta) + 0.5 * eta * T * squared_norms)
+
+
+def _equation_4(asked: Settings, name: str, found: Mapping[str, Floats], excess: Floats, i: int) -> Trial:
+    T = asked.rounds[i]
+    lost, over = over_folds(found["own_loss"][:, i] * T), over_folds(excess[:, i])
+    values: dict[str, Value] = {
+        "loss_minus_bound": Interval(over.mean, over.low, over.high),
+        "expected_loss": Interval(lost.mean, lost.low, lost.high),
+        "bound": lost.mean - over.mean,
+    }
+    return Trial({"surrogate": name, "T": T}, values, REGRET)

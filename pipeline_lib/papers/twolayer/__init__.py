@@ -1,0 +1,1 @@
+"""The paper `twolayer`: its claims, experiments and page; see ``paper.toml``."""

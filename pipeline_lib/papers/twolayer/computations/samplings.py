@@ -1,0 +1,139 @@
+"""What does two-layer sampling change against (n, m)-sampling?
+
+`twolayer`, section 3.1, names two differences: queries may have different numbers of documents, and documents of one
+query are not independent as feature vectors. Each is taken by itself:
+
+- *lengths*: m_i uniform on 2..2m - 2, so that the mean is m, beside m documents for every query;
+- *dependence*: the documents of a query beside lists whose elements are independent, each from a query of its own. The
+  expected risk is then over pairs of independent elements, too.
+
+Given its task, the elements of an (n, m)-sample are independent as the documents of a query are, so that with equal
+lengths and tasks for queries the two samplings are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.papers.twolayer.computations import risks
+from pipeline_lib.papers.twolayer.computations.gaps import CENTRED, mean_interval
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.seeds import generator
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import pair_losses
+from pipeline_lib.theory.pair_losses import PairLoss
+
+Floats = NDArray[np.float64]
+
+SAMPLINGS = "tables/twolayer-samplings.parquet"
+TWO_LAYER, UNEVEN, INDEPENDENT = "m documents a query", "2 to 2m − 2 documents a query", "independent elements"
+# What each difference compares: (two-layer sampling, (n, m)-sampling).
+DIFFERENCES = {"lengths": (UNEVEN, TWO_LAYER), "dependence": (TWO_LAYER, INDEPENDENT)}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The grid, and how precisely it is measured; names as in ``gaps.Settings``."""
+
+    population: Mapping[str, Any]
+    radius: float
+    loss: str
+    queries: tuple[int, ...]
+    documents: tuple[int, ...]
+    repetitions: int
+    risk_queries: int
+    reference_queries: int
+
+    def __post_init__(self) -> None:
+        where = "twolayer.samplings"
+        for name, least in (("repetitions", 2), ("risk_queries", 2), ("reference_queries", 1)):
+            settings.whole(f"{where}.{name}", getattr(self, name), least)
+        settings.wholes(f"{where}.queries", self.queries, 1)
+        settings.wholes(f"{where}.documents", self.documents, 3)
+        settings.positives(f"{where}.radius", (self.radius,))
+        pair_losses.get(self.loss).objective()
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: twolayer: samplings:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "twolayer.samplings")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of the table, and the evidence."""
+
+    samplings: list[dict[str, Any]]
+    evidence: list[Evidence]
+
+
+def run(asked: Settings, seed: int) -> Results:
+    """Measure the gap under every sampling at every n and m, and the differences."""
+    population = Population(PopulationSettings.from_mapping(asked.population))
+    loss = pair_losses.get(asked.loss)
+    rows, trials = [], []
+    targets = {name: _Target(asked, population, loss, name, seed) for name in (TWO_LAYER, UNEVEN, INDEPENDENT)}
+    for n in asked.queries:
+        for m in asked.documents:
+            gaps = {name: target.gaps(n, m) for name, target in targets.items()}
+            differences = {
+                what: mean_interval(gaps[ours] - gaps[theirs]) for what, (ours, theirs) in DIFFERENCES.items()
+            }
+            place = {"queries": n, "documents": m, "repetitions": asked.repetitions}
+            for name, found in gaps.items():
+                rows.append({**place, "what": name, **_columns(mean_interval(found))})
+            for what, difference in differences.items():
+                ours, theirs = (mean_interval(gaps[name]) for name in DIFFERENCES[what])
+                rows.append({**place, "what": what, **_columns(difference)})
+                values = {"difference": difference, "gap_two_layer": ours, "gap_nm": theirs}
+                trials.append(Trial({"difference": what, "n": n, "m": m}, values, SAMPLINGS))
+    return Results(rows, [Evidence("two-nm-sampling", tuple(trials), NOTES["two-nm-sampling"])])
+
+
+def _columns(interval: Interval) -> dict[str, float]:
+    return {"value": interval.value, "low": interval.low, "high": interval.high}
+
+
+NOTES = {
+    "two-nm-sampling": "Two-layer less (n, m). Lengths: different numbers of documents beside equal ones with the "
+    "same mean. Dependence: documents of one query beside elements independent of each other. With equal lengths and "
+    "tasks for queries the two samplings have one law. " + CENTRED,
+}
+
+
+class _Target:
+    """One way of sampling with its expected risk and its best ranker."""
+
+    def __init__(self, asked: Settings, population: Population, loss: PairLoss, name: str, seed: int) -> None:
+        self._asked, self._population, self._loss, self._name, self._seed = asked, population, loss, name, seed
+        # Lengths do not enter the expected risk: even and uneven lists share pool and best ranker.
+        shared = TWO_LAYER if name == UNEVEN else name
+        rng = generator(seed, "twolayer-samplings", "pool", shared)
+        self._pool = risks.Pool.of(self._draw(asked.risk_queries, 2, rng, shared))
+        rng = generator(seed, "twolayer-samplings", "best", shared)
+        self._best, _ = risks.fitted(self._draw(asked.reference_queries, 2, rng, shared), loss, asked.radius)
+
+    def gaps(self, n: int, m: int) -> Floats:
+        """Gaps less those of the best ranker, one a repetition."""
+        found = []
+        for repetition in range(self._asked.repetitions):
+            rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition)
+            data = self._draw(n, m, rng, self._name)
+            w, _ = risks.fitted(data, self._loss, self._asked.radius)
+            expected, _ = self._pool.risk(self._loss, np.column_stack([w, self._best]))
+            empirical = [risks.empirical(data, self._loss, one) for one in (w, self._best)]
+            found.append(expected[0] - expected[1] - (empirical[0] - empirical[1]))
+        return np.array(found)
+
+    def _draw(self, n: int, m: int, rng: np.random.Generator, name: str) -> RankingData:
+        if name == INDEPENDENT:
+            data = self._population.draw(n * m, rng, 1)
+            return RankingData(data.X, data.y, np.arange(0, n * m + 1, m, dtype=np.int64), np.arange(1, n + 1))
+        lengths = rng.integers(2, 2 * m - 2, n, endpoint=True) if name == UNEVEN else m
+        return self._population.draw(n, rng, lengths)

@@ -1,0 +1,328 @@
+"""How is a fixed number of documents best spread over queries, and does the paper's n* tell?
+
+`twolayer`, discussion 3: C documents, n = C/m queries with m documents each. Rankers are trained for every m and their
+true pairwise 0-1 error is measured: on the two-layer population, and on data sets by taking m documents of each of n
+training queries and testing on all documents of the test queries.
+
+Beside n* stands C/m for the m that ``theory.judging_depth`` gives on the population, from the variance of gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.papers.twolayer.computations import depth, risks
+from pipeline_lib.papers.twolayer.computations.gaps import LEVEL, ZERO_ONE, joint_level, mean_interval
+from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.seeds import generator
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import pair_losses, two_layer
+
+Floats = NDArray[np.float64]
+Row = Mapping[str, Any]
+
+TRADEOFF = "tables/twolayer-tradeoff.parquet"
+BEST = "tables/twolayer-best-splits.parquet"
+POPULATION = "population"
+# Bootstrap samples of repetitions behind the interval of the best split.
+RESAMPLES = 2000
+# Half of a 95 % interval in standard errors, for means over many queries.
+NORMAL = 1.96
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The budgets, and how they are split.
+
+    Attributes
+    ----------
+    population : mapping
+        Overrides of the population's defaults.
+    loss : str
+        What rankers are trained with.
+    radius, data_radius : float
+        W of the class ||w|| <= W on the population, and on data sets, whose features are standardised and divided by
+        sqrt(d).
+    delta, c1 : float
+        Of the bound behind n*.
+    budgets : rising ints
+        C on the population.
+    data_budgets : rising ints
+        C on data sets.
+    documents : rising ints, the first 2
+        m; those that divide C are tried. On a data set every split of a budget draws from the same queries, those with
+        C/2 documents or more, because long lists are unlike short ones; it takes part with the budgets for which it
+        has C/2 of them.
+    repetitions, data_repetitions : int
+        On the population; on every fold of a data set.
+    risk_queries : int
+        Fresh queries that measure the true error, others in every repetition.
+    reference_queries : int
+        Queries on which the ranker is found to which training tends on the population; the error in excess of its is
+        reported.
+    variance_queries : int
+        Queries behind the depth of judging by variance, on the population.
+    slices : int
+        Jobs that share the repetitions.
+    """
+
+    population: Mapping[str, Any]
+    loss: str
+    radius: float
+    data_radius: float
+    delta: float
+    c1: float
+    budgets: tuple[int, ...]
+    data_budgets: tuple[int, ...]
+    documents: tuple[int, ...]
+    repetitions: int
+    data_repetitions: int
+    risk_queries: int
+    reference_queries: int
+    variance_queries: int
+    slices: int
+
+    def __post_init__(self) -> None:
+        where = "twolayer.tradeoff"
+        for name, least in (("repetitions", 4), ("data_repetitions", 4), ("risk_queries", 2), ("variance_queries", 2)):
+            settings.whole(f"{where}.{name}", getattr(self, name), least)
+        for name in ("reference_queries", "slices"):
+            settings.whole(f"{where}.{name}", getattr(self, name), 1)
+        settings.wholes(f"{where}.documents", self.documents, 2)
+        for name in ("budgets", "data_budgets"):
+            settings.wholes(f"{where}.{name}", getattr(self, name), 6)
+        for name in ("radius", "data_radius", "c1"):
+            settings.positives(f"{where}.{name}", (getattr(self, name),))
+        for budget in (*self.budgets, *self.data_budgets):
+            tried = [m for _, m in self.splits(budget)]
+            if not self.reaches_both_ends(budget, tried):
+                raise ConfigurationError(
+                    f"{where}.documents: expected 2, {budget // 2} and a divisor between them for the budget "
+                    f"{budget}, found {tried}"
+                )
+        if not 0.0 < self.delta < 1.0:
+            raise ConfigurationError(f"{where}.delta: expected a probability in (0, 1), found {self.delta}")
+        pair_losses.get(self.loss).objective()
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+        """Parse the section ``experiments: twolayer: tradeoff:``; ConfigurationError if it is wrong."""
+        return settings.parse(cls, mapping, "twolayer.tradeoff")
+
+    def splits(self, budget: int) -> list[tuple[int, int]]:
+        """(n, m) with n m = C, from the shallowest to the deepest with two queries or more."""
+        return [(budget // m, m) for m in self.documents if budget % m == 0 and budget // m >= 2]
+
+    def reaches_both_ends(self, budget: int, documents: Sequence[int]) -> bool:
+        """Whether these m hold the two ends of a budget and something between."""
+        return len(documents) >= 3 and documents[0] == 2 and 2 * documents[-1] == budget
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold of a data set: its name and number, what may be judged, and what errors are measured on."""
+
+    dataset: str
+    number: int
+    train: RankingData
+    test: RankingData
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of the two tables, and the evidence."""
+
+    tradeoff: list[dict[str, Any]]
+    best: list[dict[str, Any]]
+    evidence: list[Evidence]
+
+
+def measure(asked: Settings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
+    """Measure the repetitions of one slice, ``part`` from 0: a row for every place, repetition and split."""
+    rows = _on_population(asked, seed, part)
+    for fold in folds:
+        rows += _on_data(asked, fold, seed, part)
+    return rows
+
+
+def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
+    population = Population(PopulationSettings.from_mapping(asked.population))
+    loss, features = pair_losses.get(asked.loss), population.settings.features
+    best = _reference(asked, population, seed)
+    rows = []
+    for repetition in range(part, asked.repetitions, asked.slices):
+        # Splits differ by less than a pool tells apart: one for every repetition puts its error into the intervals.
+        rng = generator(seed, "twolayer-tradeoff", "pool", repetition)
+        pool = risks.Pool.of(population.draw(asked.risk_queries, rng, 2))
+        for budget in asked.budgets:
+            rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition)
+            splits = asked.splits(budget)
+            weights = [risks.fitted(population.draw(n, rng, m), loss, asked.radius)[0] for n, m in splits]
+            errors, _ = pool.risk(pair_losses.get(ZERO_ONE), np.column_stack([*weights, best]))
+            place = {"dataset": POPULATION, "features": features, "budget": budget, "fold": 0}
+            rows += _rows({**place, "repetition": repetition}, splits, errors[:-1], float(errors[-1]))
+    return rows
+
+
+def _reference(asked: Settings, population: Population, seed: int) -> Floats:
+    rng = generator(seed, "twolayer-tradeoff", "best")
+    return risks.best_ranker(population, pair_losses.get(asked.loss), asked.radius, asked.reference_queries, rng)
+
+
+def _depth_by_variance(asked: Settings, seed: int) -> Interval | None:
+    """The best number of documents per query on the population by the variance of gradients."""
+    population = Population(PopulationSettings.from_mapping(asked.population))
+    w, rng = _reference(asked, population, seed), generator(seed, "twolayer-tradeoff", "variance")
+    loss = pair_losses.get(asked.loss)
+    found = depth.by_variance(population, loss, asked.radius, w, asked.variance_queries, rng)
+    if found is None:
+        return None
+    half = NORMAL * found.standard_error
+    return Interval(found.estimate, found.estimate - half, found.estimate + half)
+
+
+def _on_data(asked: Settings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
+    scaling = Standardisation.of(fold.train)
+    train, test = (_scaled(scaling.apply(data)) for data in (fold.train, fold.test))
+    test = test.take(np.flatnonzero(test.documents_per_query >= 2))
+    loss, measured = pair_losses.get(asked.loss), pair_losses.get(ZERO_ONE)
+    rows = []
+    for repetition in range(part, asked.data_repetitions, asked.slices):
+        for budget in asked.data_budgets:
+            rng = generator(seed, "twolayer-tradeoff", fold.dataset, fold.number, budget, repetition)
+            eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
+            if len(eligible) < budget // 2:
+                continue
+            splits, errors = asked.splits(budget), []
+            for n, m in splits:
+                sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
+                w, _ = risks.fitted(sample, loss, asked.data_radius)
+                errors.append(risks.empirical(test, measured, w))
+            place = {"dataset": fold.dataset, "features": train.n_features, "budget": budget, "fold": fold.number}
+            rows += _rows({**place, "repetition": repetition}, splits, errors, None)
+    return rows
+
+
+def _scaled(data: RankingData) -> RankingData:
+    X = (data.X / math.sqrt(data.n_features)).astype(np.float32)
+    return RankingData(X, data.y, data.offsets, data.qids)
+
+
+def _rows(
+    place: Mapping[str, Any],
+    splits: Sequence[tuple[int, int]],
+    errors: Sequence[float] | Floats,
+    reference_error: float | None,
+) -> list[dict[str, Any]]:
+    return [
+        {**place, "queries": n, "documents": m, "error": float(error), "reference_error": reference_error}
+        for (n, m), error in zip(splits, errors, strict=True)
+    ]
+
+
+def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
+    """Tables and evidence from the rows of all slices."""
+    places: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    references: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in sorted(rows, key=lambda row: (row["fold"], row["repetition"], row["documents"])):
+        place = row["dataset"], row["features"], row["budget"]
+        places[place][row["documents"]].append(row["error"])
+        if row["reference_error"] is not None:
+            references[place][row["documents"]].append(row["reference_error"])
+    tradeoff, best, trials = [], [], []
+    by_variance = _depth_by_variance(asked, seed)
+    for (dataset, features, budget), by_documents in sorted(places.items()):
+        errors = {m: np.array(found) for m, found in by_documents.items()}
+        repetitions = len(errors[2])
+        terms = [two_layer.even_bound(budget / m, budget, features, asked.delta, asked.c1).total for m in errors]
+        on: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
+        for (m, found), bound in zip(errors.items(), terms, strict=True):
+            error = mean_interval(found)
+            split: dict[str, Any] = {"queries": budget // m, "documents": m, "repetitions": repetitions, "bound": bound}
+            known = references[dataset, features, budget].get(m)
+            excess = None if known is None else mean_interval(found - np.array(known))
+            split |= {"error": error.value, "low": error.low, "high": error.high}
+            tradeoff.append({**on, **split, **_columns("excess", excess)})
+        rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
+        predicted = two_layer.budget(budget, features, asked.delta, asked.c1).queries
+        one = _compared(errors, budget, predicted, rng, joint_level(2 * len(places)))
+        judged = by_variance if dataset == POPULATION else None
+        best.append({**on, **_flat(one), **_columns("variance_documents", judged)})
+        trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
+    return Results(tradeoff, best, [Evidence("two-tradeoff", tuple(trials), NOTES["two-tradeoff"])])
+
+
+NOTES = {
+    "two-tradeoff": "Pairwise 0-1 error on fresh queries, others in every repetition, or on the test queries of every "
+    "fold that has C/2 training queries with C/2 documents; budgets for which none has are left out. Intervals are of "
+    "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
+    "other, and hold with 95 % all together; that of the best n is by the bootstrap over repetitions. On data sets all "
+    "splits draw from the same queries, long enough for the deepest, and intervals are for these data, not for others "
+    "like them. The measured optimum need not follow n*, because the layer of documents does shrink with n (errata, "
+    "letter R).",
+}
+
+
+def _compared(
+    errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator, confidence: float
+) -> dict[str, float | Interval]:
+    """The ends beside the best inner split, with intervals of their paired differences from it.
+
+    The inner split is chosen on every other repetition and measured on the rest, and the other way round, so that no
+    repetition judges a choice it had part in.
+    """
+    numbers = list(errors)
+    inner = np.empty_like(errors[numbers[0]])
+    for half in (0, 1):
+        chosen = min(numbers[1:-1], key=lambda m: float(errors[m][half::2].mean()))
+        inner[1 - half :: 2] = errors[chosen][1 - half :: 2]
+    level = float(inner.mean())
+    return {
+        "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner, confidence), level),
+        "error_inner": level,
+        "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner, confidence), level),
+        "best_queries": _best_queries(errors, budget, rng),
+        "predicted_queries": predicted,
+    }
+
+
+def _best_queries(errors: Mapping[int, Floats], budget: int, rng: np.random.Generator) -> Interval:
+    """The n of the smallest mean error, with its interval: where the smallest lies when repetitions are drawn anew."""
+    numbers, measured = np.array(list(errors)), np.array(list(errors.values()))
+    repetitions = measured.shape[1]
+    shares = rng.multinomial(repetitions, np.full(repetitions, 1.0 / repetitions), RESAMPLES)
+    again = budget // numbers[np.argmin(measured @ shares.T, axis=0)]
+    tail = (1.0 - LEVEL) / 2.0
+    low, high = np.quantile(again, [tail, 1.0 - tail], method="nearest")
+    best = float(budget // numbers[np.argmin(measured.mean(axis=1))])
+    return Interval(best, min(best, float(low)), max(best, float(high)))
+
+
+def _columns(name: str, interval: Interval | None) -> dict[str, float | None]:
+    names = (name, f"{name}_low", f"{name}_high")
+    if interval is None:
+        return dict.fromkeys(names)
+    return dict(zip(names, (interval.value, interval.low, interval.high), strict=True))
+
+
+def _shifted(difference: Interval, level: float) -> Interval:
+    return Interval(level + difference.value, level + difference.low, level + difference.high)
+
+
+def _flat(values: Mapping[str, float | Interval]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, value in values.items():
+        if isinstance(value, Interval):
+            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,191 @@
+"""How do settings, written as plain values in YAML, become checked objects?
+
+Every section of the configuration is one class derived from :class:`Settings`, with a type, a range, a default and a
+description for each key. The JSON Schema, ``config.yaml`` with its comments, and every error come from these classes.
+
+Example
+-------
+>>> class Grid(Settings):
+...     '''The sizes that are tried.'''
+...
+...     lengths: Rising = Field((5, 10), description="documents per query")
+...     radius: Positive = Field(1.0, description="of the ball ||w|| <= W")
+>>> Grid.parse({"lengths": [2, 4]}).radius
+1.0
+>>> Grid.parse({"length": [2, 4]}, "lists.grid")
+Traceback (most recent call last):
+...
+pipeline_lib.errors.ConfigurationError: lists.grid: unknown key 'length'; did you mean 'lengths'?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
+
+from pipeline_lib.errors import ConfigurationError, hint
+
+
+def _rising(values: tuple[float, ...]) -> tuple[float, ...]:
+    if list(values) != sorted(set(values)):
+        raise ValueError(f"expected rising numbers without repetition, found {list(values)}")
+    return values
+
+
+def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if any(value in values[:place] for place, value in enumerate(values)):
+        raise ValueError(f"expected different values, found {list(values)}")
+    return values
+
+
+Whole = Annotated[int, Strict(), Field(ge=1)]
+"""A whole number of at least 1; ``Field(ge=...)`` may ask for more."""
+NotNegative = Annotated[int, Strict(), Field(ge=0)]
+"""A whole number of at least 0."""
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+"""A finite number."""
+Positive = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
+"""A finite number above 0."""
+Probability = Annotated[float, Strict(), Field(gt=0, lt=1)]
+"""A number between 0 and 1, both excluded."""
+Text = Annotated[str, Strict(), Field(min_length=1, pattern=r"\A[^\x00-\x1f\x7f]*\Z")]
+"""A text of one line."""
+Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
+"""Whole numbers of at least 1, each larger than the one before."""
+Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(_different)]
+"""Different numbers above 0."""
+Probabilities = Annotated[tuple[Probability, ...], Field(min_length=1), AfterValidator(_different)]
+"""Different numbers between 0 and 1."""
+Names = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_different)]
+"""Different names."""
+
+
+def at_least(least: int) -> AfterValidator:
+    """The additional demand that no number of a list is below ``least``.
+
+    Example
+    -------
+    >>> class Sizes(Settings):
+    ...     queries: Annotated[Rising, at_least(10)]
+    >>> Sizes.parse({"queries": [5, 20]})
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: queries: expected numbers of at least 10, found [5, 20]
+    """
+
+    def check(values: tuple[int, ...]) -> tuple[int, ...]:
+        if any(value < least for value in values):
+            raise ValueError(f"expected numbers of at least {least}, found {list(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
+    """The additional demand that a list holds ``fewest`` values, because of the ``purpose``."""
+
+    def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(values) < fewest:
+            raise ValueError(f"expected {fewest} values or more, {purpose}, found {list(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
+class Settings(BaseModel):
+    """One section of the configuration: frozen, with every key known, lists kept as tuples."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, ser_json_inf_nan="constants")
+
+    @classmethod
+    def parse(cls, mapping: Mapping[str, Any], where: str = "") -> Self:
+        """Check a plain mapping and make the object; keys that are missing have their defaults.
+
+        Raises
+        ------
+        ConfigurationError
+            With every problem on a line of its own: the place below ``where``, what was expected, what was found, and
+            for an unknown key the nearest right one.
+        """
+        try:
+            return cls.model_validate(mapping)
+        except ValidationError as error:
+            raise ConfigurationError("\n".join(problems(cls, error, where))) from None
+
+    def plain(self) -> dict[str, Any]:
+        """All settings, defaults included, as plain values for YAML and JSON."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def problems(kind: type[Settings], error: ValidationError, where: str = "") -> Iterator[str]:
+    """What is wrong with a section of the configuration, one sentence per problem.
+
+    Example
+    -------
+    >>> class Games(Settings):
+    ...     rounds: Whole
+    >>> try:
+    ...     Games.model_validate({"rounds": 0})
+    ... except ValidationError as error:
+    ...     print(*problems(Games, error, "topk.regret"))
+    topk.regret.rounds: expected a value greater than or equal to 1, found 0
+    """
+    for one in error.errors(include_url=False):
+        loc = one["loc"]
+        if one["type"] == "extra_forbidden":
+            owner = _model_at(kind, loc[:-1])
+            yield f"{_place(where, loc[:-1])}unknown key {str(loc[-1])!r}; {hint(str(loc[-1]), _keys(owner))}"
+        elif one["type"] == "missing":
+            given = ", ".join(map(str, one["input"])) if isinstance(one["input"], Mapping) else repr(one["input"])
+            yield f"{_place(where, loc[:-1])}expected the key {str(loc[-1])!r}, found {given or 'nothing'}"
+        elif one["type"] == "value_error":
+            yield f"{_place(where, loc)}{one['ctx']['error']}"
+        else:
+            wanted = one["msg"].replace("Input should", "expected a value that should", 1)
+            wanted = wanted.replace("expected a value that should be a valid", "expected a", 1)
+            wanted = wanted.replace("expected a value that should be", "expected a value", 1)
+            yield f"{_place(where, loc)}{wanted}, found {one['input']!r}{_number_hint(one['input'])}"
+
+
+def _keys(kind: type[BaseModel] | None) -> list[str]:
+    return [field.alias or name for name, field in kind.model_fields.items()] if kind else []
+
+
+def _model_at(kind: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The class of the section at ``loc``, as far as types tell."""
+    found: type[BaseModel] | None = kind
+    for part in loc:
+        if found is None:
+            return None
+        if isinstance(part, int):
+            continue
+        field = next((one for name, one in found.model_fields.items() if part in (name, one.alias)), None)
+        found = _model_in(field.annotation) if field else None
+    return found
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    inner = (found for part in getattr(annotation, "__args__", ()) if (found := _model_in(part)))
+    return next(inner, None)
+
+
+def _place(where: str, loc: tuple[int | str, ...]) -> str:
+    text = where
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
+    return f"{text}: " if text else ""
+
+
+def _number_hint(value: object) -> str:
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return ""
+        pointed = value if "." in value else value.replace("e", ".0e")
+        return f" (YAML reads {value} as text: write a point, such as {pointed})"
+    return ""
