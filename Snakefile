@@ -14,11 +14,7 @@ configfile: "config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/models.smk"
-include: "workflow/rules/slam.smk"
-include: "workflow/rules/topk.smk"
-include: "workflow/rules/cone.smk"
-include: "workflow/rules/lists.smk"
-include: "workflow/rules/twolayer.smk"
+include: "workflow/rules/experiments.smk"
 include: "workflow/rules/report.smk"
 
 

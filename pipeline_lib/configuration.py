@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from functools import cached_property
 from typing import Any
 
+from pipeline_lib import papers
 from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.settings import Settings
 from pipeline_lib.surrogates import registered
 
 # Keys of a model's entry that say what it is; every other key overrides a setting of its algorithm.
@@ -53,7 +56,18 @@ class Study:
     @property
     def papers(self) -> tuple[str, ...]:
         """The papers whose experiments run."""
-        return tuple(self.config["papers"])
+        chosen = self.config["papers"]
+        return papers.names() if chosen == "all" else tuple(chosen)
+
+    @cached_property
+    def experiments(self) -> dict[tuple[str, str], Settings]:
+        """The settings of all experiments of these papers, by paper and experiment."""
+        given = self.config["experiments"]
+        return {
+            (paper, name): declared.settings.parse(given.get(paper, {}).get(name, {}), f"experiments.{paper}.{name}")
+            for paper in self.papers
+            for name, declared in papers.experiments(paper).items()
+        }
 
     def folds(self, dataset: str) -> list[int]:
         """The folds of a data set that this study runs, from 1."""
@@ -138,8 +152,23 @@ def _schema_problems(config: Mapping[str, Any], schema_path: Path) -> Iterator[s
     whole = list(_violations(config, schema_path, ()))
     yield from whole
     if not whole:
-        for paper, section in config["experiments"].items():
-            yield from _violations(section, schema_path.with_name(f"{paper}.schema.yaml"), ("experiments", paper))
+        yield from _experiment_problems(config)
+
+
+def _experiment_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    for paper, section in config["experiments"].items():
+        if paper not in papers.names():
+            yield f"experiments: unknown paper {paper!r}; {hint(paper, papers.names())}"
+            continue
+        known = papers.experiments(paper)
+        for name, settings in section.items():
+            if name not in known:
+                yield f"experiments.{paper}: unknown experiment {name!r}; {hint(name, known)}"
+                continue
+            try:
+                known[name].settings.parse(settings, f"experiments.{paper}.{name}")
+            except ConfigurationError as error:
+                yield from str(error).splitlines()
 
 
 def _violations(config: Mapping[str, Any], schema_path: Path, place: tuple[str, ...]) -> Iterator[str]:
@@ -191,6 +220,9 @@ def _cross_field_problems(
     with_surrogate: Sequence[str],
     surrogates: Sequence[str],
 ) -> Iterator[str]:
+    for index, name in enumerate(config["papers"] if config["papers"] != "all" else ()):
+        if name not in papers.names():
+            yield f"papers[{index}]: unknown paper {name!r}; {hint(name, papers.names())}"
     for index, name in enumerate(config["datasets"]):
         if name not in n_folds:
             yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"

@@ -1,8 +1,8 @@
 """What is an experiment, as the workflow and its reader see it?
 
-An experiment is declared in a module of its paper's folder, ``pipeline_lib/papers/<paper>/<experiment>.py``, as
-``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it names the tables
-and claims it answers for, what it reads, how its work is divided, and what it costs. The command
+An experiment is declared in a module of its paper, ``pipeline_lib/papers/<paper>/experiments/<experiment>.py``, as
+``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it names the
+tables and claims it answers for, what it reads, how its work is divided, and what it costs. The command
 ``python -m pipeline_lib experiment`` runs any step, and ``workflow/rules/experiments.smk`` makes a rule of each.
 
 Declarations are imported whenever the workflow is planned, and therefore import nothing heavy: the functions of the
@@ -47,8 +47,8 @@ EVERY = "every data set"
 """For :attr:`Step.documents`: one job that reads all data sets of the study."""
 FIRST = "the first data set"
 """For :attr:`Step.documents`: one job that reads the first data set at hand; no job where there is none."""
-ALL_MODELS, PUBLISHED_MODELS = "all models", "models that reproduce a published row"
-"""For :attr:`Step.evaluations`."""
+ALL_MODELS = "all models"
+"""For :attr:`Step.evaluations`: every model on every data set at hand."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,13 @@ class Step:
         Whether the folds of these data sets are read, too.
     reads : sequence of str
         Tables of other steps of the paper, by the names under which they are declared.
-    evaluations : str, optional
-        Measures of models query by query: :data:`ALL_MODELS`, or :data:`PUBLISHED_MODELS` on the data sets named.
+    evaluations : str or sequence of str
+        Measures of models query by query: of :data:`ALL_MODELS`, or on the data sets named (as far as they are at hand)
+        of the models that reproduce a published row.
     files : sequence of str
         Other files it reads: below the results folder if they begin with ``results/``, else below the project's.
     facts : sequence of str
-        What it needs to know of the study: names of ``STUDY_FACTS`` in ``workflow/rules/experiments.smk``.
+        What it needs to know of the study: keys of :attr:`pipeline_lib.steps.StudyView.facts`.
     surrogates : sequence of str or callable
         Surrogates that its settings name, whose code the job depends on without importing it by name.
     cost : Cost
@@ -162,7 +163,7 @@ class Step:
     documents: str | Sequence[str] | Callable[[Any], Sequence[str] | str] = ()
     with_folds: bool = False
     reads: Sequence[str] = ()
-    evaluations: str | None = None
+    evaluations: str | Sequence[str] = ()
     files: Sequence[str] = ()
     facts: Sequence[str] = ()
     surrogates: Sequence[str] | Callable[[Any], Iterable[str]] = ()
@@ -243,8 +244,10 @@ def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome
     if len(outcome.tables) != len(tables) or len(paths) != len(tables):
         raise DataError(f"expected {len(tables)} tables, found {len(outcome.tables)} and {len(paths)} paths")
     for (name, columns), path, rows in zip(tables.items(), paths, outcome.tables, strict=True):
-        kinds = {column: {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}[kind]
-                 for column, kind in columns.items()}
+        kinds = {
+            column: {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}[kind]
+            for column, kind in columns.items()
+        }
         try:
             frame = pl.DataFrame(list(rows), schema=kinds)
         except (pl.exceptions.PolarsError, TypeError) as error:

@@ -15,23 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-
-@dataclass(frozen=True)
-class Cost:
-    """What one job of a rule takes: seconds = start + per_cell * rows * features, MB likewise."""
-
-    start_seconds: float
-    seconds_per_million_cells: float
-    start_mb: float = 400.0
-    mb_per_million_cells: float = 0.0
-
-    def seconds(self, cells: float) -> float:
-        """Estimated seconds of a job on a data set of ``cells`` feature values."""
-        return self.start_seconds + self.seconds_per_million_cells * cells / 1e6
-
-    def mb(self, cells: float) -> float:
-        """Memory in MB that a job may need on a data set of ``cells`` feature values."""
-        return self.start_mb + self.mb_per_million_cells * cells / 1e6
+from pipeline_lib.cost import Cost
 
 
 # Seconds on one core of 2020s server hardware; float32 and float64 copies of the training part dominate the memory.
@@ -45,28 +29,6 @@ COSTS: Mapping[str, Cost] = {
     "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
     "summarise_results": Cost(3.0, 0.0, 800.0),
     "compare_models": Cost(5.0, 0.0, 800.0),
-    "slam_losses": Cost(6.0, 0.0, 800.0),
-    "slam_perceptron": Cost(6.0, 0.0, 800.0),
-    "slam_risk": Cost(3.0, 0.0, 800.0),
-    "topk_exactness": Cost(1.0, 0.0, 500.0),
-    "topk_regret_slice": Cost(2.0, 0.0, 600.0),
-    "topk_regret": Cost(2.0, 0.0, 600.0),
-    "topk_adversary": Cost(2.0, 0.0, 800.0),
-    "topk_repair": Cost(2.0, 10.0, 500.0, 20.0),
-    "topk_figure": Cost(2.0, 20.0, 500.0, 20.0),
-    "lists_constants": Cost(5.0, 0.0, 800.0),
-    "twolayer_statements": Cost(1.0, 0.0, 500.0),
-    "twolayer_gaps_slice": Cost(2.0, 0.0, 800.0),
-    "twolayer_gaps": Cost(2.0, 0.0, 600.0),
-    "twolayer_samplings": Cost(2.0, 0.0, 500.0),
-    "twolayer_tradeoff_slice": Cost(2.0, 0.0, 800.0),
-    "twolayer_tradeoff": Cost(2.0, 0.0, 500.0),
-    "lists_grid": Cost(2.0, 0.0, 900.0),
-    "lists_real": Cost(2.0, 5.0, 800.0, 20.0),
-    "lists_sparse": Cost(2.0, 0.0, 1000.0),
-    "cone_cones": Cost(2.0, 0.0, 800.0),
-    "cone_bases_fold": Cost(3.0, 0.0, 600.0, 20.0),
-    "cone_adarank": Cost(2.0, 0.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
 DEFAULT_COST = Cost(1.0, 0.0)
@@ -81,37 +43,42 @@ class PlannedJob:
     benchmark: Path | None
 
 
-def seconds(rule: str, cells: float, asked: float = 0.0) -> float:
+def cost(rule: str) -> Cost:
+    """What a job of a rule costs whatever its settings; the steps of experiments declare theirs."""
+    return COSTS.get(rule, DEFAULT_COST)
+
+
+def seconds(cost: Cost, cells: float, asked: float = 0.0) -> float:
     """Estimated seconds of a job on ``cells`` feature values whose settings ask for ``asked`` more.
 
     Example
     -------
-    >>> seconds("evaluate_model", 1e7), seconds("lists_grid", 0.0, asked=30.0)
+    >>> seconds(cost("evaluate_model"), 1e7), seconds(Cost(2.0), 0.0, asked=30.0)
     (2.0, 32.0)
     """
-    return COSTS.get(rule, DEFAULT_COST).seconds(cells) + asked
+    return cost.seconds(cells) + asked
 
 
-def memory_mb(rule: str, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
+def memory_mb(cost: Cost, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
     """Memory to ask for, in MB, of which the settings ask for ``asked``; a retry asks for twice as much.
 
     Example
     -------
-    >>> memory_mb("train_model", 0.0), memory_mb("train_model", 0.0, attempt=2)
+    >>> memory_mb(Cost(2.0, start_mb=500.0), 0.0), memory_mb(Cost(2.0, start_mb=500.0), 0.0, attempt=2)
     (500, 1000)
     """
-    return math.ceil((COSTS.get(rule, DEFAULT_COST).mb(cells) + asked) * 2 ** (attempt - 1))
+    return math.ceil((cost.mb(cells) + asked) * 2 ** (attempt - 1))
 
 
-def runtime_minutes(rule: str, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
+def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
     """Minutes to ask a cluster for: ten times the estimated :func:`seconds`, at least 10, doubled with every retry.
 
     Example
     -------
-    >>> runtime_minutes("train_model", 0.0), runtime_minutes("lists_grid", 0.0, asked=598.0)
+    >>> runtime_minutes(Cost(2.0), 0.0), runtime_minutes(Cost(2.0), 0.0, asked=598.0)
     (10, 100)
     """
-    return max(10, math.ceil(seconds(rule, cells, asked) / 6)) * 2 ** (attempt - 1)
+    return max(10, math.ceil(seconds(cost, cells, asked) / 6)) * 2 ** (attempt - 1)
 
 
 def recorded_seconds(path: Path) -> float | None:

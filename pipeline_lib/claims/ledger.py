@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.files import write_text
 from pipeline_lib.claims import rules
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, read_evidence
 from pipeline_lib.claims.rules import STATUSES, Check, Status
+from pipeline_lib.errors import ConfigurationError, DataError, hint
+from pipeline_lib.files import write_text
 from pipeline_lib.papers import Paper, every, names
 
 SCHEMA = Path(__file__).with_name("schema.yaml")
+
 
 @dataclass(frozen=True)
 class Claim:

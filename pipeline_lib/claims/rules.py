@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from pipeline_lib.errors import DataError
 from pipeline_lib.claims.evidence import Interval, Trial
+from pipeline_lib.errors import DataError
 
 Status = Literal["verified", "deviates", "refuted", "not-run"]
 STATUSES: tuple[Status, ...] = ("refuted", "deviates", "verified", "not-run")

@@ -132,7 +132,9 @@ def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:
             for step in declared.steps:
                 for key in (f"step {paper} {step.name}", *(f"claim {claim}" for claim in step.claims)):
                     if key in seen:
-                        raise ConfigurationError(f"{key}: expected one declaration, found {seen[key]} and {paper}/{name}")
+                        raise ConfigurationError(
+                            f"{key}: expected one declaration, found {seen[key]} and {paper}/{name}"
+                        )
                     seen[key] = f"{paper}/{name}"
                 yield paper, name, step
 

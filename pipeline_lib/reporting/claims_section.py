@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
 from pipeline_lib.claims.ledger import Judgement, counts
 from pipeline_lib.claims.rules import STATUSES, setting_words, shown_value, spoken
 from pipeline_lib.papers import names
+from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
 from pipeline_lib.reporting.tables import Cell, Column, Table, simple, text, whole
 
 TRIALS_SHOWN = 20

@@ -11,10 +11,9 @@ sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
 
-from pipeline_lib import configuration, learners, planning, run_lock, surrogates, workloads
+from pipeline_lib import configuration, learners, papers, planning, run_lock, steps, surrogates, workloads
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.import_closure import closure
-from pipeline_lib.reporting import pages
 from pipeline_lib.sources import catalog, mirrors
 
 ENVIRONMENT = str(ROOT / "environment.yml")
@@ -54,20 +53,28 @@ wildcard_constraints:
     fold=r"\d+",
 
 
-# What the experiments of each paper hand in; the papers' rules fill the lists, the report reads the chosen ones.
-EVIDENCE = {paper: [] for paper in config["experiments"]}
-TABLES = {paper: [] for paper in config["experiments"]}
+STEPS = checked(
+    steps.of_study,
+    steps.StudyView(
+        settings=STUDY.experiments,
+        folds={name: STUDY.folds(name) for name in DATASETS},
+        models={name: STUDY.model_names(name) for name in DATASETS},
+        published={entry.name: entry.published for entry in STUDY.models if entry.published},
+        facts={
+            "folds": {name: STUDY.folds(name) for name in DATASETS},
+            "how_to_get": {name: mirrors.how_to_get(entry, RAW) for name, entry in CATALOG.items()},
+            "reproduces": {entry.name: entry.published for entry in STUDY.models if entry.published},
+            "statistics": dict(config["statistics"]),
+        },
+    ),
+    STUDY.papers,
+)
 
 
 def code(command, *modules):
     """The files of the package that a command imports, with the modules that only its arguments name."""
     entry = ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}"]
     return [os.path.relpath(path) for path in closure((*entry, *modules), ROOT)]
-
-
-def modules_of(*names):
-    """The modules of surrogates, which a job's settings name and its command does not import by itself."""
-    return sorted({surrogates.module_of(name) for name in names})
 
 
 def code_of_training(wildcards):
@@ -99,19 +106,25 @@ def asked_seconds(name, wildcards):
     if name == "train_model":
         settings = STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
         return workloads.training_seconds(algorithm(wildcards), settings, cells(wildcards))
-    return workloads.seconds(name, config["experiments"], wildcards, cells(wildcards))
+    step = next((step for step in STEPS if step.rule == name), None)
+    return step.seconds(wildcards, cells(wildcards)) if step else 0.0
+
+
+def cost(name):
+    """What a job of that rule costs whatever its settings."""
+    return next((step.step.cost for step in STEPS if step.rule == name), planning.cost(name))
 
 
 def mem_mb(name):
     """Memory of a job of that rule; a retry gets twice as much."""
-    asked = workloads.megabytes(name, config["experiments"])
-    return lambda wildcards, attempt: planning.memory_mb(name, cells(wildcards), attempt, asked)
+    asked = next((step.megabytes() for step in STEPS if step.rule == name), 0.0)
+    return lambda wildcards, attempt: planning.memory_mb(cost(name), cells(wildcards), attempt, asked)
 
 
 def runtime(name):
     """Minutes a cluster should allow a job of that rule; a retry gets twice as much."""
     return lambda wildcards, attempt: planning.runtime_minutes(
-        name, cells(wildcards), attempt, asked_seconds(name, wildcards)
+        cost(name), cells(wildcards), attempt, asked_seconds(name, wildcards)
     )
 
 
@@ -166,27 +179,6 @@ def per_fold(pattern):
     ]
 
 
-def per_dataset_fold(pattern, datasets="all"):
-    """The pattern for every fold of every data set at hand, or of those of them that are named."""
-    return [
-        pattern.format(study=STUDY.name, dataset=dataset, fold=fold)
-        for dataset in DATASETS
-        if datasets == "all" or dataset in datasets
-        for fold in STUDY.folds(dataset)
-    ]
-
-
-def per_published_model(pattern, datasets):
-    """The pattern for every model that reproduces a published row, on those of the data sets that are at hand."""
-    return [
-        pattern.format(study=STUDY.name, dataset=dataset, model=entry.name)
-        for dataset in datasets
-        if dataset in DATASETS
-        for entry in STUDY.models
-        if entry.published is not None and (entry.datasets is None or dataset in entry.datasets)
-    ]
-
-
 def per_trained_fold(pattern):
     """The pattern for every fold of every model of every data set at hand."""
     return [
@@ -197,21 +189,16 @@ def per_trained_fold(pattern):
     ]
 
 
-def evidence(*claims):
-    """Where the evidence for claims goes, one file each."""
-    return [f"results/{{study}}/evidence/{claim}.json" for claim in claims]
-
-
-def table(name):
-    """Where a table of an experiment goes."""
-    return f"results/{{study}}/tables/{name}.parquet"
+def cell_of(step):
+    """A function that gives where a job of the step stands in its division of work, as one line of JSON."""
+    return lambda wildcards: compact({axis: wildcards[axis] for axis in step.cell})
 
 
 def planned_job(job):
     """What the plan needs to know of a job that will run."""
     benchmark = Path(str(job.benchmark)) if job.benchmark else None
     name, asked = job.rule.name, asked_seconds(job.rule.name, job.wildcards)
-    return planning.PlannedJob(name, planning.seconds(name, cells(job.wildcards), asked), benchmark)
+    return planning.PlannedJob(name, planning.seconds(cost(name), cells(job.wildcards), asked), benchmark)
 
 
 def print_plan():

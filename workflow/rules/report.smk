@@ -1,9 +1,8 @@
 # From per-query values to tables, judged claims and one page.
 PUBLISHED = sorted(str(path) for path in Path("workflow/published").glob("*.csv"))
-LEDGER = sorted(str(path) for path in Path("workflow/claims").glob("*.yaml"))
+LEDGER = sorted(os.path.relpath(paper.folder / "claims.yaml") for paper in papers.every())
 TEMPLATES = sorted(os.path.relpath(path) for path in (ROOT / "pipeline_lib/reporting/templates").glob("*"))
-CHOSEN_EVIDENCE = [path for paper in STUDY.papers for path in EVIDENCE[paper]]
-CHOSEN_TABLES = [path for paper in STUDY.papers for path in TABLES[paper]]
+PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
 rule describe_data:
@@ -142,8 +141,8 @@ rule judge_claims:
     input:
         code=code("judge_claims"),
         ledger=LEDGER,
-        evidence=CHOSEN_EVIDENCE,
-        tables=CHOSEN_TABLES,
+        evidence=EVIDENCE,
+        tables=SHOWN_TABLES,
         availability="results/{study}/availability.json",
     output:
         report(
@@ -163,14 +162,14 @@ rule judge_claims:
         mem_mb=mem_mb("judge_claims"),
         runtime=runtime("judge_claims"),
     shell:
-        "python -m pipeline_lib judge-claims --study {wildcards.study} --ledger workflow/claims "
+        "python -m pipeline_lib judge-claims --study {wildcards.study} "
         "--evidence {input.evidence} --availability {input.availability} --output {output} > {log} 2>&1"
 
 
 rule render_report:
     """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
     input:
-        code=code("render_report", *pages.modules()),
+        code=code("render_report", *PAGES),
         templates=TEMPLATES,
         data=per_dataset("results/{study}/data/{dataset}.json"),
         measures="results/{study}/tables/measures.parquet",
@@ -184,8 +183,8 @@ rule render_report:
         validation="results/{study}/tables/validation.parquet",
         ledger=LEDGER,
         claims="reports/{study}/claims.json",
-        evidence=CHOSEN_EVIDENCE,
-        tables=CHOSEN_TABLES,
+        evidence=EVIDENCE,
+        tables=SHOWN_TABLES,
     output:
         page="reports/{study}/index.html",
         tables=directory("reports/{study}/tables"),
@@ -209,5 +208,5 @@ rule render_report:
     params:
         papers=STUDY.papers,
     shell:
-        "python -m pipeline_lib render-report --results results/{wildcards.study} --ledger workflow/claims "
+        "python -m pipeline_lib render-report --results results/{wildcards.study} "
         "--evidence {input.evidence} --papers {params.papers} --report reports/{wildcards.study} > {log} 2>&1"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pipeline_lib.papers.slam import page_batch, page_online
 from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, line_plot
-from pipeline_lib.papers.slam import page_batch, page_online
 from pipeline_lib.reporting.results import ResultsFolder, Row
 from pipeline_lib.reporting.tables import Column, number, scientific, simple, text, whole
 

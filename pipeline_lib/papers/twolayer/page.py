@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Section, Subsection
 from pipeline_lib.papers.twolayer import page_budget, page_gaps
+from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Section, Subsection
 from pipeline_lib.reporting.results import ResultsFolder, Row
 from pipeline_lib.reporting.tables import Column, number, plus_minus, scientific, simple, text, whole
 

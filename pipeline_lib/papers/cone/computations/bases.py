@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import metrics
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import cone, erm
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
 from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.statistics import over_folds
 from pipeline_lib.surrogates.base import Floats
 

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import cone
 from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline_lib.errors import DataError
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.errors import DataError
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import bootstrap_interval, over_folds
 from pipeline_lib.surrogates.base import Floats

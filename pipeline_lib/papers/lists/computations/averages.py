@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import surrogates
+from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers.lists.computations import held_out
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats

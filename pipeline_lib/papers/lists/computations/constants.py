@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import surrogates
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers import score_lists
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats, Surrogate

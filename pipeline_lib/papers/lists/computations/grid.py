@@ -20,8 +20,8 @@ import numpy as np
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, hint
-from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.learners import erm, ogd
+from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings, Queries

@@ -18,8 +18,8 @@ import numpy as np
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.learners import erm, ogd
+from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats, Surrogate

@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import surrogates
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.learners import erm
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.papers.lists.computations.intervals import of_largest
-from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.papers.lists.computations.grid import Settings
 from pipeline_lib.papers.lists.computations.intervals import NORMAL, of_largest, of_mean
-from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial
 from pipeline_lib.statistics import Exponent, fit_exponent
 from pipeline_lib.theory import list_bounds
 

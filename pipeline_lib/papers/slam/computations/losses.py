@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import metrics, surrogates
+from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats, Surrogate

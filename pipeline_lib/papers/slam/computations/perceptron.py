@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics
+from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import perceptron, rounds
 from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.slam import v_max_of_all

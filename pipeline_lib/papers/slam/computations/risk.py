@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import surrogates
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics, surrogates
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import over_folds
 from pipeline_lib.surrogates.base import Floats, Surrogate

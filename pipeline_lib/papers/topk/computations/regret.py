@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import erm, top_k_feedback
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.papers.twolayer.computations import risks
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.papers.twolayer.computations import risks
+from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
@@ -49,102 +49,6 @@ ZERO_ONE, HINGE = "zero-one", "hinge"
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The grid, and how precisely it is measured.
-
-    Attributes
-    ----------
-    population : mapping
-        Overrides of the population's defaults.
-    radius : float
-        W of the class ||w|| <= W.
-    delta : float
-        Bounds hold with probability 1 - delta.
-    c1 : float
-        The constant of D(k) = c1 sqrt(V/k), with which the kinds of bound are compared for the 0-1 loss.
-    losses : names
-        Convex losses to train with; with the hinge, the 0-1 risk of its rankers is measured, too.
-    queries, documents : rising ints
-        The grid.
-    more_queries, more_documents : rising ints
-        How far n goes at the smallest m, and m at the smallest n.
-    repetitions : int
-        Of the whole grid.
-    middle_documents : int
-        Fresh documents of all sampled queries together, that measure the middle risk; at least two of each.
-    risk_queries : int
-        Fresh queries that measure expected risks.
-    reference_queries : int
-        Queries on which the population's best ranker is found; its gap, 0 in the mean, is subtracted where means count.
-    draws : int
-        Samples behind every estimate of D(k).
-    slices : int
-        Jobs that share the repetitions.
-    """
-
-    population: Mapping[str, Any]
-    radius: float
-    delta: float
-    c1: float
-    losses: tuple[str, ...]
-    queries: tuple[int, ...]
-    documents: tuple[int, ...]
-    more_queries: tuple[int, ...]
-    more_documents: tuple[int, ...]
-    repetitions: int
-    middle_documents: int
-    risk_queries: int
-    reference_queries: int
-    draws: int
-    slices: int
-
-    def __post_init__(self) -> None:
-        where = "twolayer.gaps"
-        for name, least in (("repetitions", 2), ("middle_documents", 2), ("risk_queries", 2), ("draws", 2)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        settings.whole(f"{where}.reference_queries", self.reference_queries, 1)
-        settings.whole(f"{where}.slices", self.slices, 1)
-        settings.wholes(f"{where}.queries", self.queries, 2)
-        settings.wholes(f"{where}.documents", self.documents, 2)
-        settings.wholes(f"{where}.more_queries", self.more_queries, self.queries[-1] + 1)
-        settings.wholes(f"{where}.more_documents", self.more_documents, self.documents[-1] + 1)
-        for name in ("queries", "documents"):
-            line = [*getattr(self, name), *getattr(self, f"more_{name}")]
-            if len(line) < FEWEST_ON_A_LINE:
-                raise ConfigurationError(
-                    f"{where}.more_{name}: expected three numbers together with {name}, to fit a limit and an "
-                    f"exponent, found {line}"
-                )
-        if not self.losses:
-            raise ConfigurationError(f"{where}.losses: expected at least one loss to train with, found none")
-        settings.positives(f"{where}.radius", (self.radius,))
-        settings.positives(f"{where}.c1", (self.c1,))
-        if not 0.0 < self.delta < 1.0:
-            raise ConfigurationError(f"{where}.delta: expected a probability in (0, 1), found {self.delta}")
-        for loss in self.losses:
-            pair_losses.get(loss).objective()
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: twolayer: gaps:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "twolayer.gaps")
-
-    @property
-    def cells(self) -> list[tuple[int, int]]:
-        """(n, m) of all samples, the grid first."""
-        grid = [(n, m) for n in self.queries for m in self.documents]
-        return [
-            *grid,
-            *((n, self.documents[0]) for n in self.more_queries),
-            *((self.queries[0], m) for m in self.more_documents),
-        ]
-
-    def population_of(self) -> Population:
-        """The population that all samples are drawn from."""
-        return Population(PopulationSettings.from_mapping(self.population))
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the three tables, and the evidence."""
 
@@ -154,9 +58,14 @@ class Results:
     evidence: list[Evidence]
 
 
-def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
+def _population(asked: GapsSettings) -> Population:
+    """The population that all samples are drawn from."""
+    return Population(PopulationSettings.from_mapping(asked.population))
+
+
+def measure(asked: GapsSettings, seed: int, part: int) -> list[dict[str, Any]]:
     """Measure the repetitions of one slice, ``part`` from 0: a row for every repetition, loss, n and m."""
-    population = asked.population_of()
+    population = _population(asked)
     pool = risks.Pool.of(population.draw(asked.risk_queries, generator(seed, "twolayer-gaps", "pool"), 2))
     losses = [pair_losses.get(name) for name in asked.losses]
     best = {
@@ -174,7 +83,11 @@ def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
 
 
 def _measured(
-    asked: Settings, drawn: Sequence[tuple[RankingData, RankingData]], pool: risks.Pool, loss: PairLoss, best: Floats
+    asked: GapsSettings,
+    drawn: Sequence[tuple[RankingData, RankingData]],
+    pool: risks.Pool,
+    loss: PairLoss,
+    best: Floats,
 ) -> list[dict[str, Any]]:
     """Train with one loss on every sample of a repetition, and measure."""
     rankers = [risks.fitted(data, loss, asked.radius) for data, _ in drawn]
@@ -200,7 +113,9 @@ def _measured(
     return rows
 
 
-def _drawn(asked: Settings, population: Population, rng: np.random.Generator) -> list[tuple[RankingData, RankingData]]:
+def _drawn(
+    asked: GapsSettings, population: Population, rng: np.random.Generator
+) -> list[tuple[RankingData, RankingData]]:
     """For every cell its sample, and fresh documents of its queries; the samples are nested in each other."""
     queries = population.draw_queries(max(n for n, _ in asked.cells), rng)
     fresh = {n: max(2, asked.middle_documents // n) for n, _ in asked.cells}
@@ -214,7 +129,7 @@ def _drawn(asked: Settings, population: Population, rng: np.random.Generator) ->
     return [(risks.first(data, n, m), risks.first(others, n, fresh[n])) for n, m in asked.cells]
 
 
-def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
+def join(asked: GapsSettings, rows: Iterable[Row], seed: int) -> Results:
     """Tables and evidence from the rows of all slices."""
     cells = _by_cell(rows)
     complexities = _Complexities(asked, seed)
@@ -302,9 +217,9 @@ def joint_level(intervals: int) -> float:
 class _Complexities:
     """D(k) of every loss in either layer, each estimated once."""
 
-    def __init__(self, asked: Settings, seed: int) -> None:
+    def __init__(self, asked: GapsSettings, seed: int) -> None:
         self._asked, self._seed = asked, seed
-        self._population = asked.population_of()
+        self._population = _population(asked)
         self._linear: dict[tuple[str, int], float] = {}
 
     @property
@@ -350,7 +265,7 @@ class _Complexities:
         return queries, two_layer.document_layer([m] * n, self.of(loss, "documents"), *rest)
 
 
-def _gap(asked: Settings, complexities: _Complexities, key: Key, rows: Sequence[Row]) -> dict[str, Any]:
+def _gap(asked: GapsSettings, complexities: _Complexities, key: Key, rows: Sequence[Row]) -> dict[str, Any]:
     loss, n, m = key
     bound, (queries, documents) = complexities.bound(loss, n, m), complexities.layers(loss, n, m)
     error = max(row["expected_error"] for row in rows)
@@ -411,7 +326,7 @@ def _theorem_3(gaps: Sequence[Row]) -> Iterable[Trial]:
         yield Trial({"loss": row["loss"], "n": row["queries"], "m": row["documents"]}, values, GAPS)
 
 
-def _axes(asked: Settings) -> dict[str, list[tuple[int, int]]]:
+def _axes(asked: GapsSettings) -> dict[str, list[tuple[int, int]]]:
     """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
     n, m = asked.queries[0], asked.documents[0]
     return {
@@ -420,7 +335,7 @@ def _axes(asked: Settings) -> dict[str, list[tuple[int, int]]]:
     }
 
 
-def _limits(asked: Settings, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
+def _limits(asked: GapsSettings, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
     """For every loss and axis: the limit of the gap, and the exponent with which it falls."""
     rows = []
     losses = list(dict.fromkeys(key[0] for key in cells))
@@ -457,7 +372,7 @@ def limits_at_infinity(x: Floats, y: Floats) -> Floats:
     return np.asarray(y[:, last] @ np.linalg.pinv(design)[0])
 
 
-def _both(asked: Settings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[Row]) -> Iterable[Trial]:
+def _both(asked: GapsSettings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[Row]) -> Iterable[Trial]:
     axes = _axes(asked)
     for loss in dict.fromkeys(key[0] for key in cells):
         ends = {
@@ -480,7 +395,9 @@ def _both(asked: Settings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[
         yield Trial({"loss": loss}, values, LIMITS)
 
 
-def _older(asked: Settings, complexities: _Complexities, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
+def _older(
+    asked: GapsSettings, complexities: _Complexities, cells: Mapping[Key, Sequence[Row]]
+) -> list[dict[str, Any]]:
     """The three kinds of bound, and the pooled one, along m at the smallest n."""
     rows = []
     for loss in dict.fromkeys(key[0] for key in cells):
@@ -513,7 +430,7 @@ def _older(asked: Settings, complexities: _Complexities, cells: Mapping[Key, Seq
     return rows
 
 
-def _remaining(asked: Settings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]) -> Iterable[Trial]:
+def _remaining(asked: GapsSettings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]) -> Iterable[Trial]:
     places = _axes(asked)["documents"]
     for loss in dict.fromkeys(row["loss"] for row in older):
         mine = [row for row in older if row["loss"] == loss]

@@ -13,17 +13,17 @@ lengths and tasks for queries the two samplings are one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.papers.twolayer.computations.gaps import CENTRED, mean_interval
+from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
@@ -38,34 +38,6 @@ DIFFERENCES = {"lengths": (UNEVEN, TWO_LAYER), "dependence": (TWO_LAYER, INDEPEN
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The grid, and how precisely it is measured; names as in ``gaps.Settings``."""
-
-    population: Mapping[str, Any]
-    radius: float
-    loss: str
-    queries: tuple[int, ...]
-    documents: tuple[int, ...]
-    repetitions: int
-    risk_queries: int
-    reference_queries: int
-
-    def __post_init__(self) -> None:
-        where = "twolayer.samplings"
-        for name, least in (("repetitions", 2), ("risk_queries", 2), ("reference_queries", 1)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        settings.wholes(f"{where}.queries", self.queries, 1)
-        settings.wholes(f"{where}.documents", self.documents, 3)
-        settings.positives(f"{where}.radius", (self.radius,))
-        pair_losses.get(self.loss).objective()
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: twolayer: samplings:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "twolayer.samplings")
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the table, and the evidence."""
 
@@ -73,7 +45,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, seed: int) -> Results:
+def run(asked: SamplingsSettings, seed: int) -> Results:
     """Measure the gap under every sampling at every n and m, and the differences."""
     population = Population(PopulationSettings.from_mapping(asked.population))
     loss = pair_losses.get(asked.loss)
@@ -110,7 +82,7 @@ NOTES = {
 class _Target:
     """One way of sampling with its expected risk and its best ranker."""
 
-    def __init__(self, asked: Settings, population: Population, loss: PairLoss, name: str, seed: int) -> None:
+    def __init__(self, asked: SamplingsSettings, population: Population, loss: PairLoss, name: str, seed: int) -> None:
         self._asked, self._population, self._loss, self._name, self._seed = asked, population, loss, name, seed
         # Lengths do not enter the expected risk: even and uneven lists share pool and best ranker.
         shared = TWO_LAYER if name == UNEVEN else name

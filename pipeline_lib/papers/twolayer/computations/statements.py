@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.claims.evidence import Evidence, Trial
+from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import disjoint_pairs, two_layer
@@ -30,59 +30,6 @@ TINY = {"3 queries": (2, 5, 4), "1 query": (9,), "6 queries": (2,) * 6, "4 queri
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What to compare.
-
-    Attributes
-    ----------
-    draws : int
-        Random signs of every Monte Carlo average.
-    radius : float
-        W of the class ||w|| <= W.
-    matrices : int
-        Random loss matrices for every m of equation (6).
-    budgets : rising ints >= 2
-        C of the plans.
-    vc_dimensions : rising ints >= 1
-        V.
-    deltas : falling probabilities
-        1 - delta is the confidence: from low to high.
-    c1 : numbers > 0
-        Values of the constant that the paper leaves open.
-    """
-
-    draws: int
-    radius: float
-    matrices: int
-    budgets: tuple[int, ...]
-    vc_dimensions: tuple[int, ...]
-    deltas: tuple[float, ...]
-    c1: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        where = "twolayer.statements"
-        settings.whole(f"{where}.draws", self.draws, 100)
-        settings.whole(f"{where}.matrices", self.matrices, 1)
-        settings.wholes(f"{where}.budgets", self.budgets, 2)
-        settings.wholes(f"{where}.vc_dimensions", self.vc_dimensions, 1)
-        for name in ("deltas", "c1"):
-            settings.positives(f"{where}.{name}", getattr(self, name))
-        settings.positives(f"{where}.radius", (self.radius,))
-        if list(self.deltas) != sorted(set(self.deltas), reverse=True) or self.deltas[0] >= 1.0:
-            raise ConfigurationError(
-                f"{where}.deltas: expected falling probabilities below 1, found {list(self.deltas)}"
-            )
-        for name in ("deltas", "vc_dimensions"):
-            if len(getattr(self, name)) < 2:
-                raise ConfigurationError(f"{where}.{name}: expected at least two values to compare, found one")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: twolayer: statements:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "twolayer.statements")
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the two tables, and the evidence."""
 
@@ -91,7 +38,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, seed: int) -> Results:
+def run(asked: StatementsSettings, seed: int) -> Results:
     """Compute everything."""
     averages, equation = _averages(asked, seed), _equation_6(asked, seed)
     plans = _plans(asked)
@@ -120,7 +67,7 @@ NOTES = {
 }
 
 
-def _averages(asked: Settings, seed: int) -> list[dict[str, Any]]:
+def _averages(asked: StatementsSettings, seed: int) -> list[dict[str, Any]]:
     population = Population(PopulationSettings())
     rows = []
     for case, lengths in {**REDUCED, **TINY}.items():
@@ -155,7 +102,7 @@ def _average_trial(row: Mapping[str, Any]) -> Trial:
     return Trial({"case": row["case"]}, values, IDENTITIES)
 
 
-def _equation_6(asked: Settings, seed: int) -> list[dict[str, Any]]:
+def _equation_6(asked: StatementsSettings, seed: int) -> list[dict[str, Any]]:
     rows = []
     for m in LENGTHS_OF_EQUATION_6:
         rng = generator(seed, "twolayer-statements", "equation 6", m)
@@ -179,7 +126,7 @@ def _equation_6(asked: Settings, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _plans(asked: Settings) -> list[dict[str, Any]]:
+def _plans(asked: StatementsSettings) -> list[dict[str, Any]]:
     rows = []
     for documents in asked.budgets:
         for v in asked.vc_dimensions:
@@ -209,7 +156,7 @@ def _plans(asked: Settings) -> list[dict[str, Any]]:
     return rows
 
 
-def _budget_trials(asked: Settings, seed: int, plans: list[dict[str, Any]]) -> list[Trial]:
+def _budget_trials(asked: StatementsSettings, seed: int, plans: list[dict[str, Any]]) -> list[Trial]:
     trials = []
     for row in plans:
         setting = {"C": row["budget"], "V": row["vc_dimension"], "delta": row["delta"], "c1": row["c1"]}
@@ -226,7 +173,7 @@ def _budget_trials(asked: Settings, seed: int, plans: list[dict[str, Any]]) -> l
     return trials
 
 
-def _capacity_trials(asked: Settings, plans: list[dict[str, Any]]) -> list[Trial]:
+def _capacity_trials(asked: StatementsSettings, plans: list[dict[str, Any]]) -> list[Trial]:
     queries = {(row["budget"], row["vc_dimension"], row["delta"], row["c1"]): row["queries"] for row in plans}
     trials = []
     for documents in asked.budgets:

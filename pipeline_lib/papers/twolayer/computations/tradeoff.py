@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import depth, risks
 from pipeline_lib.papers.twolayer.computations.gaps import LEVEL, ZERO_ONE, joint_level, mean_interval
+from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses, two_layer
@@ -37,94 +37,6 @@ POPULATION = "population"
 RESAMPLES = 2000
 # Half of a 95 % interval in standard errors, for means over many queries.
 NORMAL = 1.96
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The budgets, and how they are split.
-
-    Attributes
-    ----------
-    population : mapping
-        Overrides of the population's defaults.
-    loss : str
-        What rankers are trained with.
-    radius, data_radius : float
-        W of the class ||w|| <= W on the population, and on data sets, whose features are standardised and divided by
-        sqrt(d).
-    delta, c1 : float
-        Of the bound behind n*.
-    budgets : rising ints
-        C on the population.
-    data_budgets : rising ints
-        C on data sets.
-    documents : rising ints, the first 2
-        m; those that divide C are tried. On a data set every split of a budget draws from the same queries, those with
-        C/2 documents or more, because long lists are unlike short ones; it takes part with the budgets for which it
-        has C/2 of them.
-    repetitions, data_repetitions : int
-        On the population; on every fold of a data set.
-    risk_queries : int
-        Fresh queries that measure the true error, others in every repetition.
-    reference_queries : int
-        Queries on which the ranker is found to which training tends on the population; the error in excess of its is
-        reported.
-    variance_queries : int
-        Queries behind the depth of judging by variance, on the population.
-    slices : int
-        Jobs that share the repetitions.
-    """
-
-    population: Mapping[str, Any]
-    loss: str
-    radius: float
-    data_radius: float
-    delta: float
-    c1: float
-    budgets: tuple[int, ...]
-    data_budgets: tuple[int, ...]
-    documents: tuple[int, ...]
-    repetitions: int
-    data_repetitions: int
-    risk_queries: int
-    reference_queries: int
-    variance_queries: int
-    slices: int
-
-    def __post_init__(self) -> None:
-        where = "twolayer.tradeoff"
-        for name, least in (("repetitions", 4), ("data_repetitions", 4), ("risk_queries", 2), ("variance_queries", 2)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        for name in ("reference_queries", "slices"):
-            settings.whole(f"{where}.{name}", getattr(self, name), 1)
-        settings.wholes(f"{where}.documents", self.documents, 2)
-        for name in ("budgets", "data_budgets"):
-            settings.wholes(f"{where}.{name}", getattr(self, name), 6)
-        for name in ("radius", "data_radius", "c1"):
-            settings.positives(f"{where}.{name}", (getattr(self, name),))
-        for budget in (*self.budgets, *self.data_budgets):
-            tried = [m for _, m in self.splits(budget)]
-            if not self.reaches_both_ends(budget, tried):
-                raise ConfigurationError(
-                    f"{where}.documents: expected 2, {budget // 2} and a divisor between them for the budget "
-                    f"{budget}, found {tried}"
-                )
-        if not 0.0 < self.delta < 1.0:
-            raise ConfigurationError(f"{where}.delta: expected a probability in (0, 1), found {self.delta}")
-        pair_losses.get(self.loss).objective()
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: twolayer: tradeoff:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "twolayer.tradeoff")
-
-    def splits(self, budget: int) -> list[tuple[int, int]]:
-        """(n, m) with n m = C, from the shallowest to the deepest with two queries or more."""
-        return [(budget // m, m) for m in self.documents if budget % m == 0 and budget // m >= 2]
-
-    def reaches_both_ends(self, budget: int, documents: Sequence[int]) -> bool:
-        """Whether these m hold the two ends of a budget and something between."""
-        return len(documents) >= 3 and documents[0] == 2 and 2 * documents[-1] == budget
 
 
 @dataclass(frozen=True)
@@ -146,7 +58,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def measure(asked: Settings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
+def measure(asked: TradeoffSettings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
     """Measure the repetitions of one slice, ``part`` from 0: a row for every place, repetition and split."""
     rows = _on_population(asked, seed, part)
     for fold in folds:
@@ -154,7 +66,7 @@ def measure(asked: Settings, folds: Iterable[Fold], seed: int, part: int) -> lis
     return rows
 
 
-def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
+def _on_population(asked: TradeoffSettings, seed: int, part: int) -> list[dict[str, Any]]:
     population = Population(PopulationSettings.from_mapping(asked.population))
     loss, features = pair_losses.get(asked.loss), population.settings.features
     best = _reference(asked, population, seed)
@@ -173,12 +85,12 @@ def _on_population(asked: Settings, seed: int, part: int) -> list[dict[str, Any]
     return rows
 
 
-def _reference(asked: Settings, population: Population, seed: int) -> Floats:
+def _reference(asked: TradeoffSettings, population: Population, seed: int) -> Floats:
     rng = generator(seed, "twolayer-tradeoff", "best")
     return risks.best_ranker(population, pair_losses.get(asked.loss), asked.radius, asked.reference_queries, rng)
 
 
-def _depth_by_variance(asked: Settings, seed: int) -> Interval | None:
+def _depth_by_variance(asked: TradeoffSettings, seed: int) -> Interval | None:
     """The best number of documents per query on the population by the variance of gradients."""
     population = Population(PopulationSettings.from_mapping(asked.population))
     w, rng = _reference(asked, population, seed), generator(seed, "twolayer-tradeoff", "variance")
@@ -190,7 +102,7 @@ def _depth_by_variance(asked: Settings, seed: int) -> Interval | None:
     return Interval(found.estimate, found.estimate - half, found.estimate + half)
 
 
-def _on_data(asked: Settings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
+def _on_data(asked: TradeoffSettings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
     scaling = Standardisation.of(fold.train)
     train, test = (_scaled(scaling.apply(data)) for data in (fold.train, fold.test))
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
@@ -229,7 +141,7 @@ def _rows(
     ]
 
 
-def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
+def join(asked: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
     """Tables and evidence from the rows of all slices."""
     places: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     references: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))

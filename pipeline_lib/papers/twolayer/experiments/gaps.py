@@ -1,0 +1,150 @@
+"""The gap between expected and training risk over queries and documents, and Theorems 1, 2 and 3 for it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Names, Positive, Probability, Rising, Settings, Whole, at_least
+
+Loss = Literal["hinge", "logistic", "exponential"]
+SLICES = "slices/twolayer-gaps/{slice}"
+# A limit is fitted with three coefficients.
+FEWEST_ON_A_LINE = 3
+
+
+class GapsSettings(Settings):
+    """The grid of queries and documents, and how precisely gaps are measured on it."""
+
+    population: dict[str, Any] = Field(
+        {"features": 10, "label_shares": [0.5, 0.3, 0.2], "noise": 0.1, "query_noise": 1.0, "query_spread": 0.45},
+        description="overrides of the population's defaults (docs/population.md); queries differ much in what makes a "
+        "document relevant",
+    )
+    radius: Positive = Field(3.0, description="W of the class ||w|| <= W")
+    delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
+    c1: Positive = Field(1.0, description="of D(k) = c1 sqrt(V/k), with which the 0-1 bounds are compared")
+    losses: Annotated[tuple[Loss, ...], *Names.__metadata__] = Field(
+        ("hinge", "logistic", "exponential"), description="to train with; the 0-1 risk is that of the hinge's rankers"
+    )
+    queries: Annotated[Rising, at_least(2)] = Field((10, 40, 160), description="n of the grid")
+    documents: Annotated[Rising, at_least(2)] = Field((2, 4, 8, 16, 32), description="m of the grid")
+    more_queries: Rising = Field((320, 640, 1280, 2560), description="n at the smallest m, to see the limit of the gap")
+    more_documents: Rising = Field((64, 256, 1024, 2048), description="m at the smallest n, likewise")
+    repetitions: Whole = Field(40, ge=2, description="of the whole grid")
+    middle_documents: Whole = Field(4000, ge=2, description="fresh documents of all sampled queries: the middle risk")
+    risk_queries: Whole = Field(100000, ge=2, description="fresh queries behind every expected risk")
+    reference_queries: Whole = Field(20000, description="that give the best ranker, whose gap is subtracted from means")
+    draws: Whole = Field(200, ge=2, description="samples behind every estimate of D(k)")
+    slices: Whole = Field(4, description="jobs that share the repetitions")
+
+    @model_validator(mode="after")
+    def _lines_rise(self) -> Self:
+        for name in ("queries", "documents"):
+            grid, more = getattr(self, name), getattr(self, f"more_{name}")
+            if more[0] <= grid[-1]:
+                raise ValueError(
+                    f"more_{name}: expected numbers above {grid[-1]}, the last of {name}, found {list(more)}"
+                )
+            if len(grid) + len(more) < FEWEST_ON_A_LINE:
+                raise ValueError(
+                    f"more_{name}: expected three numbers together with {name}, to fit a limit and an exponent, "
+                    f"found {[*grid, *more]}"
+                )
+        return self
+
+    @property
+    def cells(self) -> list[tuple[int, int]]:
+        """(n, m) of all samples, the grid first."""
+        grid = [(n, m) for n in self.queries for m in self.documents]
+        return [
+            *grid,
+            *((n, self.documents[0]) for n in self.more_queries),
+            *((self.queries[0], m) for m in self.more_documents),
+        ]
+
+
+def _measure(job: Job) -> Outcome:
+    from pipeline_lib.papers.twolayer.computations import gaps
+
+    return Outcome([gaps.measure(job.settings, job.seed, int(job.cell["slice"]))])
+
+
+def _join(job: Job) -> Outcome:
+    from pipeline_lib.papers.twolayer.computations import gaps
+
+    found = gaps.join(job.settings, job.rows(SLICES), job.seed)
+    return Outcome([found.gaps, found.limits, found.older], found.evidence)
+
+
+def _measuring_seconds(settings: GapsSettings, cell: Cell) -> float:
+    documents = sum(settings.queries) * sum(settings.documents)
+    documents += sum(settings.more_queries) * settings.documents[0] + sum(settings.more_documents) * settings.queries[0]
+    return 1.4e-5 * settings.repetitions / settings.slices * documents
+
+
+def _joining_seconds(settings: GapsSettings, cell: Cell) -> float:
+    return 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents)
+
+
+SURROGATES = ("ranksvm", "ranknet", "rankboost")
+_WITH_INTERVALS = ("gap", "query_error", "document_error", "centred_gap")
+_TERMS = ("query_complexity", "query_concentration", "document_complexity", "document_concentration")
+
+EXPERIMENT = Experiment(
+    GapsSettings,
+    (
+        Step(
+            "gaps_slice",
+            _measure,
+            divided={"slice": lambda settings: range(settings.slices)},
+            tables={
+                SLICES: {
+                    "repetition": int,
+                    "loss": str,
+                    **dict.fromkeys(("queries", "documents"), int),
+                    **dict.fromkeys(("empirical", "middle", "expected", "expected_error"), float),
+                    **dict.fromkeys(("best_empirical", "best_expected"), float),
+                    "certified": bool,
+                }
+            },
+            surrogates=SURROGATES,
+            cost=Cost(2.0, start_mb=800.0),
+            seconds=_measuring_seconds,
+        ),
+        Step(
+            "gaps",
+            _join,
+            reads=[SLICES],
+            tables={
+                "tables/twolayer-gaps": {
+                    "loss": str,
+                    **dict.fromkeys(("queries", "documents", "repetitions"), int),
+                    **{f"{name}{end}": float for name in _WITH_INTERVALS for end in ("", "_low", "_high")},
+                    **{f"{name}_largest": float for name in _WITH_INTERVALS[:3]},
+                    **dict.fromkeys(("risk_error", *_TERMS), float),
+                    **dict.fromkeys(("bound", "query_bound", "document_bound", "largest_loss"), float),
+                    "certified": int,
+                },
+                "tables/twolayer-limits": {
+                    "loss": str,
+                    "growing": str,
+                    "fixed": int,
+                    **{f"{name}{end}": float for name in ("limit", "exponent") for end in ("", "_low", "_high")},
+                },
+                "tables/twolayer-older-bounds": {
+                    "loss": str,
+                    **dict.fromkeys(("queries", "documents"), int),
+                    **dict.fromkeys(("gap", "gap_low", "gap_high"), float),
+                    **dict.fromkeys(("document_level", "query_level", "two_layer", "two_layer_pooled"), float),
+                },
+            },
+            claims=("two-thm1", "two-thm2", "two-thm3", "two-both", "two-vs-old"),
+            surrogates=SURROGATES,
+            seconds=_joining_seconds,
+        ),
+    ),
+)

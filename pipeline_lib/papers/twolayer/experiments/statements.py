@@ -1,0 +1,69 @@
+"""Definition 3, equation 6 and the formula for a budget, each beside a plain computation of the same number."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Positive, Positives, Probability, Rising, Settings, Whole, at_least, no_fewer_than
+
+
+def _falling(values: tuple[float, ...]) -> tuple[float, ...]:
+    if list(values) != sorted(set(values), reverse=True):
+        raise ValueError(f"expected falling probabilities, found {list(values)}")
+    return values
+
+
+class StatementsSettings(Settings):
+    """Definition 3 and equation 6 beside plain computations; n* beside numerical minimisation."""
+
+    draws: Whole = Field(20000, ge=100, description="random signs of every Rademacher average")
+    radius: Positive = Field(3.0, description="W of the class ||w|| <= W")
+    matrices: Whole = Field(20, description="random loss matrices for every m of equation 6")
+    budgets: Annotated[Rising, at_least(2)] = Field((100, 1000, 10000, 100000), description="C, documents in all")
+    vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field((5, 20, 50, 200), description="V")
+    deltas: Annotated[tuple[Probability, ...], no_fewer_than(2, "to compare"), AfterValidator(_falling)] = Field(
+        (0.2, 0.05, 0.01), description="bounds hold with probability 1 - delta: from low to high confidence"
+    )
+    c1: Positives = Field((0.5, 1.0, 2.0), description="the constant the paper leaves open, in D(k) = c1 sqrt(V/k)")
+
+
+def _run(job: Job) -> Outcome:
+    from pipeline_lib.papers.twolayer.computations import statements
+
+    found = statements.run(job.settings, job.seed)
+    return Outcome([found.identities, found.plans], found.evidence)
+
+
+EXPERIMENT = Experiment(
+    StatementsSettings,
+    (
+        Step(
+            "statements",
+            _run,
+            tables={
+                "tables/twolayer-identities": {
+                    "statement": str,
+                    "case": str,
+                    "m": int,
+                    **dict.fromkeys(("two_layer", "two_layer_error", "ordinary", "ordinary_error"), float),
+                    "difference": float,
+                },
+                "tables/twolayer-plans": {
+                    **dict.fromkeys(("budget", "vc_dimension"), int),
+                    **dict.fromkeys(("delta", "c1", "queries", "documents_per_query", "queries_by_search"), float),
+                    "whole_queries": int,
+                    **dict.fromkeys(("bound", "whole_bound"), float),
+                    **dict.fromkeys(("informative_from", "informative_from_sauer"), int),
+                },
+            },
+            claims=("two-def3", "two-eq6", "two-budget", "two-capacity"),
+            surrogates=("ranksvm", "ranknet", "rankboost"),
+            cost=Cost(1.0, start_mb=500.0),
+            seconds=lambda settings, cell: 5e-5 * settings.draws,
+        ),
+    ),
+)

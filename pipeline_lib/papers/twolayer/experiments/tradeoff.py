@@ -1,0 +1,143 @@
+"""Deep against shallow judging: the error at a fixed budget of documents over all splits, beside n*."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import EVERY, Experiment, Job, Outcome, Step
+from pipeline_lib.papers.twolayer.experiments.gaps import SURROGATES, GapsSettings, Loss
+from pipeline_lib.settings import Positive, Probability, Rising, Settings, Whole, at_least
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.twolayer.computations.tradeoff import Fold
+
+SLICES = "slices/twolayer-tradeoff/{slice}"
+Budgets = Annotated[Rising, at_least(6)]
+
+
+class TradeoffSettings(Settings):
+    """Deep against shallow judging: C documents over n queries."""
+
+    population: dict[str, Any] = Field(
+        GapsSettings().population, description="overrides of the population's defaults, as for the gaps"
+    )
+    loss: Loss = Field("logistic", description="to train with")
+    radius: Positive = Field(3.0, description="W of the class ||w|| <= W on the population")
+    data_radius: Positive = Field(10.0, description="W on data sets, with standardised features divided by sqrt(d)")
+    delta: Probability = Field(0.05, description="of the bound behind n*")
+    c1: Positive = Field(1.0, description="of the bound behind n*")
+    budgets: Budgets = Field((120, 480, 1920), description="C on the population")
+    data_budgets: Budgets = Field(
+        (40, 60), description="C on data sets; those that have C/2 queries with C/2 documents or more take part"
+    )
+    documents: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120, 240, 480, 960), description="m, where it divides C"
+    )
+    repetitions: Whole = Field(250, ge=4, description="on the population")
+    data_repetitions: Whole = Field(40, ge=4, description="on every fold of a data set")
+    risk_queries: Whole = Field(
+        50000, ge=2, description="fresh queries in every repetition, that measure the true error on the population"
+    )
+    variance_queries: Whole = Field(
+        10000, ge=2, description="behind the best depth of judging by the variance of gradients"
+    )
+    reference_queries: Whole = Field(
+        20000, description="that give the ranker to which training tends, for the excess error"
+    )
+    slices: Whole = Field(3, description="jobs that share the repetitions")
+
+    @model_validator(mode="after")
+    def _budgets_are_split(self) -> Self:
+        for budget in (*self.budgets, *self.data_budgets):
+            tried = [m for _, m in self.splits(budget)]
+            if not self.reaches_both_ends(budget, tried):
+                raise ValueError(
+                    f"documents: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
+                    f"found {tried}"
+                )
+        return self
+
+    def splits(self, budget: int) -> list[tuple[int, int]]:
+        """(n, m) with n m = C, from the shallowest to the deepest with two queries or more."""
+        return [(budget // m, m) for m in self.documents if budget % m == 0 and budget // m >= 2]
+
+    def reaches_both_ends(self, budget: int, documents: Sequence[int]) -> bool:
+        """Whether these m hold the two ends of a budget and something between."""
+        return len(documents) >= 3 and documents[0] == 2 and 2 * documents[-1] == budget
+
+
+def _measure(job: Job) -> Outcome:
+    from pipeline_lib.papers.twolayer.computations import tradeoff
+
+    return Outcome([tradeoff.measure(job.settings, _folds(job), job.seed, int(job.cell["slice"]))])
+
+
+def _folds(job: Job) -> Iterator[Fold]:
+    """Every fold of every data set, read when its turn comes."""
+    from pipeline_lib.papers.twolayer.computations.tradeoff import Fold
+
+    for path in job.documents:
+        dataset = path.parent.name
+        for number in job.facts["folds"][dataset]:
+            yield Fold(dataset, number, *job.parts(dataset, number, ("train", "test")))
+
+
+def _join(job: Job) -> Outcome:
+    from pipeline_lib.papers.twolayer.computations import tradeoff
+
+    found = tradeoff.join(job.settings, job.rows(SLICES), job.seed)
+    return Outcome([found.tradeoff, found.best], found.evidence)
+
+
+_PLACE = {"dataset": str, "features": int, "budget": int}
+_ENDS = ("error_deepest", "error_shallowest")
+
+EXPERIMENT = Experiment(
+    TradeoffSettings,
+    (
+        Step(
+            "tradeoff_slice",
+            _measure,
+            divided={"slice": lambda settings: range(settings.slices)},
+            documents=EVERY,
+            with_folds=True,
+            facts=["folds"],
+            tables={
+                SLICES: {
+                    **_PLACE,
+                    **dict.fromkeys(("fold", "repetition", "queries", "documents"), int),
+                    **dict.fromkeys(("error", "reference_error"), float),
+                }
+            },
+            surrogates=SURROGATES,
+            cost=Cost(2.0, start_mb=800.0),
+            seconds=lambda settings, cell: 5e-5 * settings.repetitions / settings.slices * sum(settings.budgets),
+        ),
+        Step(
+            "tradeoff",
+            _join,
+            reads=[SLICES],
+            tables={
+                "tables/twolayer-tradeoff": {
+                    **_PLACE,
+                    **dict.fromkeys(("queries", "documents", "repetitions"), int),
+                    **dict.fromkeys(("bound", "error", "low", "high", "excess", "excess_low", "excess_high"), float),
+                },
+                "tables/twolayer-best-splits": {
+                    **_PLACE,
+                    **{f"{name}{end}": float for name in _ENDS for end in ("", "_low", "_high")},
+                    **dict.fromkeys(("error_inner", "best_queries", "best_queries_low", "best_queries_high"), float),
+                    "predicted_queries": float,
+                    **{f"variance_documents{end}": float for end in ("", "_low", "_high")},
+                },
+            },
+            claims=("two-tradeoff",),
+            surrogates=SURROGATES,
+            cost=Cost(2.0, start_mb=500.0),
+        ),
+    ),
+)
