@@ -40,6 +40,12 @@ def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
+def _ordered(values: tuple[int, int]) -> tuple[int, int]:
+    if values[0] > values[1]:
+        raise ValueError(f"expected a lowest and a highest number, found {list(values)}")
+    return values
+
+
 Whole = Annotated[int, Strict(), Field(ge=1)]
 """A whole number of at least 1; ``Field(ge=...)`` may ask for more."""
 NotNegative = Annotated[int, Strict(), Field(ge=0)]
@@ -50,10 +56,12 @@ Positive = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
 Probability = Annotated[float, Strict(), Field(gt=0, lt=1)]
 """A number between 0 and 1, both excluded."""
-Text = Annotated[str, Strict(), Field(min_length=1, pattern=r"\A[^\x00-\x1f\x7f]*\Z")]
+Text = Annotated[str, Strict(), Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """A text of one line."""
 Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
 """Whole numbers of at least 1, each larger than the one before."""
+Range = Annotated[tuple[Whole, Whole], AfterValidator(_ordered)]
+"""The lowest and the highest of some whole numbers of at least 1, both included."""
 Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(_different)]
 """Different numbers above 0."""
 Probabilities = Annotated[tuple[Probability, ...], Field(min_length=1), AfterValidator(_different)]

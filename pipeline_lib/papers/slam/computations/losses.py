@@ -14,9 +14,9 @@ import numpy as np
 
 from pipeline_lib import metrics, surrogates
 from pipeline_lib.claims.evidence import Evidence, Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
+from pipeline_lib.papers.slam.experiments.losses import LossesSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
@@ -48,53 +48,6 @@ KEPT = 32
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How hard to look.
-
-    Attributes
-    ----------
-    lists : int
-        Lists of scores and labels for every m, y_max and kind of weights; as many random as adversarial.
-    lengths : rising ints >= 2
-        The m of these lists.
-    largest_labels : rising ints >= 1
-        Their y_max.
-    descent_rounds : int
-        Rounds of descent on the slack from the lists with least of it.
-    programmes : int
-        Linear programmes for every kind of weights.
-    directions : int
-        Random linear scores of every data set.
-    table_lengths : rising ints >= 2
-        The m of the table of section 6.1.
-    restarts : int
-        Restarts of the search for suprema.
-    """
-
-    lists: int
-    lengths: tuple[int, ...]
-    largest_labels: tuple[int, ...]
-    descent_rounds: int
-    programmes: int
-    directions: int
-    table_lengths: tuple[int, ...]
-    restarts: int
-
-    def __post_init__(self) -> None:
-        for name, least in (("lists", 2), ("descent_rounds", 0), ("programmes", 1), ("directions", 1), ("restarts", 1)):
-            settings.whole(f"slam.losses.{name}", getattr(self, name), least)
-        for name, least in (("lengths", 2), ("largest_labels", 1), ("table_lengths", 2)):
-            settings.wholes(f"slam.losses.{name}", getattr(self, name), least)
-        if len(self.table_lengths) < 3:
-            raise ConfigurationError("slam.losses.table_lengths: expected three lengths or more, for an exponent")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: slam: losses:`` of the configuration; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "slam.losses")
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the four tables, and the evidence."""
 
@@ -105,7 +58,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Results:
+def run(asked: LossesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
     """Compute everything; ``datasets`` are further inputs of the gradient bound."""
     checks = _Checks()
     for y_max in asked.largest_labels:
@@ -221,7 +174,9 @@ def _evaluated(kind: str, scores: Floats, y: Labels) -> tuple[Floats, Floats]:
     return values, gradient.reshape(scores.shape)
 
 
-def _check_lists(checks: _Checks, asked: Settings, kind: str, m: int, y_max: int, rng: np.random.Generator) -> None:
+def _check_lists(
+    checks: _Checks, asked: LossesSettings, kind: str, m: int, y_max: int, rng: np.random.Generator
+) -> None:
     setting: dict[str, str | int] = {"kind": kind, "m": m, "y_max": y_max}
     scores, y = score_lists.mixed_lists(asked.lists, m, y_max, rng)
     _check_bound(checks, asked, setting, scores, y, rng)
@@ -237,7 +192,12 @@ def _check_lists(checks: _Checks, asked: Settings, kind: str, m: int, y_max: int
 
 
 def _check_bound(
-    checks: _Checks, asked: Settings, setting: dict[str, str | int], scores: Floats, y: Labels, rng: np.random.Generator
+    checks: _Checks,
+    asked: LossesSettings,
+    setting: dict[str, str | int],
+    scores: Floats,
+    y: Labels,
+    rng: np.random.Generator,
 ) -> None:
     kind = str(setting["kind"])
     claim = {"map": "slam-thm2", "ndcg": "slam-thm3"}.get(kind, "slam-cor7-weights")
@@ -256,7 +216,7 @@ def _check_bound(
 
 
 def _descended(
-    asked: Settings,
+    asked: LossesSettings,
     kind: str,
     scores: Floats,
     y: Labels,
@@ -308,7 +268,7 @@ def _add_norms(checks: _Checks, setting: dict[str, str | int], norms: Floats, li
         checks.add("slam-grad-l1", {**setting, "list": name}, **values)
 
 
-def _check_data(checks: _Checks, asked: Settings, name: str, data: RankingData, rng: np.random.Generator) -> None:
+def _check_data(checks: _Checks, asked: LossesSettings, name: str, data: RankingData, rng: np.random.Generator) -> None:
     y, offsets = data.y.astype(np.int32), data.offsets
     starts = offsets[:-1]
     directions = data.X64 @ rng.normal(size=(data.n_features, asked.directions))
@@ -325,7 +285,7 @@ def _check_data(checks: _Checks, asked: Settings, name: str, data: RankingData, 
         _add_norms(checks, {"kind": kind, "inputs": name}, norms, limits)
 
 
-def _programmes(asked: Settings, kind: str, rng: np.random.Generator) -> float:
+def _programmes(asked: LossesSettings, kind: str, rng: np.random.Generator) -> float:
     """The largest difference of (3) and (5) over small lists, relative to the larger of 1 and the value."""
     largest = 0.0
     for number in range(asked.programmes):
@@ -383,7 +343,7 @@ def largest_staircase_gap(m: int, hair: float = 1e-9) -> float:
 
 
 def table_of_constants(
-    asked: Settings, seed: int
+    asked: LossesSettings, seed: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Trial, ...]]:
     """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
     y_max = max(asked.largest_labels)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib import metrics
 from pipeline_lib.claims.evidence import Evidence, Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import perceptron, rounds
+from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -43,73 +43,6 @@ LARGEST_LABEL, CUTOFF = 2, 10
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How long the streams are and what is tried on them.
-
-    Attributes
-    ----------
-    rounds : int >= 200
-        T of every stream but the adversary's.
-    adversarial_rounds : int >= 100
-        T of the adversary's.
-    queries : int >= 2
-        Different queries in a stream from a population.
-    documents : (low, high)
-        Their lengths.
-    features : int >= 1
-        Of the populations.
-    margin : float > 0
-        Gap between neighbouring grades of the separable population along its utility.
-    repetitions : int >= 1
-        Orders of every stream.
-    measures : names
-        Of ranking losses: ndcg, map, ndcg@K.
-    etas : positive floats
-        Steps that are compared with eta = 1.
-    checkpoints : int >= 2
-        Values of T, on a log grid from 100, at which the right side of Theorem 5 is minimised.
-    v_max_lengths : rising ints >= 3
-        The m of the table of v_max.
-    """
-
-    rounds: int
-    adversarial_rounds: int
-    queries: int
-    documents: tuple[int, int]
-    features: int
-    margin: float
-    repetitions: int
-    measures: tuple[str, ...]
-    etas: tuple[float, ...]
-    checkpoints: int
-    v_max_lengths: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        where = "slam.perceptron"
-        least = {"rounds": 200, "adversarial_rounds": 100, "queries": 2, "features": 1}
-        for name, least_value in (least | {"repetitions": 1, "checkpoints": 2}).items():
-            settings.whole(f"{where}.{name}", getattr(self, name), least_value)
-        settings.wholes(f"{where}.v_max_lengths", self.v_max_lengths, 3)
-        settings.positives(f"{where}.etas", self.etas)
-        if "ndcg" not in self.measures:
-            raise ConfigurationError(f"{where}.measures: expected ndcg among them, found {list(self.measures)}")
-        if not any(measure.startswith("ndcg@") for measure in self.measures):
-            raise ConfigurationError(f"{where}.measures: expected ndcg@K among them, found {list(self.measures)}")
-        self.population(0.0, self.margin)
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: slam: perceptron:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "slam.perceptron")
-
-    def population(self, noise: float, margin: float) -> PopulationSettings:
-        """The population of a stream."""
-        return PopulationSettings(
-            features=self.features, documents=self.documents, noise=noise, query_noise=noise, margin=margin
-        )
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the three tables, and the evidence."""
 
@@ -127,7 +60,14 @@ class _Stream:
     order: NDArray[np.int64]
 
 
-def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Results:
+def _population(asked: PerceptronSettings, noise: float, margin: float) -> PopulationSettings:
+    """The population of a stream."""
+    return PopulationSettings(
+        features=asked.features, documents=asked.documents, noise=noise, query_noise=noise, margin=margin
+    )
+
+
+def run(asked: PerceptronSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
     """Run the perceptron over every stream; ``datasets`` give further streams."""
     runs: list[dict[str, Any]] = []
     etas: list[dict[str, Any]] = []
@@ -228,12 +168,14 @@ def _quality(scores: NDArray[np.float64], data: RankingData, measure: str) -> ND
     return metrics.ndcg(scores, data.y, data.offsets, int(k) if k else None, no_relevant=1.0)
 
 
-def _streams(asked: Settings, datasets: Mapping[str, RankingData], measure: str, seed: int) -> Iterator[_Stream]:
+def _streams(
+    asked: PerceptronSettings, datasets: Mapping[str, RankingData], measure: str, seed: int
+) -> Iterator[_Stream]:
     # The same data and orders for every measure, but for the adversary's, who looks at the measure's losses.
     noise = PopulationSettings().noise
     pools = {
-        NOISY: Population(asked.population(noise, 0.0)),
-        SEPARABLE: Population(asked.population(0.0, asked.margin)),
+        NOISY: Population(_population(asked, noise, 0.0)),
+        SEPARABLE: Population(_population(asked, 0.0, asked.margin)),
     }
     for repetition in range(asked.repetitions):
         for name, population in pools.items():

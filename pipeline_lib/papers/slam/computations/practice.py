@@ -7,8 +7,9 @@ a kernel with those without. The first two are one family of tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -59,6 +60,18 @@ class Results:
 
     rows: list[dict[str, Any]]
     evidence: list[Evidence]
+
+
+def per_query(evaluations: Iterable[Path]) -> dict[str, dict[str, Floats]]:
+    """The values of :data:`MEASURE` by data set and model, in the order of folds and queries."""
+    import polars as pl
+
+    values: dict[str, dict[str, Floats]] = {}
+    for path in evaluations:
+        table = pl.read_parquet(path).sort("fold", "query")
+        if MEASURE in table.columns:
+            values.setdefault(table["dataset"][0], {})[table["model"][0]] = table[MEASURE].to_numpy()
+    return values
 
 
 def run(

@@ -24,6 +24,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm
+from pipeline_lib.papers.slam.experiments.risk import RiskSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -37,54 +38,7 @@ REGULARISATIONS = ("theorem", "none")
 TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The grid.
-
-    Attributes
-    ----------
-    sizes : rising ints >= 2
-        n, queries in a training sample.
-    radii : positive floats
-        B.
-    repetitions : int >= 2
-        Training samples of every n.
-    parts : int >= 1
-        Jobs that share the repetitions of one surrogate.
-    truth : int >= 100
-        Queries of the sample that stands for the population.
-    documents : (low, high)
-        Lengths of lists.
-    features : int >= 1
-    """
-
-    sizes: tuple[int, ...]
-    radii: tuple[float, ...]
-    repetitions: int
-    parts: int
-    truth: int
-    documents: tuple[int, int]
-    features: int
-
-    def __post_init__(self) -> None:
-        least = {"repetitions": 2, "parts": 1, "truth": 100, "features": 1}
-        for name, value in least.items():
-            settings.whole(f"slam.risk.{name}", getattr(self, name), value)
-        settings.wholes("slam.risk.sizes", self.sizes, 2)
-        settings.positives("slam.risk.radii", self.radii)
-        self.population()
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: slam: risk:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "slam.risk")
-
-    def population(self) -> PopulationSettings:
-        """Where samples come from."""
-        return PopulationSettings(features=self.features, documents=self.documents)
-
-
-def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[str, Any]]:
+def measure(asked: RiskSettings, surrogate: str, part: int, seed: int) -> list[dict[str, Any]]:
     """The excess risks of one surrogate for the repetitions of one part: those that leave ``part`` by ``parts``.
 
     Returns
@@ -101,7 +55,7 @@ def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[
     """
     if not 0 <= part < asked.parts:
         raise DataError(f"part: expected 0 to {asked.parts - 1}, found {part}")
-    population = Population(asked.population())
+    population = Population(PopulationSettings(features=asked.features, documents=asked.documents))
     loss = surrogates.create(surrogate)
     labels = population.settings.y_max
     m = max(asked.documents)

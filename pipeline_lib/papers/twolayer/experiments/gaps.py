@@ -12,6 +12,8 @@ from pipeline_lib.settings import Names, Positive, Probability, Rising, Settings
 
 Loss = Literal["hinge", "logistic", "exponential"]
 SLICES = "slices/twolayer-gaps/{slice}"
+# Queries that differ much in what makes a document relevant.
+POPULATION = {"features": 10, "label_shares": [0.5, 0.3, 0.2], "noise": 0.1, "query_noise": 1.0, "query_spread": 0.45}
 # A limit is fitted with three coefficients.
 FEWEST_ON_A_LINE = 3
 
@@ -20,7 +22,7 @@ class GapsSettings(Settings):
     """The grid of queries and documents, and how precisely gaps are measured on it."""
 
     population: dict[str, Any] = Field(
-        {"features": 10, "label_shares": [0.5, 0.3, 0.2], "noise": 0.1, "query_noise": 1.0, "query_spread": 0.45},
+        POPULATION,
         description="overrides of the population's defaults (docs/population.md); queries differ much in what makes a "
         "document relevant",
     )

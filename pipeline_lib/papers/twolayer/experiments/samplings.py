@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
-from pipeline_lib.papers.twolayer.experiments.gaps import SURROGATES, GapsSettings, Loss
+from pipeline_lib.papers.twolayer.experiments.gaps import POPULATION, SURROGATES, Loss
 from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least
 
 
@@ -16,7 +16,7 @@ class SamplingsSettings(Settings):
     """What different lengths, and documents that share a query, change against (n, m)-sampling."""
 
     population: dict[str, Any] = Field(
-        GapsSettings().population, description="overrides of the population's defaults, as for the gaps"
+        POPULATION, description="overrides of the population's defaults, as for the gaps"
     )
     radius: Positive = Field(3.0, description="W of the class ||w|| <= W")
     loss: Loss = Field("logistic", description="to train with")

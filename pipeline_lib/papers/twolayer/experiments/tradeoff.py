@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import EVERY, Experiment, Job, Outcome, Step
-from pipeline_lib.papers.twolayer.experiments.gaps import SURROGATES, GapsSettings, Loss
+from pipeline_lib.papers.twolayer.experiments.gaps import POPULATION, SURROGATES, Loss
 from pipeline_lib.settings import Positive, Probability, Rising, Settings, Whole, at_least
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class TradeoffSettings(Settings):
     """Deep against shallow judging: C documents over n queries."""
 
     population: dict[str, Any] = Field(
-        GapsSettings().population, description="overrides of the population's defaults, as for the gaps"
+        POPULATION, description="overrides of the population's defaults, as for the gaps"
     )
     loss: Loss = Field("logistic", description="to train with")
     radius: Positive = Field(3.0, description="W of the class ||w|| <= W on the population")

@@ -1,0 +1,71 @@
+"""Bounds, convexity, weights and constants of SLAM's losses, on random and adversarial lists and on data sets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import EVERY, Experiment, Job, Outcome, Step
+from pipeline_lib.settings import NotNegative, Rising, Settings, Whole, at_least, no_fewer_than
+
+
+class LossesSettings(Settings):
+    """Bounds, convexity, gradient and weights of SLAM's losses, and the constants of section 6.1."""
+
+    lists: Whole = Field(1000, ge=2, description="of scores and labels for every m, y_max and kind of weights")
+    lengths: Annotated[Rising, at_least(2)] = Field((2, 3, 5, 10, 30, 100, 300), description="their m")
+    largest_labels: Rising = Field((1, 4), description="their y_max; the last one is that of the table of constants")
+    descent_rounds: NotNegative = Field(
+        60, description="of descent on the slack of a bound, from the lists with the least of it"
+    )
+    programmes: Whole = Field(30, description="linear programmes (eq. 3) for every kind of weights")
+    directions: Whole = Field(4, description="random linear scores of every data set, for the gradient bound")
+    table_lengths: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
+        (5, 10, 20, 50, 100, 200, 500), description="the m of the table of section 6.1"
+    )
+    restarts: Whole = Field(4, description="of the search for each of its suprema")
+
+
+def _run(job: Job) -> Outcome:
+    from pipeline_lib.papers.slam.computations import losses
+
+    found = losses.run(job.settings, job.datasets(), job.seed)
+    return Outcome([found.checks, found.constants, found.growth, found.example], found.evidence)
+
+
+EXPERIMENT = Experiment(
+    LossesSettings,
+    (
+        Step(
+            "losses",
+            _run,
+            documents=EVERY,
+            tables={
+                "tables/slam-losses": {
+                    "claim": str,
+                    "kind": str,
+                    **dict.fromkeys(("m", "y_max", "d"), int),
+                    **dict.fromkeys(("inputs", "list", "statistic"), str),
+                    "value": float,
+                },
+                "tables/slam-constants": {
+                    "surrogate": str,
+                    **dict.fromkeys(("m", "y_max"), int),
+                    **dict.fromkeys(("exact", "searched"), float),
+                    "published": str,
+                },
+                "tables/slam-growth": {"surrogate": str, "exponent": float, "searched_exponent": float},
+                "tables/slam-weights": {"position": int, "label": int, "kind": str, "weight": float},
+            },
+            claims=(
+                *("slam-eq3-eq5", "slam-lemma1", "slam-thm2", "slam-thm2-tight", "slam-thm3", "slam-cor7-weights"),
+                *("slam-weight-sums", "slam-grad-l1", "slam-cor9-table", "slam-thm10"),
+            ),
+            surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
+            cost=Cost(6.0, start_mb=800.0),
+            seconds=lambda settings, cell: 10e-3 * settings.lists,
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""The perceptron's cumulative loss and its bounds, over streams from populations, an adversary and data sets."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import EVERY, Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Names, Positive, Positives, Range, Rising, Settings, Text, Whole, at_least
+
+
+def _both_kinds(measures: tuple[str, ...]) -> tuple[str, ...]:
+    for wanted, there in (("ndcg", "ndcg" in measures), ("ndcg@K", any(one.startswith("ndcg@") for one in measures))):
+        if not there:
+            raise ValueError(f"expected {wanted} among them, found {list(measures)}")
+    return measures
+
+
+RankingLoss = Annotated[Text, Field(pattern=r"^(ndcg|map|ndcg@[1-9][0-9]*)$")]
+RankingLosses = Annotated[tuple[RankingLoss, ...], *Names.__metadata__, AfterValidator(_both_kinds)]
+
+
+class PerceptronSettings(Settings):
+    """The perceptron's cumulative loss and its bounds, over streams from populations, an adversary and data sets."""
+
+    rounds: Whole = Field(20000, ge=200, description="T of a stream")
+    adversarial_rounds: Whole = Field(
+        200, ge=100, description="T where an adversary shows the query that is ranked worst"
+    )
+    queries: Whole = Field(200, ge=2, description="different queries of a stream from a population")
+    documents: Range = Field((5, 15), description="in each of them, at least and at most")
+    features: Whole = Field(10, description="of the populations")
+    margin: Positive = Field(0.02, description="gap between neighbouring grades of the separable population")
+    repetitions: Whole = Field(2, description="orders of every stream")
+    measures: RankingLosses = Field(
+        ("ndcg", "map", "ndcg@10"), description="the ranking losses; ndcg and one ndcg@K are needed"
+    )
+    etas: Positives = Field(
+        (1e-3, 0.1, 10.0), description="steps compared with eta = 1, in addition to that of Theorem 5"
+    )
+    checkpoints: Whole = Field(5, ge=2, description="values of T at which the best comparator is sought")
+    v_max_lengths: Annotated[Rising, at_least(3)] = Field(
+        (3, 10, 30, 100, 300, 1000), description="the m of the table of v_max"
+    )
+
+
+def _run(job: Job) -> Outcome:
+    from pipeline_lib.papers.slam.computations import perceptron
+
+    found = perceptron.run(job.settings, job.datasets(), job.seed)
+    return Outcome([found.runs, found.etas, found.v_max], found.evidence)
+
+
+_AXES = {"stream": str, "measure": str, "repetition": int, "eta": str, "active": str}
+
+EXPERIMENT = Experiment(
+    PerceptronSettings,
+    (
+        Step(
+            "perceptron",
+            _run,
+            documents=EVERY,
+            tables={
+                "tables/slam-perceptron": {
+                    **_AXES,
+                    "T": int,
+                    "cumulative_loss": float,
+                    "mistakes": int,
+                    **dict.fromkeys(("largest_ratio", "comparator_loss", "constant", "bound", "gap"), float),
+                    "certified": bool,
+                    **dict.fromkeys(("gamma", "margin_bound"), float),
+                },
+                "tables/slam-eta": {
+                    **_AXES,
+                    "step": float,
+                    **dict.fromkeys(("rounds", "mistakes", "mistakes_at_eta_one", "rounds_that_differ"), int),
+                    "cumulative_loss": float,
+                },
+                "tables/slam-vmax": {
+                    "m": int,
+                    **dict.fromkeys(("v_max_map", "half_m", "v_max_ndcg", "v_max_ndcg_limit"), float),
+                    "v_max_ndcg_at_k": float,
+                },
+            },
+            claims=("slam-prop4", "slam-thm5", "slam-cor7", "slam-eta-free", "slam-vmax", "slam-cor6"),
+            surrogates=("slam-ndcg", "slam-map", "slam-ndcg@k"),
+            cost=Cost(6.0, start_mb=800.0),
+            seconds=lambda settings, cell: 2e-4 * settings.rounds * settings.repetitions,
+        ),
+    ),
+)

@@ -1,0 +1,48 @@
+"""SLAM's learners and all others, and perceptrons with and without a kernel, on every data set."""
+
+from __future__ import annotations
+
+from pipeline_lib.experiment import ALL_MODELS, Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Settings
+
+
+class PracticeSettings(Settings):
+    """SLAM's learners compared with all others of the study; there is nothing to set."""
+
+
+def _run(job: Job) -> Outcome:
+    import json
+
+    from pipeline_lib.papers.slam.computations import practice
+
+    [models] = job.files
+    chosen = [practice.Model.from_entry(entry) for entry in json.loads(models.read_text(encoding="utf-8"))]
+    statistics = job.facts["statistics"]
+    values = practice.per_query(job.evaluations)
+    found = practice.run(chosen, values, statistics["level"], statistics["resamples"], job.seed)
+    return Outcome([found.rows], found.evidence)
+
+
+EXPERIMENT = Experiment(
+    PracticeSettings,
+    (
+        Step(
+            "practice",
+            _run,
+            evaluations=ALL_MODELS,
+            files=["results/models.json"],
+            facts=["statistics"],
+            tables={
+                "tables/slam-practice": {
+                    **dict.fromkeys(("dataset", "question", "model", "title"), str),
+                    "value": float,
+                    **dict.fromkeys(("other", "other_title"), str),
+                    **dict.fromkeys(("other_value", "difference", "low", "high"), float),
+                    "n_queries": int,
+                    "p_holm": float,
+                }
+            },
+            claims=("slam-practice", "slam-kernel"),
+        ),
+    ),
+)

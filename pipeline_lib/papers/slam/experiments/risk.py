@@ -1,0 +1,87 @@
+"""Excess risk of regularised risk minimisation and Theorem 8: how it falls with the number of queries."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Positives, Range, Rising, Settings, Whole, at_least
+
+SURROGATES = ("slam-ndcg", "slam-map", "listnet")
+PARTS = "slices/slam-risk/{surrogate}-{part}"
+
+
+class RiskSettings(Settings):
+    """Excess risk of regularised risk minimisation, and Theorem 8."""
+
+    sizes: Annotated[Rising, at_least(2)] = Field((30, 100, 300, 1000), description="n, queries in a training sample")
+    radii: Positives = Field((10.0,), description="B, the ball in which the best ranker is sought")
+    repetitions: Whole = Field(20, ge=2, description="training samples of every size")
+    parts: Whole = Field(1, description="jobs that share the repetitions of one surrogate")
+    truth: Whole = Field(5000, ge=100, description="queries of the sample that stands for the population")
+    documents: Range = Field((5, 15), description="in every query, at least and at most")
+    features: Whole = Field(10, description="of the population")
+
+
+def _measure(job: Job) -> Outcome:
+    from pipeline_lib.papers.slam.computations import risk
+
+    return Outcome([risk.measure(job.settings, job.cell["surrogate"], int(job.cell["part"]), job.seed)])
+
+
+def _join(job: Job) -> Outcome:
+    from pipeline_lib.papers.slam.computations import risk
+
+    found = risk.summarise(job.rows(PARTS), job.facts["statistics"]["level"])
+    return Outcome([found.means, found.exponents], found.evidence)
+
+
+def _seconds(settings: RiskSettings, cell: Cell) -> float:
+    trained_on = sum(settings.sizes) * len(settings.radii) * settings.repetitions
+    return 2e-4 * trained_on / settings.parts
+
+
+_AXES = {"surrogate": str, "radius": float, "regularisation": str}
+
+EXPERIMENT = Experiment(
+    RiskSettings,
+    (
+        Step(
+            "risk",
+            _measure,
+            divided={"surrogate": lambda settings: SURROGATES, "part": lambda settings: range(settings.parts)},
+            tables={
+                PARTS: {
+                    **_AXES,
+                    **dict.fromkeys(("n", "repetition"), int),
+                    **dict.fromkeys(("l2", "lipschitz", "excess", "truth_error", "best", "best_gap", "norm"), float),
+                    "relative_gap": float,
+                    "certified": bool,
+                    "bound": float,
+                }
+            },
+            surrogates=SURROGATES,
+            cost=Cost(3.0, start_mb=800.0),
+            seconds=_seconds,
+        ),
+        Step(
+            "rates",
+            _join,
+            reads=[PARTS],
+            facts=["statistics"],
+            tables={
+                "tables/slam-risk": {
+                    **_AXES,
+                    "n": int,
+                    **dict.fromkeys(("excess_risk", "low", "high", "truth_error", "bound", "l2", "norm"), float),
+                    "certified": bool,
+                },
+                "tables/slam-rates": {**_AXES, **dict.fromkeys(("exponent", "low", "high"), float)},
+            },
+            claims=("slam-thm8",),
+        ),
+    ),
+)
