@@ -91,6 +91,17 @@ def at_least(least: int) -> AfterValidator:
     return AfterValidator(check)
 
 
+def at_most(most: int) -> AfterValidator:
+    """The additional demand that no number of a list is above ``most``."""
+
+    def check(values: tuple[int, ...]) -> tuple[int, ...]:
+        if any(value > most for value in values):
+            raise ValueError(f"expected numbers of at most {most}, found {list(values)}")
+        return values
+
+    return AfterValidator(check)
+
+
 def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
     """The additional demand that a list holds ``fewest`` values, because of the ``purpose``."""
 
@@ -138,23 +149,45 @@ def problems(kind: type[Settings], error: ValidationError, where: str = "") -> I
     ...     Games.model_validate({"rounds": 0})
     ... except ValidationError as error:
     ...     print(*problems(Games, error, "topk.regret"))
-    topk.regret.rounds: expected a value greater than or equal to 1, found 0
+    topk.regret.rounds: expected a number >= 1, found 0
     """
     for one in error.errors(include_url=False):
-        loc = one["loc"]
+        loc, found = one["loc"], one["input"]
         if one["type"] == "extra_forbidden":
             owner = _model_at(kind, loc[:-1])
             yield f"{_place(where, loc[:-1])}unknown key {str(loc[-1])!r}; {hint(str(loc[-1]), _keys(owner))}"
         elif one["type"] == "missing":
-            given = ", ".join(map(str, one["input"])) if isinstance(one["input"], Mapping) else repr(one["input"])
+            given = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)
             yield f"{_place(where, loc[:-1])}expected the key {str(loc[-1])!r}, found {given or 'nothing'}"
         elif one["type"] == "value_error":
             yield f"{_place(where, loc)}{one['ctx']['error']}"
-        else:
-            wanted = one["msg"].replace("Input should", "expected a value that should", 1)
-            wanted = wanted.replace("expected a value that should be a valid", "expected a", 1)
-            wanted = wanted.replace("expected a value that should be", "expected a value", 1)
-            yield f"{_place(where, loc)}{wanted}, found {one['input']!r}{_number_hint(one['input'])}"
+        elif one["type"] != "too_short" or not found:
+            # A list whose values are wrong is also reported as too short.
+            wanted = EXPECTED.get(one["type"], one["msg"]).format(**one.get("ctx", {}))
+            yield f"{_place(where, loc)}{wanted}, found {found!r}{_number_hint(found)}"
+
+
+EXPECTED = {
+    "bool_type": "expected true or false",
+    "dict_type": "expected a mapping",
+    "finite_number": "expected a finite number",
+    "float_type": "expected a number",
+    "greater_than": "expected a number > {gt}",
+    "greater_than_equal": "expected a number >= {ge}",
+    "int_from_float": "expected a whole number",
+    "int_type": "expected a whole number",
+    "less_than": "expected a number < {lt}",
+    "less_than_equal": "expected a number <= {le}",
+    "literal_error": "expected {expected}",
+    "model_type": "expected a mapping",
+    "string_pattern_mismatch": "expected text that matches {pattern}",
+    "string_too_short": "expected text",
+    "string_type": "expected text",
+    "too_long": "expected at most {max_length} values",
+    "too_short": "expected at least {min_length} values",
+    "tuple_type": "expected a list",
+}
+"""What was expected, by pydantic's kinds of error; for other kinds pydantic's own words are shown."""
 
 
 def _keys(kind: type[BaseModel] | None) -> list[str]:

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import top_k_feedback
+from pipeline_lib.papers.topk.experiments.adversary import AdversarySettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import FoldSummary, fit_exponent, over_folds
@@ -53,38 +53,6 @@ FULL_INFORMATION = "all labels"
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The length of the game.
-
-    Attributes
-    ----------
-    rounds : at least three rising ints >= 100
-        The T to which exponents are fitted.
-    seeds : int >= 2
-        Games for every learner, adversary and T.
-    radius : number > 0
-        U of the learners that have one.
-    """
-
-    rounds: tuple[int, ...]
-    seeds: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        where = "topk.adversary"
-        settings.wholes(f"{where}.rounds", self.rounds, 100)
-        settings.whole(f"{where}.seeds", self.seeds, 2)
-        settings.positives(f"{where}.radius", (self.radius,))
-        if len(self.rounds) < 3:
-            raise ConfigurationError(f"{where}.rounds: expected three numbers or more, for an exponent")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: topk: adversary:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "topk.adversary")
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the two tables, and the evidence."""
 
@@ -93,7 +61,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, seed: int) -> Results:
+def run(asked: AdversarySettings, seed: int) -> Results:
     """Recompute Table 1 and play the game."""
     cells, cell_evidence = table_1()
     game: list[dict[str, Any]] = []
@@ -165,7 +133,7 @@ def linear_limit() -> float:
     return float(np.sum((a - b) ** 2) / 4.0)
 
 
-def _average_regret(asked: Settings, seed: int, learner: str, number: int, T: int) -> float:
+def _average_regret(asked: AdversarySettings, seed: int, learner: str, number: int, T: int) -> float:
     total = 0.0
     for adversary, p in ADVERSARIES.items():
         goal = p @ gains()
@@ -180,7 +148,7 @@ def _average_regret(asked: Settings, seed: int, learner: str, number: int, T: in
 
 
 def _by_gradients(
-    asked: Settings, learner: str, order: NDArray[np.int64], goal: Floats, axes: tuple[Axis, ...]
+    asked: AdversarySettings, learner: str, order: NDArray[np.int64], goal: Floats, axes: tuple[Axis, ...]
 ) -> float:
     n, T = len(LABELS), len(order)
     data = RankingData.from_arrays(np.tile(np.eye(3), (n, 1)), LABELS.ravel(), np.repeat(np.arange(n), 3))

@@ -7,7 +7,6 @@ surrogate, all by enumeration of everything that may be shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +15,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Evidence, Label, Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
+from pipeline_lib.papers.topk.experiments.exactness import ExactnessSettings
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
@@ -34,64 +33,6 @@ WIDTH = 0.5  # of SmoothDCG: at 0.01 its softmax is 0 or 1, and nothing is left 
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How much to enumerate.
-
-    Attributes
-    ----------
-    lengths : rising ints >= 3, at most 6
-        The m of the enumerations.
-    shown : rising ints >= 1, at most 3
-        The k of the enumerations.
-    gammas : numbers > 0, below 1
-        How often the order is random.
-    repetitions : int >= 1
-        Score and label vectors for every case.
-    y_max : int >= 2
-        Their largest label.
-    run_rounds : int >= 100
-        T of the run along which second moments are taken.
-    run_points : int >= 1
-        Rounds of that run at which they are.
-    run_queries : int >= 1
-        Queries of that run, all of which are looked at in each of these rounds.
-    radius : number > 0
-        U of that run.
-    matrices : int >= 1
-        Matrices for every p of Lemma 4.
-    """
-
-    lengths: tuple[int, ...]
-    shown: tuple[int, ...]
-    gammas: tuple[float, ...]
-    repetitions: int
-    y_max: int
-    run_rounds: int
-    run_points: int
-    run_queries: int
-    radius: float
-    matrices: int
-
-    def __post_init__(self) -> None:
-        where = "topk.exactness"
-        settings.wholes(f"{where}.lengths", self.lengths, 3)
-        settings.wholes(f"{where}.shown", self.shown, 1)
-        settings.positives(f"{where}.gammas", self.gammas)
-        for name, least in (("repetitions", 1), ("y_max", 2), ("run_rounds", 100), ("run_points", 1)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        for name in ("run_queries", "matrices"):
-            settings.whole(f"{where}.{name}", getattr(self, name), 1)
-        settings.positives(f"{where}.radius", (self.radius,))
-        if self.lengths[-1] > BIGGEST_LIST or self.shown[-1] > 3 or max(self.gammas) >= 1.0:
-            raise ConfigurationError(f"{where}: expected lengths <= {BIGGEST_LIST}, shown <= 3 and gammas below 1")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: topk: exactness:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "topk.exactness")
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the three tables, and the evidence."""
 
@@ -101,7 +42,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, seed: int) -> Results:
+def run(asked: ExactnessSettings, seed: int) -> Results:
     """Compute everything."""
     biases: list[dict[str, Any]] = []
     moments: list[dict[str, Any]] = []
@@ -124,7 +65,7 @@ def with_estimator() -> list[Surrogate]:
     return [surrogates.create(name, **options.get(name, {})) for name in top_k_feedback.ORDERS]
 
 
-def _lists(asked: Settings, seed: int, *axes: str | int) -> list[tuple[Floats, NDArray[np.int64]]]:
+def _lists(asked: ExactnessSettings, seed: int, *axes: str | int) -> list[tuple[Floats, NDArray[np.int64]]]:
     # Labels 0 and y_max always appear, so that no gradient vanishes; the last scores are tied.
     rng, m = generator(seed, "topk-exactness", *axes), int(axes[-1])
     found = []
@@ -135,7 +76,7 @@ def _lists(asked: Settings, seed: int, *axes: str | int) -> list[tuple[Floats, N
     return found
 
 
-def lemma_1(asked: Settings, seed: int, biases: list[dict[str, Any]]) -> Evidence:
+def lemma_1(asked: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> Evidence:
     """(3) against the sum it estimates, for sums of arbitrary terms over ordered k-tuples."""
     trials = []
     for m in asked.lengths:
@@ -162,7 +103,7 @@ def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
     return total
 
 
-def estimators(asked: Settings, seed: int, biases: list[dict[str, Any]]) -> list[Evidence]:
+def estimators(asked: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> list[Evidence]:
     """The learner's estimates against the gradients, with the correct and with the printed probabilities."""
     correct, printed = [], []
     for loss in with_estimator():
@@ -240,7 +181,7 @@ def _interactions(loss: Surrogate, m: int, y_max: int) -> Floats:
     return decomposability.interactions(lambda y: loss.gradient(scores, y, [0, m]), m, y_max)
 
 
-def kl_minimum(asked: Settings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
+def kl_minimum(asked: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
     """Value and gradient of the KL surrogate at s = y, and the smallest eigenvalue of its Hessian anywhere."""
     loss, trials = surrogates.create("kl"), []
     assert isinstance(loss, SmoothSurrogate)
@@ -260,7 +201,7 @@ def kl_minimum(asked: Settings, seed: int, identities: list[dict[str, Any]]) -> 
     return Evidence("topk-kl-min", tuple(trials))
 
 
-def lemma_4(asked: Settings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
+def lemma_4(asked: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
     """Both operator norms by maximisation, against the largest p-norm of a row."""
     trials = []
     for p in NORMS:
@@ -277,7 +218,7 @@ def lemma_4(asked: Settings, seed: int, identities: list[dict[str, Any]]) -> Evi
     return Evidence("topk-lemma4", tuple(trials), f"{asked.matrices} normal matrices of up to 12 x 12 for every p.")
 
 
-def lemma_5(asked: Settings, seed: int, moments: list[dict[str, Any]]) -> Evidence:
+def lemma_5(asked: ExactnessSettings, seed: int, moments: list[dict[str, Any]]) -> Evidence:
     """Exact second moments along a run, and on short lists in small balls, over the printed and a valid C / gamma."""
     trials = []
     for name in BOUNDED:
@@ -296,7 +237,7 @@ def lemma_5(asked: Settings, seed: int, moments: list[dict[str, Any]]) -> Eviden
     return Evidence("topk-lemma5", tuple(trials), notes)
 
 
-def _along_a_run(asked: Settings, seed: int, name: str) -> list[dict[str, Any]]:
+def _along_a_run(asked: ExactnessSettings, seed: int, name: str) -> list[dict[str, Any]]:
     population = Population(PopulationSettings(features=5, documents=5))
     data = population.draw(asked.run_queries, generator(seed, "topk-exactness", "queries"))
     axes = (seed, "topk-exactness", "run", name)

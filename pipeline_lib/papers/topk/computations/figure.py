@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +27,7 @@ from pipeline_lib import metrics, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
+from pipeline_lib.papers.topk.experiments.figure import FigureSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import over_folds
@@ -51,53 +51,7 @@ COMPARED = ("listnet", "random")
 WITHOUT_PANEL = (*COMPARED, "ideal")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The games of Figure 1.
-
-    Attributes
-    ----------
-    rounds : int >= 1000
-        T.
-    seeds : int >= 2
-        Games of every learner; they differ in the order of queries and in exploration.
-    points : int >= 2
-        Rounds at which curves are drawn, evenly spread in their logarithm.
-    radius : number > 0
-        U of the first two panels.
-    smoothing : number > 0
-        epsilon of SmoothDCG.
-    repair_radii, repair_factors : numbers > 0
-        The U and c that are tried for the third panel.
-    repair_seeds : int >= 2
-        Games for each of them.
-    """
-
-    rounds: int
-    seeds: int
-    points: int
-    radius: float
-    smoothing: float
-    repair_radii: tuple[float, ...]
-    repair_factors: tuple[float, ...]
-    repair_seeds: int
-
-    def __post_init__(self) -> None:
-        where = "topk.figure"
-        for name, least in (("rounds", 1000), ("seeds", 2), ("points", 2), ("repair_seeds", 2)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        settings.positives(f"{where}.radius", (self.radius,))
-        settings.positives(f"{where}.smoothing", (self.smoothing,))
-        settings.positives(f"{where}.repair_radii", self.repair_radii)
-        settings.positives(f"{where}.repair_factors", self.repair_factors)
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: topk: figure:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "topk.figure")
-
-
-def choose(asked: Settings, dataset: str, documents: RankingData, seed: int) -> list[dict[str, Any]]:
+def choose(asked: FigureSettings, dataset: str, documents: RankingData, seed: int) -> list[dict[str, Any]]:
     """Try every U and c of the third panel; per surrogate the one with the best average NDCG@10 is ``chosen``.
 
     Ties go to the first in the order of the settings.
@@ -120,7 +74,7 @@ def choose(asked: Settings, dataset: str, documents: RankingData, seed: int) -> 
 
 
 def curves(
-    asked: Settings, dataset: str, documents: RankingData, repair: Sequence[Mapping[str, Any]], seed: int
+    asked: FigureSettings, dataset: str, documents: RankingData, repair: Sequence[Mapping[str, Any]], seed: int
 ) -> list[dict[str, Any]]:
     """All curves of one data set: mean and interval over seeds at every point, a row each.
 
@@ -178,7 +132,7 @@ def scaled(data: RankingData) -> RankingData:
 
 
 def repaired_game(
-    asked: Settings, data: RankingData, name: str, radius: float, factor: float, axes: tuple[Axis, ...]
+    asked: FigureSettings, data: RankingData, name: str, radius: float, factor: float, axes: tuple[Axis, ...]
 ) -> top_k_feedback.Run:
     """One game of the third panel on features with R_D = 1."""
     _, gamma = top_k_feedback.theorem_parameters(asked.rounds)
@@ -199,12 +153,12 @@ def repaired_game(
     )
 
 
-def _order(asked: Settings, data: RankingData, axes: tuple[Axis, ...]) -> Any:
+def _order(asked: FigureSettings, data: RankingData, axes: tuple[Axis, ...]) -> Any:
     # All learners of a seed meet the same queries.
     return generator(*axes, "rounds").integers(0, data.n_queries, size=asked.rounds)
 
 
-def _control(asked: Settings, data: RankingData, learner: str, axes: tuple[Axis, ...]) -> Floats:
+def _control(asked: FigureSettings, data: RankingData, learner: str, axes: tuple[Axis, ...]) -> Floats:
     T, order = asked.rounds, _order(asked, data, axes)
     stops = top_k_feedback.log_checkpoints(T, asked.points)
     if learner == "random":
@@ -231,7 +185,9 @@ def in_ideal_order(data: RankingData, order: NDArray[np.int64], stops: NDArray[n
     return np.divide(total, rounds, out=np.full(len(stops), np.nan), where=rounds > 0)
 
 
-def _with_all_labels(asked: Settings, data: RankingData, learner: str, power: float, axes: tuple[Axis, ...]) -> Floats:
+def _with_all_labels(
+    asked: FigureSettings, data: RankingData, learner: str, power: float, axes: tuple[Axis, ...]
+) -> Floats:
     return top_k_feedback.with_all_labels(
         data,
         _loss(asked, learner),
@@ -244,14 +200,16 @@ def _with_all_labels(asked: Settings, data: RankingData, learner: str, power: fl
     ).ndcg
 
 
-def _loss(asked: Settings, learner: str) -> Surrogate:
+def _loss(asked: FigureSettings, learner: str) -> Surrogate:
     if not learner.startswith("smooth-dcg"):
         return surrogates.create(learner)
     sign = "ascent" if learner == "smooth-dcg-ascent" else "as-printed"
     return surrogates.create("smooth-dcg", sigma=asked.smoothing, sign=sign)
 
 
-def _game(asked: Settings, data: RankingData, learner: str, panel: Panel, axes: tuple[Axis, ...]) -> top_k_feedback.Run:
+def _game(
+    asked: FigureSettings, data: RankingData, learner: str, panel: Panel, axes: tuple[Axis, ...]
+) -> top_k_feedback.Run:
     eta, gamma = top_k_feedback.theorem_parameters(asked.rounds)
     return top_k_feedback.run(
         data,

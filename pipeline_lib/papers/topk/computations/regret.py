@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, top_k_feedback
+from pipeline_lib.papers.topk.experiments.regret import STATISTICS, RegretSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -36,52 +37,7 @@ EXPONENTS = "tables/topk-exponents.parquet"
 
 LEARNERS: Mapping[str, int] = {"squared": 1, "kl": 1, "ranksvm": 2}
 """The surrogates of Theorem 4.1 and how many labels each is shown."""
-STATISTICS = ("loss", "own_loss", "squared_norm")
-"""What a game leaves: averages over its rounds."""
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The population, the ball, and the numbers of rounds.
-
-    Attributes
-    ----------
-    queries : int >= 2
-        Queries that the rounds are drawn from.
-    population : mapping
-        Of :class:`PopulationSettings`.
-    radius : number > 0
-        U.
-    rounds : at least three rising ints >= 100
-        The T to which the exponent is fitted.
-    seeds : int >= 2
-        Runs for every T.
-    slices : int >= 1
-        Jobs that share the seeds.
-    """
-
-    queries: int
-    population: Mapping[str, Any]
-    radius: float
-    rounds: tuple[int, ...]
-    seeds: int
-    slices: int
-
-    def __post_init__(self) -> None:
-        where = "topk.regret"
-        settings.whole(f"{where}.queries", self.queries, 2)
-        settings.wholes(f"{where}.rounds", self.rounds, 100)
-        settings.positives(f"{where}.radius", (self.radius,))
-        settings.whole(f"{where}.seeds", self.seeds, 2)
-        settings.whole(f"{where}.slices", self.slices, 1)
-        if len(self.rounds) < 3:
-            raise ConfigurationError(f"{where}.rounds: expected three numbers or more, for an exponent")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: topk: regret:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "topk.regret")
 
 
 @dataclass(frozen=True)
@@ -93,7 +49,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
+def measure(asked: RegretSettings, seed: int, part: int) -> list[dict[str, Any]]:
     """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, surrogate and T."""
     data, order = _sequence(asked, seed)
     return [
@@ -104,7 +60,7 @@ def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
     ]
 
 
-def join(asked: Settings, rows: Iterable[Row], seed: int) -> Results:
+def join(asked: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
     """Hold the games of all slices against the best fixed rankers, and fit the exponents.
 
     Raises
@@ -160,7 +116,7 @@ def best_fixed(data: RankingData, name: str, order: NDArray[np.int64], radius: f
     return found.objective
 
 
-def _sequence(asked: Settings, seed: int) -> tuple[RankingData, NDArray[np.int64]]:
+def _sequence(asked: RegretSettings, seed: int) -> tuple[RankingData, NDArray[np.int64]]:
     # Games of different length share their first rounds, and those of all seeds share all.
     population = Population(PopulationSettings.from_mapping(asked.population))
     data = population.draw(asked.queries, generator(seed, "topk-regret", "queries"))
@@ -168,7 +124,7 @@ def _sequence(asked: Settings, seed: int) -> tuple[RankingData, NDArray[np.int64
 
 
 def _game(
-    asked: Settings, seed: int, data: RankingData, order: NDArray[np.int64], name: str, number: int
+    asked: RegretSettings, seed: int, data: RankingData, order: NDArray[np.int64], name: str, number: int
 ) -> dict[str, Any]:
     T = len(order)
     eta, gamma = top_k_feedback.theorem_parameters(T)
@@ -190,7 +146,7 @@ def _game(
     return row
 
 
-def _by_learner(asked: Settings, rows: Iterable[Row]) -> dict[str, dict[str, Floats]]:
+def _by_learner(asked: RegretSettings, rows: Iterable[Row]) -> dict[str, dict[str, Floats]]:
     # For every surrogate and statistic an array of seeds and T, whatever the order of the rows
     games = {(row["surrogate"], row["seed"], row["T"]): row for row in rows}
     expected = {(name, number, T) for name in LEARNERS for number in range(asked.seeds) for T in asked.rounds}
@@ -211,7 +167,7 @@ def _by_learner(asked: Settings, rows: Iterable[Row]) -> dict[str, dict[str, Flo
 
 
 def _rows(
-    asked: Settings, name: str, found: Mapping[str, Floats], best: Floats, totals: Floats, excess: Floats
+    asked: RegretSettings, name: str, found: Mapping[str, Floats], best: Floats, totals: Floats, excess: Floats
 ) -> list[dict[str, Any]]:
     rows = []
     for i, T in enumerate(asked.rounds):
@@ -234,14 +190,14 @@ def _rows(
     return rows
 
 
-def _bounds(asked: Settings, squared_norms: Floats, best: Floats) -> Floats:
+def _bounds(asked: RegretSettings, squared_norms: Floats, best: Floats) -> Floats:
     # The right side of (4) in every game, with its own sum of ||z_t||^2 in place of the mean
     T = np.array(asked.rounds, dtype=np.float64)
     eta = np.array([top_k_feedback.theorem_parameters(rounds)[0] for rounds in asked.rounds])
     return np.asarray(best * T + asked.radius**2 / (2.0 * eta) + 0.5 * eta * T * squared_norms)
 
 
-def _equation_4(asked: Settings, name: str, found: Mapping[str, Floats], excess: Floats, i: int) -> Trial:
+def _equation_4(asked: RegretSettings, name: str, found: Mapping[str, Floats], excess: Floats, i: int) -> Trial:
     T = asked.rounds[i]
     lost, over = over_folds(found["own_loss"][:, i] * T), over_folds(excess[:, i])
     values: dict[str, Value] = {

@@ -1,0 +1,55 @@
+"""Theorem 5.2 and Table 1: two adversaries that no label of a top document tells apart."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
+
+
+class AdversarySettings(Settings):
+    """Theorem 5.2 and Table 1: two adversaries that no label of a top document tells apart."""
+
+    rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
+        (10000, 30000, 100000, 300000, 1000000), description="the T to which exponents are fitted"
+    )
+    seeds: Whole = Field(3, ge=2, description="games for every learner, adversary and T")
+    radius: Positive = Field(3.0, description="U of the learners that have one")
+
+
+def _run(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import adversary
+
+    found = adversary.run(job.settings, job.seed)
+    return Outcome([found.table_1, found.game], found.evidence)
+
+
+EXPERIMENT = Experiment(
+    AdversarySettings,
+    (
+        Step(
+            "adversary",
+            _run,
+            tables={
+                "tables/topk-table1": {
+                    **dict.fromkeys(("adversary", "quantity"), str),
+                    "document": int,
+                    **dict.fromkeys(("measured", "published"), float),
+                },
+                "tables/topk-adversary": {
+                    "learner": str,
+                    "T": int,
+                    **dict.fromkeys(("regret", "low", "high", "linear_limit"), float),
+                },
+            },
+            claims=("topk-table1", "topk-thm52"),
+            surrogates=("squared", "kl", "smooth-dcg", "squared-ndcg"),
+            cost=Cost(2.0, start_mb=800.0),
+            seconds=lambda settings, cell: 4e-6 * sum(settings.rounds) * settings.seeds,
+        ),
+    ),
+)

@@ -1,0 +1,72 @@
+"""Lemmas 1 to 5 and the estimators, by enumeration of everything that may be shown."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Positive, Probabilities, Rising, Settings, Whole, at_least, at_most
+
+
+class ExactnessSettings(Settings):
+    """Lemmas 1 to 5 and the estimators, by enumeration of everything that may be shown."""
+
+    lengths: Annotated[Rising, at_least(3), at_most(6)] = Field(
+        (3, 4, 5, 6), description="the m of the enumerations, at most 6"
+    )
+    shown: Annotated[Rising, at_most(3)] = Field((1, 2, 3), description="their k")
+    gammas: Probabilities = Field((0.05, 0.4), description="how often the order is random")
+    repetitions: Whole = Field(
+        2, description="score and label vectors for every case; of two or more, the last one has ties"
+    )
+    y_max: Whole = Field(3, ge=2, description="their largest label")
+    run_rounds: Whole = Field(10000, ge=100, description="T of the run along which second moments are taken (Lemma 5)")
+    run_points: Whole = Field(10, description="rounds of that run at which they are")
+    run_queries: Whole = Field(20, description="its queries, all looked at in each of these rounds")
+    radius: Positive = Field(3.0, description="its U")
+    matrices: Whole = Field(10, description="for every p of Lemma 4")
+
+
+def _run(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import exactness
+
+    found = exactness.run(job.settings, job.seed)
+    return Outcome([found.biases, found.moments, found.identities], found.evidence)
+
+
+EXPERIMENT = Experiment(
+    ExactnessSettings,
+    (
+        Step(
+            "exactness",
+            _run,
+            tables={
+                "tables/topk-biases": {
+                    **dict.fromkeys(("claim", "surrogate"), str),
+                    **dict.fromkeys(("k", "m"), int),
+                    "gamma": float,
+                    "probabilities": str,
+                    "largest_relative_bias": float,
+                },
+                "tables/topk-moments": {
+                    **dict.fromkeys(("surrogate", "where"), str),
+                    **dict.fromkeys(("round", "m"), int),
+                    "radius": float,
+                    "y_max": int,
+                    **dict.fromkeys(("gamma", "second_moment", "printed", "valid"), float),
+                },
+                "tables/topk-identities": {**dict.fromkeys(("claim", "case", "statistic"), str), "value": float},
+            },
+            claims=(
+                *("topk-lemma1", "topk-estimators", "topk-p-compact", "topk-lemma2", "topk-lemma3", "topk-kl-min"),
+                *("topk-lemma4", "topk-lemma5"),
+            ),
+            surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet"),
+            cost=Cost(1.0, start_mb=500.0),
+            seconds=lambda settings, cell: 1.0 * settings.repetitions,
+        ),
+    ),
+)

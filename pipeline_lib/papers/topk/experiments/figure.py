@@ -1,0 +1,106 @@
+"""Figure 1, with the printed, the correct and repaired probabilities, on every data set."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import FIRST, Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Positive, Positives, Settings, Whole
+
+CURVES, REPAIR = "slices/topk-curves/{dataset}", "tables/topk-repair"
+
+
+class FigureSettings(Settings):
+    """Figure 1, with the printed, the correct and repaired probabilities.
+
+    The repair is chosen on the first data set.
+    """
+
+    rounds: Whole = Field(100000, ge=1000, description="T; 250000 in the paper")
+    seeds: Whole = Field(5, ge=2, description="games of every learner, for the bands")
+    points: Whole = Field(40, ge=2, description="rounds at which curves are drawn, evenly spread in their logarithm")
+    radius: Positive = Field(100.0, description="U of the first two panels")
+    smoothing: Positive = Field(0.01, description="epsilon of SmoothDCG")
+    repair_radii: Positives = Field(
+        (1.0, 3.0, 10.0, 30.0), description="U tried for the third panel, features scaled to R_D = 1"
+    )
+    repair_factors: Positives = Field(
+        (0.25, 1.0, 4.0, 16.0, 64.0), description="c tried: eta = c U sqrt(gamma / (C T))"
+    )
+    repair_seeds: Whole = Field(2, ge=2, description="games for each of them")
+
+
+def _choose(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import figure
+
+    [(name, data)] = job.datasets().items()
+    return Outcome([figure.choose(job.settings, name, data, job.seed)])
+
+
+def _play(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import figure
+
+    [(name, data)] = job.datasets().items()
+    return Outcome([figure.curves(job.settings, name, data, job.rows(REPAIR), job.seed)])
+
+
+def _join(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import figure
+
+    curves = job.rows(CURVES)
+    return Outcome([curves], figure.evidence(curves))
+
+
+_SURROGATES = ("squared", "kl", "ranksvm")
+_CURVES = {
+    **dict.fromkeys(("dataset", "panel", "learner"), str),
+    "round": int,
+    **dict.fromkeys(("ndcg", "low", "high"), float),
+    "seeds": int,
+}
+
+EXPERIMENT = Experiment(
+    FigureSettings,
+    (
+        Step(
+            "repair",
+            _choose,
+            documents=FIRST,
+            tables={
+                REPAIR: {
+                    "surrogate": str,
+                    **dict.fromkeys(("radius", "factor"), float),
+                    "dataset": str,
+                    "ndcg": float,
+                    "chosen": bool,
+                }
+            },
+            surrogates=_SURROGATES,
+            cost=Cost(2.0, 10.0, 500.0, 20.0),
+            seconds=lambda settings, cell: (
+                4e-6
+                * settings.rounds
+                * settings.repair_seeds
+                * len(settings.repair_factors)
+                * len(settings.repair_radii)
+            ),
+        ),
+        Step(
+            "figure",
+            _play,
+            reads=[REPAIR],
+            tables={CURVES: _CURVES},
+            surrogates=(*_SURROGATES, "smooth-dcg", "listnet"),
+            cost=Cost(2.0, 20.0, 500.0, 20.0),
+            seconds=lambda settings, cell: 2e-5 * settings.rounds * settings.seeds,
+        ),
+        Step(
+            "order",
+            _join,
+            reads=[CURVES],
+            tables={"tables/topk-curves": _CURVES},
+            claims=("topk-fig1", "topk-fig1-bias", "topk-smoothdcg-sign"),
+        ),
+    ),
+)

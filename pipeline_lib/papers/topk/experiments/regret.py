@@ -1,0 +1,77 @@
+"""Regret of learning from the labels on top against the best fixed ranker, and Theorem 4.1 and equation 4."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipeline_lib.experiment import Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
+
+SLICES = "slices/topk-regret/{slice}"
+SURROGATES = ("squared", "kl", "ranksvm")
+STATISTICS = ("loss", "own_loss", "squared_norm")
+"""What a game leaves: averages over its rounds."""
+
+
+class RegretSettings(Settings):
+    """Theorem 4.1 and eq. 4: regret against the best fixed ranker, eta = T^(-2/3), gamma = T^(-1/3)."""
+
+    queries: Whole = Field(200, ge=2, description="that the rounds are drawn from")
+    population: dict[str, Any] = Field(
+        {"features": 5, "documents": 5}, description="overrides of the population's defaults (docs/population.md)"
+    )
+    radius: Positive = Field(3.0, description="U")
+    rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
+        (1000, 3000, 10000, 30000, 100000, 300000, 1000000), description="the T to which the exponent is fitted"
+    )
+    seeds: Whole = Field(5, ge=2, description="runs for every T")
+    slices: Whole = Field(2, description="jobs that share the seeds")
+
+
+def _play(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import regret
+
+    return Outcome([regret.measure(job.settings, job.seed, int(job.cell["slice"]))])
+
+
+def _join(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import regret
+
+    found = regret.join(job.settings, job.rows(SLICES), job.seed)
+    return Outcome([found.regret, found.exponents], found.evidence)
+
+
+EXPERIMENT = Experiment(
+    RegretSettings,
+    (
+        Step(
+            "regret_slice",
+            _play,
+            divided={"slice": lambda settings: range(settings.slices)},
+            tables={
+                SLICES: {"seed": int, "surrogate": str, "T": int, **dict.fromkeys(STATISTICS, float)},
+            },
+            surrogates=SURROGATES,
+            seconds=lambda settings, cell: 1e-6 * sum(settings.rounds) * settings.seeds / settings.slices,
+        ),
+        Step(
+            "regret",
+            _join,
+            reads=[SLICES],
+            tables={
+                "tables/topk-regret": {
+                    "surrogate": str,
+                    "T": int,
+                    **dict.fromkeys(("regret", "low", "high", "exploration", "best_fixed_loss"), float),
+                    "squared_norm": float,
+                    **dict.fromkeys(("loss_minus_bound", "loss_minus_bound_low", "loss_minus_bound_high"), float),
+                },
+                "tables/topk-exponents": {"surrogate": str, **dict.fromkeys(("slope", "low", "high"), float)},
+            },
+            claims=("topk-eq4", "topk-thm41"),
+            surrogates=SURROGATES,
+        ),
+    ),
+)
