@@ -15,9 +15,9 @@ import numpy as np
 
 from pipeline_lib import metrics
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import cone, erm
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
+from pipeline_lib.papers.cone.experiments.bases import BasesSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.statistics import over_folds
 from pipeline_lib.surrogates.base import Floats
@@ -31,60 +31,6 @@ NEAR_TEN = (5, 20)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What is varied around the published constants.
-
-    Attributes
-    ----------
-    bases : rising ints >= 1
-        K of Figure 3; those above the number of features are left out.
-    basis : int >= 1
-        K of all other comparisons.
-    starts : int >= 1
-        Random starts of every setting.
-    passes : int >= 1
-        Over the training queries, at most; the best number is chosen on the validation part.
-    methods : sequence of str
-        Of the folding-in during training; the first is that of Figure 3 and of all effects.
-    alphas, rhos, cs : numbers > 0
-        Other alpha; other rho in units of sqrt(d); other c in units of rho.
-    largest_sums : numbers >= 1
-        lambda_u of form (9), with lambda_l = 1 and ||u_k|| = c.
-    ranksvm_l2 : numbers > 0
-        Among which RankSVM's is chosen on the validation part.
-    """
-
-    bases: tuple[int, ...]
-    basis: int
-    starts: int
-    passes: int
-    methods: tuple[cone.Method, ...]
-    alphas: tuple[float, ...]
-    rhos: tuple[float, ...]
-    cs: tuple[float, ...]
-    largest_sums: tuple[float, ...]
-    ranksvm_l2: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        for name in ("basis", "starts", "passes"):
-            settings.whole(f"cone.bases.{name}", getattr(self, name), 1)
-        settings.wholes("cone.bases.bases", self.bases, 1)
-        for name in ("alphas", "rhos", "cs", "largest_sums"):
-            if getattr(self, name):
-                settings.positives(f"cone.bases.{name}", getattr(self, name))
-        settings.positives("cone.bases.ranksvm_l2", self.ranksvm_l2)
-        if not self.methods or any(method not in cone.METHODS for method in self.methods):
-            raise ConfigurationError(
-                f"cone.bases.methods: expected some of {', '.join(cone.METHODS)}, found {list(self.methods)}"
-            )
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: cone: bases:`` of the configuration; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "cone.bases")
-
-
-@dataclass(frozen=True)
 class Variant:
     """One way to train: which comparison it belongs to, and its settings. ``level`` is the constant that is varied."""
 
@@ -95,7 +41,7 @@ class Variant:
     problem: cone.Problem
 
 
-def variants(asked: Settings, d: int) -> Iterator[Variant]:
+def variants(asked: BasesSettings, d: int) -> Iterator[Variant]:
     """Every variant for d features."""
     first, K = asked.methods[0], min(asked.basis, d)
     for k in asked.bases:
@@ -115,7 +61,7 @@ def variants(asked: Settings, d: int) -> Iterator[Variant]:
 
 
 def run_fold(
-    asked: Settings, dataset: str, fold: int, parts: Sequence[RankingData], seed: int
+    asked: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData], seed: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Train every variant on one fold; rows of what was measured, and of the two ways to predict.
 
@@ -291,7 +237,7 @@ def _means(a: Floats, data: RankingData) -> tuple[float, float]:
     return float(measured["ap"].mean()), float(measured[SELECTION].mean())
 
 
-def _ranksvm(asked: Settings, dataset: str, fold: int, parts: Sequence[RankingData]) -> dict[str, Any]:
+def _ranksvm(asked: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData]) -> dict[str, Any]:
     train, validation, test = parts
     options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(asked.ranksvm_l2)}
     trained = erm.train(train, validation, {**options, "selection": SELECTION}, 0)

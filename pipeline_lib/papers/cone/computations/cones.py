@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations import descent
+from pipeline_lib.papers.cone.experiments.cones import ConesSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats
@@ -24,54 +24,6 @@ IDENTITIES = "tables/cone-identities.parquet"
 SPECTRUM = "tables/cone-spectrum.parquet"
 
 ENERGY = 0.9
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How much to look at.
-
-    Attributes
-    ----------
-    cones : int
-        Random cones of each shape, acute and others, for the projection.
-    features, bases : rising ints >= 1
-        Their d and K (those with K <= d).
-    pairs : int
-        Of every data set, about, for the traces of the objective: of random queries until there are so many.
-    basis : int
-        K of the traces.
-    passes : int >= 2
-        Of each trace.
-    fold_steps : int
-        Steps of each folding-in, at most, where the basis takes one step a pass.
-    small : descent.Small
-        The small sample that is traced on its whole way down.
-    """
-
-    cones: int
-    features: tuple[int, ...]
-    bases: tuple[int, ...]
-    pairs: int
-    basis: int
-    passes: int
-    fold_steps: int
-    small: descent.Small
-
-    def __post_init__(self) -> None:
-        # A trace of one pass could not rise.
-        for name, least in (("cones", 1), ("pairs", 1), ("basis", 1), ("passes", 2), ("fold_steps", 1)):
-            settings.whole(f"cone.cones.{name}", getattr(self, name), least)
-        for name in ("features", "bases"):
-            settings.wholes(f"cone.cones.{name}", getattr(self, name), 1)
-        if not isinstance(self.small, descent.Small):
-            raise ConfigurationError(f"cone.cones.small: expected a mapping, found {self.small!r}")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: cone: cones:`` of the configuration; ConfigurationError if it is wrong."""
-        if isinstance(mapping.get("small"), Mapping):
-            mapping = {**mapping, "small": descent.Small.from_mapping(mapping["small"])}
-        return settings.parse(cls, mapping, "cone.cones")
 
 
 @dataclass(frozen=True)
@@ -94,7 +46,7 @@ NOTES = {
 }
 
 
-def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Results:
+def run(asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
     """Compute everything; the features of every data set are standardised over all of its documents."""
     identities, trials = _projections(asked, seed)
     norms, spectra = [], []
@@ -124,7 +76,7 @@ def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Resu
 
 
 def _descents(
-    asked: Settings, datasets: Mapping[str, RankingData], seed: int
+    asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int
 ) -> tuple[list[dict[str, Any]], list[Trial]]:
     # The first passes on every data set that has pairs, and all on the small sample.
     rows, trials = [], []
@@ -135,7 +87,7 @@ def _descents(
         for run in descent.runs((asked.fold_steps,))
     ]
     small = asked.small
-    sample = small.draw(seed)
+    sample = descent.drawn(small, seed)
     planned += [
         (descent.SMALL, sample, small.basis, run, small.passes) for run in descent.runs(small.fold_steps, small.step)
     ]
@@ -146,7 +98,7 @@ def _descents(
     return rows, trials
 
 
-def _some_queries(asked: Settings, name: str, data: RankingData, seed: int) -> RankingData:
+def _some_queries(asked: ConesSettings, name: str, data: RankingData, seed: int) -> RankingData:
     return descent.some_queries(
         Standardisation.of(data).apply(data), asked.pairs, generator(seed, "cone-descent", name)
     )
@@ -158,7 +110,7 @@ def _or_none(claim: str, trials: list[Trial]) -> Evidence:
     return Evidence(claim, not_run="The study has no data set at hand; name one under datasets.")
 
 
-def _projections(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], list[Trial]]:
+def _projections(asked: ConesSettings, seed: int) -> tuple[list[dict[str, Any]], list[Trial]]:
     rows, trials = [], []
     for d in asked.features:
         for K in (k for k in asked.bases if k <= d):

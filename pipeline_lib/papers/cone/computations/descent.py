@@ -7,15 +7,15 @@ random starts of the coefficients leave unsolved can outweigh it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from pipeline_lib.claims.evidence import Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.experiments.cones import SmallSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -32,53 +32,11 @@ RISE = 1e-9
 """Relative increases up to this are rounding, as in the claim's rule."""
 
 
-@dataclass(frozen=True)
-class Small:
-    """The small sample, and how it is traced.
-
-    Attributes
-    ----------
-    queries : int >= 1
-    population : mapping
-        What differs from the defaults of the population that they are drawn from.
-    basis : int >= 1
-        K, at most the number of features.
-    step : float > 0 or None
-        mu of every method; None: the published ones.
-    passes : int >= 2
-        Of each trace.
-    fold_steps : rising ints >= 1
-        Steps of each folding-in, at most, where the basis moves once a pass: a trace for each.
-    """
-
-    queries: int
-    population: Mapping[str, Any]
-    basis: int
-    step: float | None
-    passes: int
-    fold_steps: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        where = "cone.cones.small"
-        for name, least in (("queries", 1), ("basis", 1), ("passes", 2)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        if self.step is not None:
-            settings.positives(f"{where}.step", (self.step,))
-        settings.wholes(f"{where}.fold_steps", self.fold_steps, 1)
-        if not isinstance(self.population, Mapping):
-            raise ConfigurationError(f"{where}.population: expected a mapping, found {self.population!r}")
-        PopulationSettings.from_mapping(self.population)
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Small:
-        """Parse ``experiments: cone: cones: small:`` of the configuration; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "cone.cones.small")
-
-    def draw(self, seed: int) -> RankingData:
-        """The sample, its features standardised."""
-        population = Population(PopulationSettings.from_mapping(self.population))
-        data = population.draw(self.queries, generator(seed, "cone-descent", SMALL, "sample"))
-        return Standardisation.of(data).apply(data)
+def drawn(small: SmallSettings, seed: int) -> RankingData:
+    """The small sample, its features standardised."""
+    population = Population(PopulationSettings.from_mapping(small.population))
+    data = population.draw(small.queries, generator(seed, "cone-descent", SMALL, "sample"))
+    return Standardisation.of(data).apply(data)
 
 
 @dataclass(frozen=True)
@@ -197,7 +155,7 @@ def as_printed(trials: Sequence[Trial]) -> list[Trial]:
     ]
 
 
-def notes(asked: Small, trials: Sequence[Trial]) -> str:
+def notes(asked: SmallSettings, trials: Sequence[Trial]) -> str:
     """How descent is judged, and what came out on the small sample."""
     small = [trial for trial in trials if trial.setting["dataset"] == SMALL]
     groups: dict[str, list[Trial]] = {}

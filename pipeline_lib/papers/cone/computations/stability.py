@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import DataError
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -31,62 +31,7 @@ EXPONENTS = "tables/cone-stability-exponents.parquet"
 STANDARD_ERRORS = 1.96
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What is drawn and trained.
-
-    Attributes
-    ----------
-    queries : rising ints >= 2
-        P, three or more.
-    repetitions : int >= 2
-        Independent samples for every P.
-    methods : sequence of str
-        Of training: those of ``learners.cone``.
-    features, documents : int
-        Of the population: d, and documents of every query.
-    basis, passes : int >= 1
-        K, and passes over the queries: the same for all P.
-    test_queries : int >= 2
-        Fresh queries for the risk.
-    compared_queries : int >= 1
-        Fresh queries on whose pairs beta is measured.
-    epsilon : float in (0, 1)
-        Theorem 1 holds with probability 1 - epsilon.
-    """
-
-    queries: tuple[int, ...]
-    repetitions: int
-    methods: tuple[cone.Method, ...]
-    features: int
-    documents: int
-    basis: int
-    passes: int
-    test_queries: int
-    compared_queries: int
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        least = {"repetitions": 2, "features": 1, "documents": 2, "basis": 1, "passes": 1}
-        for name, smallest in {**least, "test_queries": 2, "compared_queries": 1}.items():
-            settings.whole(f"cone.stability.{name}", getattr(self, name), smallest)
-        settings.wholes("cone.stability.queries", self.queries, 2)
-        if len(self.queries) < 3:
-            raise ConfigurationError("cone.stability.queries: expected three numbers or more, for an exponent")
-        if not 0.0 < self.epsilon < 1.0:
-            raise ConfigurationError(f"cone.stability.epsilon: expected a number in (0, 1), found {self.epsilon}")
-        if not self.methods or any(method not in cone.METHODS for method in self.methods):
-            raise ConfigurationError(
-                f"cone.stability.methods: expected some of {', '.join(cone.METHODS)}, found {list(self.methods)}"
-            )
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: cone: stability:`` of the configuration; ConfigurationError if wrong."""
-        return settings.parse(cls, mapping, "cone.stability")
-
-
-def run_slice(asked: Settings, P: int, seed: int) -> list[dict[str, Any]]:
+def run_slice(asked: StabilitySettings, P: int, seed: int) -> list[dict[str, Any]]:
     """Every method and repetition for one P; a row each."""
     population = Population(PopulationSettings(features=asked.features, documents=asked.documents))
     # Coordinates of a document are of size feature_norm / sqrt(d): brought to about 1 by a scale that no query moves.
@@ -104,7 +49,7 @@ def run_slice(asked: Settings, P: int, seed: int) -> list[dict[str, Any]]:
 
 
 def _row(
-    asked: Settings,
+    asked: StabilitySettings,
     train: RankingData,
     test: RankingData,
     compared: RankingData,

@@ -7,16 +7,17 @@ measured as all others of the study; an entry of ``models:`` says with ``publish
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
+from pipeline_lib.papers.cone.experiments.table1 import STUDIES
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import bootstrap_interval, over_folds
 from pipeline_lib.surrogates.base import Floats
 
 TABLE = "tables/cone-table1.parquet"
-DATASETS = ("MQ2008", "MQ2007")
 MEASURES = {"ap": "MAP", "letor4_mean_ndcg": "NDCG"}
 TOLERANCE = 0.015
 FOLD = 1
@@ -34,6 +35,36 @@ def claim_of(dataset: str) -> str:
     'cone-table1-mq2008'
     """
     return f"cone-table1-{dataset.lower()}"
+
+
+def cells(
+    published: Sequence[Mapping[str, Any]],
+    evaluations: Sequence[Path],
+    reproduces: Mapping[str, str],
+    seed: int,
+    resamples: int,
+) -> list[dict[str, Any]]:
+    """A row for every cell of the published table for which a model of the study was measured on fold 1.
+
+    ``evaluations`` are the files DATASET/MODEL.parquet with one row per query, ``reproduces`` maps a model to the row
+    of the published table that it reproduces.
+    """
+    import polars as pl
+
+    rows = []
+    for entry in published:
+        for path in evaluations:
+            dataset, model = path.parent.name, path.stem
+            if dataset == entry["dataset"] and reproduces.get(model) == entry["row"]:
+                frame = pl.read_parquet(path, columns=["fold", entry["measure"]])
+                values = {
+                    fold: frame.filter(pl.col("fold") == fold)[entry["measure"]].to_numpy()
+                    for fold in sorted(frame["fold"].unique().to_list())
+                }
+                if FOLD in values:
+                    names = (dataset, entry["row"], model, entry["measure"])
+                    rows.append(cell(*names, entry["value"], values, seed=seed, resamples=resamples))
+    return rows
 
 
 def cell(
@@ -78,7 +109,7 @@ def evidence(
     that the study does not train.
     """
     found = []
-    for dataset in DATASETS:
+    for dataset in STUDIES:
         trials = tuple(_trial(row) for row in rows if row["dataset"] == dataset)
         if trials:
             sizes = sorted({row["fold1_high"] - row["fold1_low"] for row in rows if row["dataset"] == dataset})

@@ -1,0 +1,106 @@
+"""Figure 3 and the effects of all constants of ConeRank, on every fold of every data set."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
+from pipeline_lib.settings import Names, Positive, Positives, Rising, Settings, Text, Whole
+
+MEASURED, VOTES = "slices/cone-bases/{dataset}/fold-{fold}", "slices/cone-votes/{dataset}/fold-{fold}"
+Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
+Methods = Annotated[tuple[Method, ...], *Names.__metadata__]
+"""Of folding in, by the names of pipeline_lib.learners.cone."""
+
+
+def _from_one(values: tuple[float, ...]) -> tuple[float, ...]:
+    if any(value < 1 for value in values):
+        raise ValueError(f"expected numbers >= 1, found {list(values)}")
+    return values
+
+
+class BasesSettings(Settings):
+    """Figure 3 and the effects of all constants, on every fold of every data set."""
+
+    datasets: Literal["all"] | tuple[Text, ...] = Field("all", description="or a list of those of the study")
+    bases: Rising = Field((1, 2, 5, 10, 20), description="K of Figure 3, where at most the number of features")
+    basis: Whole = Field(10, description="K of all other comparisons")
+    starts: Whole = Field(1, description="random starts")
+    passes: Whole = Field(8, description="at most; the number that is best on the validation part is kept")
+    methods: Methods = Field(("sg", "eg"), description="of folding in; the first is that of Figure 3 and the effects")
+    alphas: tuple[Positive, ...] = Field((0.1,), description="in addition to the published 1")
+    rhos: tuple[Positive, ...] = Field((0.5,), description="in addition to the published 1, in units of sqrt(features)")
+    cs: tuple[Positive, ...] = Field((1.0,), description="in addition to the published 2, in units of rho")
+    largest_sums: Annotated[tuple[Positive, ...], AfterValidator(_from_one)] = Field(
+        (2.0,), description="lambda_u of form (9)"
+    )
+    ranksvm_l2: Positives = Field((1e-3, 1e-1, 10.0), description="the best on the validation part is kept")
+
+
+def _train(job: Job) -> Outcome:
+    from pipeline_lib.papers.cone.computations import bases
+
+    dataset, fold = job.cell["dataset"], int(job.cell["fold"])
+    parts = job.parts(dataset, fold, ("train", "validation", "test"))
+    return Outcome(bases.run_fold(job.settings, dataset, fold, parts, job.seed))
+
+
+def _join(job: Job) -> Outcome:
+    from pipeline_lib.papers.cone.computations import bases
+
+    measured, votes = job.rows(MEASURED), job.rows(VOTES)
+    return Outcome([measured, votes], bases.evidence(measured, votes))
+
+
+def _seconds(settings: BasesSettings, cell: Cell) -> float:
+    # Basis vectors passed over the data.
+    varied = (settings.methods, settings.alphas, settings.rhos, settings.cs, settings.largest_sums)
+    vectors = sum(settings.bases) + settings.basis * sum(map(len, varied))
+    return 0.015 * settings.starts * settings.passes * vectors
+
+
+_MEASURED = {
+    "dataset": str,
+    "fold": int,
+    "part": str,
+    "level": float,
+    "method": str,
+    **dict.fromkeys(("K", "start"), int),
+    "fold_in": str,
+    "objective": float,
+    "passes": int,
+    **dict.fromkeys(("validation", "map", "ndcg"), float),
+}
+_VOTES = {
+    "dataset": str,
+    "fold": int,
+    **dict.fromkeys(("method", "fold_in"), str),
+    **dict.fromkeys(("queries", "in_another_order"), int),
+}
+
+EXPERIMENT = Experiment(
+    BasesSettings,
+    (
+        Step(
+            "bases_fold",
+            _train,
+            documents=lambda settings: settings.datasets,
+            tables={MEASURED: _MEASURED, VOTES: _VOTES},
+            surrogates=("ranksvm",),
+            cost=Cost(3.0, 0.0, 600.0, 20.0),
+            seconds=_seconds,
+            seconds_grow_with_data=True,
+        ),
+        Step(
+            "bases",
+            _join,
+            reads=[MEASURED, VOTES],
+            tables={"tables/cone-bases": _MEASURED, "tables/cone-votes": _VOTES},
+            claims=("cone-fig3", "cone-k1", "cone-alg2-linear"),
+        ),
+    ),
+    selectors=("datasets",),
+)

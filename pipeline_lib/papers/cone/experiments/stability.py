@@ -1,0 +1,92 @@
+"""ConeRank retrained without each query: stability against the number of queries, and Theorems 1 and 2."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline_lib.cost import Cost
+from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
+from pipeline_lib.papers.cone.experiments.bases import Methods
+from pipeline_lib.settings import Probability, Rising, Settings, Whole, at_least, no_fewer_than
+
+SLICES = "slices/cone-stability/queries-{queries}"
+
+
+class StabilitySettings(Settings):
+    """Retraining without each query."""
+
+    queries: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
+        (25, 50, 100, 200), description="P"
+    )
+    repetitions: Whole = Field(4, ge=2, description="samples for every P")
+    methods: Methods = Field(("sg", "eg"), description="of training")
+    features: Whole = Field(10, description="of the population")
+    documents: Whole = Field(8, ge=2, description="of every query")
+    basis: Whole = Field(5, description="K")
+    passes: Whole = Field(10, description="over the queries")
+    test_queries: Whole = Field(2000, ge=2, description="for the true risk")
+    compared_queries: Whole = Field(50, description="on whose pairs the stability is measured")
+    epsilon: Probability = Field(0.05, description="Theorem 1 holds with probability 1 - epsilon")
+
+
+def _retrain(job: Job) -> Outcome:
+    from pipeline_lib.papers.cone.computations import stability
+
+    return Outcome([stability.run_slice(job.settings, int(job.cell["queries"]), job.seed)])
+
+
+def _join(job: Job) -> Outcome:
+    from pipeline_lib.papers.cone.computations import stability
+
+    rows = job.rows(SLICES)
+    exponents, evidence = stability.summary(rows)
+    return Outcome([rows, exponents], evidence)
+
+
+def _seconds(settings: StabilitySettings, cell: Cell) -> float:
+    # Queries passed by all retrainings of one number of queries.
+    return 7e-6 * int(cell["queries"]) ** 2 * settings.passes * settings.repetitions * len(settings.methods)
+
+
+_RETRAINED = {
+    "P": int,
+    "method": str,
+    "repetition": int,
+    **dict.fromkeys(
+        (
+            *("s_max", "s_mean", "beta", "beta_bound", "largest_ratio", "gamma", "empirical_risk", "test_risk"),
+            *("test_risk_low", "test_risk_high", "bound", "bound_by_theorem_2", "largest_possible_risk"),
+        ),
+        float,
+    ),
+}
+
+EXPERIMENT = Experiment(
+    StabilitySettings,
+    (
+        Step(
+            "stability_slice",
+            _retrain,
+            divided={"queries": lambda settings: settings.queries},
+            tables={SLICES: _RETRAINED},
+            cost=Cost(1.0),
+            seconds=_seconds,
+        ),
+        Step(
+            "stability",
+            _join,
+            reads=[SLICES],
+            tables={
+                "tables/cone-stability": _RETRAINED,
+                "tables/cone-stability-exponents": {
+                    **dict.fromkeys(("method", "statistic"), str),
+                    **dict.fromkeys(("slope", "low", "high"), float),
+                },
+            },
+            claims=("cone-thm1", "cone-thm2", "cone-smax"),
+            cost=Cost(1.0),
+        ),
+    ),
+)
