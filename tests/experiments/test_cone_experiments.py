@@ -10,10 +10,13 @@ import pytest
 import yaml
 
 from pipeline_lib import RankingData
-from pipeline_lib.commands import cone_table1
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.cone.computations import adarank, bases, cones, descent, stability, table1
-from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.papers.cone.experiments.bases import BasesSettings
+from pipeline_lib.papers.cone.experiments.cones import ConesSettings, SmallSettings
+from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
+from pipeline_lib.papers.cone.experiments.table1 import STUDIES
 from pipeline_lib.sources.population import Population, PopulationSettings
 
 SMALL = {
@@ -65,7 +68,7 @@ def sample(n: int, seed: int) -> RankingData:
 
 
 def test_cones_hand_in_four_claims_and_only_obtuse_cones_break_the_projection() -> None:
-    found = cones.run(cones.Settings.from_mapping(CONES), {"sim": sample(20, 0)}, 1)
+    found = cones.run(ConesSettings.parse(CONES), {"sim": sample(20, 0)}, 1)
     claims = {one.claim: one for one in found.evidence}
     assert set(claims) == {"cone-project", "cone-norm", "cone-descent", "cone-fig4"}
     for trial in claims["cone-project"].trials:
@@ -85,13 +88,13 @@ def test_cones_hand_in_four_claims_and_only_obtuse_cones_break_the_projection() 
 
 
 def test_without_data_the_reason_is_said() -> None:
-    found = cones.run(cones.Settings.from_mapping(CONES), {}, 1)
+    found = cones.run(ConesSettings.parse(CONES), {}, 1)
     assert [one.claim for one in found.evidence if one.not_run] == ["cone-norm", "cone-fig4"]
 
 
 def test_solved_folding_in_never_raises_the_objective_and_what_is_cut_short_does() -> None:
-    small = descent.Small.from_mapping(SMALL)
-    sample = small.draw(1)
+    small = SmallSettings.parse(SMALL)
+    sample = descent.drawn(small, 1)
     trials, rows = {}, {}
     for run in descent.runs(small.fold_steps, small.step):
         if run.method in ("sg", "eg", "exact"):
@@ -130,7 +133,7 @@ def test_the_largest_norm_is_that_of_the_largest_difference() -> None:
 
 
 def test_a_fold_of_bases() -> None:
-    asked = bases.Settings.from_mapping(BASES)
+    asked = BasesSettings.parse(BASES)
     rows, ballots = bases.run_fold(asked, "sim", 1, [sample(12, k) for k in range(3)], 5)
     parts = {row["part"] for row in rows}
     assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
@@ -190,7 +193,7 @@ def test_figure_3_compares_the_best_of_each_group_fold_by_fold() -> None:
 
 
 def test_stability_measures_what_leaving_out_changes() -> None:
-    asked = stability.Settings.from_mapping(STABILITY)
+    asked = StabilitySettings.parse(STABILITY)
     rows = [row for P in asked.queries for row in stability.run_slice(asked, P, 3)]
     assert len(rows) == 6
     for row in rows:
@@ -251,7 +254,7 @@ def test_rounds_are_chosen_anew_as_often_as_the_validation_queries_favour_them()
 def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
     root = Path(__file__).parents[2] / "workflow"
     printed = pl.read_csv(root / "published/cone-table1.csv", comment_prefix="#")
-    for dataset, name in cone_table1.STUDIES.items():
+    for dataset, name in STUDIES.items():
         study = yaml.safe_load((root / "studies" / name).read_text())
         trained = {
             model.get("published") for model in study["models"] if dataset in model.get("datasets", study["datasets"])
@@ -262,21 +265,20 @@ def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
 @pytest.mark.parametrize(
     ("settings", "wrong"),
     [
-        (cones.Settings, {**CONES, "cones": 0}),
-        (cones.Settings, {**CONES, "passes": 1}),
-        (cones.Settings, {**CONES, "bases": [2, 1]}),
-        (cones.Settings, {**CONES, "small": 3}),
-        (cones.Settings, {**CONES, "small": {**SMALL, "passes": 1}}),
-        (cones.Settings, {**CONES, "small": {**SMALL, "step": 0.0}}),
-        (cones.Settings, {**CONES, "small": {**SMALL, "fold_steps": 200}}),
-        (cones.Settings, {**CONES, "small": {**SMALL, "population": {"feature": 3}}}),
-        (bases.Settings, {**BASES, "methods": ["newton"]}),
-        (bases.Settings, {**BASES, "alphas": [-1.0]}),
-        (stability.Settings, {**STABILITY, "queries": [4, 6]}),
-        (stability.Settings, {**STABILITY, "epsilon": 1.0}),
-        (stability.Settings, {**STABILITY, "methods": []}),
+        (ConesSettings, {**CONES, "cones": 0}),
+        (ConesSettings, {**CONES, "passes": 1}),
+        (ConesSettings, {**CONES, "bases": [2, 1]}),
+        (ConesSettings, {**CONES, "small": 3}),
+        (ConesSettings, {**CONES, "small": {**SMALL, "passes": 1}}),
+        (ConesSettings, {**CONES, "small": {**SMALL, "step": 0.0}}),
+        (ConesSettings, {**CONES, "small": {**SMALL, "fold_steps": 200}}),
+        (BasesSettings, {**BASES, "methods": ["newton"]}),
+        (BasesSettings, {**BASES, "alphas": [-1.0]}),
+        (StabilitySettings, {**STABILITY, "queries": [4, 6]}),
+        (StabilitySettings, {**STABILITY, "epsilon": 1.0}),
+        (StabilitySettings, {**STABILITY, "methods": []}),
     ],
 )
 def test_wrong_settings_are_refused(settings: type, wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigurationError):
-        settings.from_mapping(wrong)
+        settings.parse(wrong)

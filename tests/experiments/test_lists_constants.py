@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.lists.computations import constants
-from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.theory import operator_norms, self_bounding
 
 SMALL = {

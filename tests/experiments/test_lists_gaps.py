@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.papers.lists.computations import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
-from pipeline_lib.learners import erm
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.claims import ledger, rules
 from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import erm
+from pipeline_lib.papers.lists.computations import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
 
@@ -45,7 +44,6 @@ GRID = {
     "losses": LOSSES,
 }
 ASKED = grid.Settings.from_mapping(GRID)
-LEDGER = Path(__file__).parents[2] / "workflow" / "claims"
 
 
 @pytest.fixture(scope="module")
@@ -309,7 +307,7 @@ def test_exponents_are_those_of_made_rows():
 
 def judged(claim, found):
     [evidence] = [one for one in found.evidence if one.claim == claim]
-    [asked] = [one for one in claims.load(LEDGER) if one.id == claim]
+    [asked] = [one for one in ledger.load() if one.id == claim]
     return rules.judge(asked.checks, evidence.trials, asked.beside).status
 
 
@@ -510,7 +508,7 @@ def test_theorem_12_is_judged_by_gap_worst_gap_and_excess_risk():
         assert value.value == max(row[column] for row in mine if row["learner"] == learner)
     added = 6.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W1 R_X, delta = 0.05, n = 10
     assert first.values["excess_bound"] == pytest.approx(first.values["bound"] + added, rel=1e-12)
-    [asked] = [one for one in claims.load(LEDGER) if one.id == "lists-thm12"]
+    [asked] = [one for one in ledger.load() if one.id == "lists-thm12"]
     assert rules.judge(asked.checks, evidence.trials, asked.beside).status != "refuted"
     for statistic in ("gap", "worst_gap_found", "excess_risk"):
         worse = dataclasses.replace(first, values={**first.values, statistic: Interval(1e3, 999.0, 1001.0)})

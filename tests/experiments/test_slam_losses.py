@@ -11,6 +11,7 @@ import pytest
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.slam.computations import losses
+from pipeline_lib.papers.slam.experiments.losses import LossesSettings
 from pipeline_lib.ranking_data import RankingData
 
 SMALL = {
@@ -40,9 +41,9 @@ def values(found: losses.Results, claim: str, name: str) -> list[float]:
 
 
 def test_every_claim_gets_evidence() -> None:
-    found = losses.run(losses.Settings.from_mapping(SMALL), {"toy": toy()}, 1)
+    found = losses.run(LossesSettings.parse(SMALL), {"toy": toy()}, 1)
     assert {one.claim for one in found.evidence} == CLAIMS
-    assert found == losses.run(losses.Settings.from_mapping(SMALL), {"toy": toy()}, 1)
+    assert found == losses.run(LossesSettings.parse(SMALL), {"toy": toy()}, 1)
     for claim in ("slam-thm2", "slam-thm3", "slam-cor7-weights"):
         assert min(values(found, claim, "smallest_slack")) >= -1e-12
     assert values(found, "slam-thm10", "dimension") == [2 * d for d in (1, 2, 3)] * 3
@@ -58,13 +59,13 @@ def test_every_claim_gets_evidence() -> None:
 def test_growth_is_that_of_the_norms_found(monkeypatch: pytest.MonkeyPatch) -> None:
     # A loss whose gradients were of one size, whatever the formula says.
     monkeypatch.setattr(losses.constant_search, "search", lambda *_, **__: SimpleNamespace(value=1.0))
-    found = losses.run(losses.Settings.from_mapping(SMALL), {}, 1)
+    found = losses.run(LossesSettings.parse(SMALL), {}, 1)
     assert values(found, "slam-cor9-table", "growth_ranksvm") == [pytest.approx(0.0)]
 
 
 def test_a_broken_bound_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(losses, "_loss", lambda kind: surrogates.create(f"slam-{kind}", margin=0.9))
-    found = losses.run(losses.Settings.from_mapping(SMALL), {}, 1)
+    found = losses.run(LossesSettings.parse(SMALL), {}, 1)
     assert min(values(found, "slam-thm3", "smallest_slack")) < -0.01
     assert max(values(found, "slam-eq3-eq5", "largest_difference")) > 0.01
 
@@ -92,7 +93,7 @@ def test_a_programme_by_hand() -> None:
 
 
 def test_programmes_have_random_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = losses.Settings.from_mapping(SMALL)
+    settings = LossesSettings.parse(SMALL)
 
     def differences() -> dict[object, object]:
         [evidence] = [one for one in losses.run(settings, {}, 1).evidence if one.claim == "slam-eq3-eq5"]
@@ -114,12 +115,12 @@ def test_staircases_are_tight_in_the_limit() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"lists": 1}, "slam.losses.lists: expected a whole number >= 2, found 1"),
-        ({"lengths": [5, 2]}, "slam.losses.lengths: expected rising numbers"),
-        ({"table_lengths": [5, 10]}, "three lengths or more"),
+        ({"lists": 1}, "lists: expected a number >= 2, found 1"),
+        ({"lengths": [5, 2]}, "lengths: expected rising numbers"),
+        ({"table_lengths": [5, 10]}, "table_lengths: expected 3 values or more"),
         ({"length": [5]}, "did you mean 'lengths'"),
     ],
 )
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        losses.Settings.from_mapping({**SMALL, **change})
+        LossesSettings.parse({**SMALL, **change})

@@ -7,11 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.papers.slam.computations import perceptron, practice, risk
-from pipeline_lib.learners import perceptron as learner
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import perceptron as learner
+from pipeline_lib.papers.slam.computations import perceptron, practice, risk
+from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
+from pipeline_lib.papers.slam.experiments.risk import RiskSettings
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.slam import v_max_supremum
 
 ONLINE = {
@@ -43,7 +45,7 @@ def online() -> perceptron.Results:
     rng = np.random.default_rng(1)
     X = 5.0 * rng.standard_normal((30, 2)) + 3.0
     own = RankingData.from_arrays(X, rng.integers(0, 3, 30), np.repeat(np.arange(6), 5))
-    return perceptron.run(perceptron.Settings.from_mapping(ONLINE), {"own": own}, 7)
+    return perceptron.run(PerceptronSettings.parse(ONLINE), {"own": own}, 7)
 
 
 def test_every_claim_on_the_perceptron_gets_evidence(online):
@@ -103,16 +105,16 @@ def test_the_adversary_shows_the_query_that_is_ranked_worst(measure):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"rounds": 10}, "slam.perceptron.rounds: expected a whole number >= 200, found 10"),
+        ({"rounds": 10}, "rounds: expected a number >= 200, found 10"),
         ({"measures": ["map", "ndcg@3"]}, "expected ndcg among them"),
         ({"measures": ["map", "ndcg"]}, "expected ndcg@K among them"),
-        ({"etas": [0.0]}, "slam.perceptron.etas: expected numbers > 0"),
-        ({"margin": 5.0}, "margin"),
+        ({"etas": [0.0]}, r"etas\[0\]: expected a number > 0"),
+        ({"margin": 0.0}, "margin"),
     ],
 )
 def test_wrong_settings_of_the_perceptron_are_refused(change, said):
     with pytest.raises(ConfigurationError, match=said):
-        perceptron.Settings.from_mapping({**ONLINE, **change})
+        PerceptronSettings.parse({**ONLINE, **change})
 
 
 def test_the_regularisation_and_the_bound_are_those_of_theorem_8(risks):
@@ -131,17 +133,17 @@ def test_the_regularisation_and_the_bound_are_those_of_theorem_8(risks):
 
 @pytest.fixture(scope="module")
 def risks() -> list[dict]:
-    asked = risk.Settings.from_mapping(BATCH)
+    asked = RiskSettings.parse(BATCH)
     return [row for part in (0, 1) for row in risk.measure(asked, "listnet", part, 7)]
 
 
 def test_parts_share_the_repetitions_and_change_nothing(risks):
-    whole = risk.measure(risk.Settings.from_mapping({**BATCH, "parts": 1}), "listnet", 0, 7)
+    whole = risk.measure(RiskSettings.parse({**BATCH, "parts": 1}), "listnet", 0, 7)
     key = lambda row: (row["repetition"], row["n"], row["regularisation"])  # noqa: E731
     assert sorted(risks, key=key) == sorted(whole, key=key)
     assert len(whole) == 4 * 3 * 2
     with pytest.raises(DataError, match="part: expected 0 to 1, found 2"):
-        risk.measure(risk.Settings.from_mapping(BATCH), "listnet", 2, 7)
+        risk.measure(RiskSettings.parse(BATCH), "listnet", 2, 7)
 
 
 def test_excess_risks_are_certified_positive_and_fall(risks):
@@ -163,7 +165,7 @@ def test_excess_risks_are_certified_positive_and_fall(risks):
 
 
 def test_the_excess_of_slam_map_counts_labels_as_relevant_or_not():
-    asked = risk.Settings.from_mapping({**BATCH, "sizes": [20], "repetitions": 2, "parts": 1})
+    asked = RiskSettings.parse({**BATCH, "sizes": [20], "repetitions": 2, "parts": 1})
     rows = risk.measure(asked, "slam-map", 0, 7)
     assert all(row["certified"] and row["excess"] >= 0.0 for row in rows)
     assert risk.summarise(rows, 0.95).exponents == []

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.topk.computations import exactness
+from pipeline_lib.papers.topk.experiments.exactness import ExactnessSettings
 
 SMALL = {
     "lengths": [3, 4],
@@ -23,7 +24,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def found() -> exactness.Results:
-    return exactness.run(exactness.Settings.from_mapping(SMALL), 1)
+    return exactness.run(ExactnessSettings.parse(SMALL), 1)
 
 
 def values(found: exactness.Results, claim: str, name: str) -> list[float]:
@@ -40,7 +41,7 @@ def test_the_correct_probabilities_leave_no_bias_and_the_printed_ones_do(found):
 
 def test_the_bias_is_zero_by_construction_where_everything_is_shown():
     # With k = m there is only one set: even the printed probability is right.
-    asked = exactness.Settings.from_mapping({**SMALL, "lengths": [3], "shown": [3]})
+    asked = ExactnessSettings.parse({**SMALL, "lengths": [3], "shown": [3]})
     rows: list[dict[str, object]] = []
     exactness.estimators(asked, 1, rows)
     assert all(row["largest_relative_bias"] < 1e-12 for row in rows)
@@ -68,5 +69,5 @@ def test_printed_constants_fail_in_small_balls_only_and_valid_ones_nowhere(found
     "wrong", [{"lengths": [7]}, {"lengths": [2]}, {"shown": [4]}, {"gammas": [1.0]}, {"repetitions": 0}, {"y_max": 1}]
 )
 def test_settings_out_of_range_are_refused(wrong):
-    with pytest.raises(ConfigurationError, match=r"topk\.exactness"):
-        exactness.Settings.from_mapping({**SMALL, **wrong})
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        ExactnessSettings.parse({**SMALL, **wrong})

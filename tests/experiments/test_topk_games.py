@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.papers.topk.computations import adversary, figure, regret
-from pipeline_lib.learners import top_k_feedback, top_k_moments
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.claims import ledger, rules
 from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import top_k_feedback, top_k_moments
+from pipeline_lib.papers.topk.computations import adversary, figure, regret
+from pipeline_lib.papers.topk.experiments.adversary import AdversarySettings
+from pipeline_lib.papers.topk.experiments.figure import FigureSettings
+from pipeline_lib.papers.topk.experiments.regret import RegretSettings
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 
-LEDGER = Path(__file__).parents[2] / "workflow" / "claims"
 REGRET = {
     "queries": 20,
     "population": {"features": 3, "documents": 4},
@@ -45,13 +46,13 @@ def data(n: int = 25) -> RankingData:
     return Population(PopulationSettings(features=4, documents=(4, 12))).draw(n, generator(1, "figure"))
 
 
-def regret_of(asked: regret.Settings, seed: int) -> regret.Results:
+def regret_of(asked: RegretSettings, seed: int) -> regret.Results:
     rows = [row for part in range(asked.slices) for row in regret.measure(asked, seed, part)]
     return regret.join(asked, rows, seed)
 
 
 def test_regret_is_that_of_the_definition():
-    asked = regret.Settings.from_mapping(REGRET)
+    asked = RegretSettings.parse(REGRET)
     found = regret_of(asked, 5)
     population = Population(PopulationSettings.from_mapping(REGRET["population"]))
     drawn = population.draw(20, generator(5, "topk-regret", "queries"))
@@ -79,7 +80,7 @@ def test_regret_is_that_of_the_definition():
 
 
 def test_equation_4_holds_and_every_exponent_has_an_interval():
-    bounded, rates = regret_of(regret.Settings.from_mapping(REGRET), 6).evidence
+    bounded, rates = regret_of(RegretSettings.parse(REGRET), 6).evidence
     assert len(bounded.trials) == 9
     for trial in bounded.trials:
         assert trial.values["expected_loss"].value <= trial.values["bound"]
@@ -94,7 +95,7 @@ def test_equation_4_holds_and_every_exponent_has_an_interval():
 def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
     # The sums of ||z||^2 of the two seeds lie far apart, and so do their losses. That decides nothing: what counts is
     # by how much each loss exceeds its own bound, T times ``over``. The best fixed loss is 0.
-    asked = regret.Settings.from_mapping(REGRET)
+    asked = RegretSettings.parse(REGRET)
     monkeypatch.setattr(regret, "best_fixed", lambda *_: 0.0)
     rows = []
     for number, name, T in itertools.product(range(2), regret.LEARNERS, asked.rounds):
@@ -105,19 +106,19 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
     found = regret.join(asked, rows, 1)
     for trial in found.evidence[0].trials:
         assert trial.values["loss_minus_bound"].value == pytest.approx(np.mean(over) * trial.setting["T"])
-    [claim] = [one for one in claims.load(LEDGER) if one.id == "topk-eq4"]
+    [claim] = [one for one in ledger.load() if one.id == "topk-eq4"]
     assert rules.judge(claim.checks, found.evidence[0].trials, claim.beside).status == status
 
 
 @pytest.mark.parametrize("slices", [1, 3, 5])
 def test_slices_change_nothing(slices):
     asked = {**REGRET, "rounds": [100, 200, 300], "seeds": 3}
-    whole, parts = (regret_of(regret.Settings.from_mapping({**asked, "slices": number}), 2) for number in (1, slices))
+    whole, parts = (regret_of(RegretSettings.parse({**asked, "slices": number}), 2) for number in (1, slices))
     assert (whole.regret, whole.exponents, whole.evidence) == (parts.regret, parts.exponents, parts.evidence)
 
 
 def test_a_missing_slice_is_an_error():
-    asked = regret.Settings.from_mapping(REGRET)
+    asked = RegretSettings.parse(REGRET)
     with pytest.raises(DataError, match=r"expected the games of 18 combinations .* found 9 of them and 0 others"):
         regret.join(asked, regret.measure(asked, 5, 0), 5)
 
@@ -157,7 +158,7 @@ def test_excess_over_the_goal_is_the_expected_regret():
 
 @pytest.fixture(scope="module")
 def game() -> adversary.Results:
-    return adversary.run(adversary.Settings.from_mapping(GAME), 4)
+    return adversary.run(AdversarySettings.parse(GAME), 4)
 
 
 def test_nobody_who_sees_one_label_beats_the_limit(game):
@@ -189,7 +190,7 @@ def test_evidence_of_the_game_speaks_of_every_learner(game):
 
 @pytest.fixture(scope="module")
 def drawn_figure():
-    asked = figure.Settings.from_mapping(FIGURE)
+    asked = FigureSettings.parse(FIGURE)
     repair = figure.choose(asked, "made", data(), 3)
     return asked, repair, figure.curves(asked, "made", data(), repair, 3)
 
@@ -285,15 +286,15 @@ def test_without_a_data_set_the_figure_says_so():
 @pytest.mark.parametrize(
     ("kind", "good", "wrong"),
     [
-        (regret.Settings, REGRET, {"rounds": [100, 200]}),
-        (regret.Settings, REGRET, {"seeds": 1}),
-        (regret.Settings, REGRET, {"slices": 0}),
-        (adversary.Settings, GAME, {"rounds": [1000]}),
-        (adversary.Settings, GAME, {"radius": 0.0}),
-        (figure.Settings, FIGURE, {"rounds": 10}),
-        (figure.Settings, FIGURE, {"repair_factors": []}),
+        (RegretSettings, REGRET, {"rounds": [100, 200]}),
+        (RegretSettings, REGRET, {"seeds": 1}),
+        (RegretSettings, REGRET, {"slices": 0}),
+        (AdversarySettings, GAME, {"rounds": [1000]}),
+        (AdversarySettings, GAME, {"radius": 0.0}),
+        (FigureSettings, FIGURE, {"rounds": 10}),
+        (FigureSettings, FIGURE, {"repair_factors": []}),
     ],
 )
 def test_settings_out_of_range_are_refused(kind, good, wrong):
-    with pytest.raises(ConfigurationError, match="topk"):
-        kind.from_mapping({**good, **wrong})
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        kind.parse({**good, **wrong})

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.twolayer.computations import tradeoff
+from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.sources.population import Population, PopulationSettings
 
 SMALL = {
@@ -37,12 +38,12 @@ def fold(queries: int, documents: int) -> tradeoff.Fold:
 
 
 def test_splits_use_the_whole_budget():
-    asked = tradeoff.Settings.from_mapping(SMALL)
+    asked = TradeoffSettings.parse(SMALL)
     assert asked.splits(12) == [(6, 2), (4, 3), (3, 4), (2, 6)]
 
 
 def test_every_place_with_enough_long_lists_is_judged():
-    asked = tradeoff.Settings.from_mapping(SMALL)
+    asked = TradeoffSettings.parse(SMALL)
     # Lists of 8 documents: the budget of 24 lacks its deepest split, and so is not tried at all.
     rows = [row for part in range(2) for row in tradeoff.measure(asked, [fold(20, 8)], 1, part)]
     found = tradeoff.join(asked, rows, 1)
@@ -55,7 +56,7 @@ def test_every_place_with_enough_long_lists_is_judged():
 
 def test_the_error_of_measuring_is_part_of_the_intervals():
     # One and the same ranker, on the fresh queries of every repetition: were they shared, no interval would know them.
-    asked = tradeoff.Settings.from_mapping({**SMALL, "budgets": [12, 24], "risk_queries": 1000, "slices": 1})
+    asked = TradeoffSettings.parse({**SMALL, "budgets": [12, 24], "risk_queries": 1000, "slices": 1})
     rows = tradeoff.measure(asked, [], 1, 0)
     by_repetition = [{row["reference_error"] for row in rows if row["repetition"] == one} for one in range(4)]
     assert all(len(found) == 1 for found in by_repetition)
@@ -63,7 +64,7 @@ def test_the_error_of_measuring_is_part_of_the_intervals():
 
 
 def test_the_excess_is_paired_by_repetition():
-    asked = tradeoff.Settings.from_mapping({**SMALL, "slices": 1})
+    asked = TradeoffSettings.parse({**SMALL, "slices": 1})
     place = {"dataset": "population", "features": 3, "budget": 12, "fold": 0}
     rows = [
         {
@@ -88,7 +89,7 @@ def test_the_excess_is_paired_by_repetition():
 def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
     seen = []
     monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])
-    tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), fold(20, 12), 1, 0)
+    tradeoff._on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), fold(20, 12), 1, 0)
     assert {data.n_documents for data in seen} == {12, 24}
     assert all(len(set(data.qids)) == data.n_queries for data in seen)
 
@@ -100,13 +101,13 @@ def test_all_splits_draw_from_the_same_queries(monkeypatch):
     population, rng = Population(PopulationSettings(features=3)), np.random.default_rng(0)
     train = population.draw(20, rng, np.array([6] * 8 + [5] * 12))
     one = tradeoff.Fold("toy", 1, train, population.draw(5, rng, 4))
-    tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), one, 1, 0)
+    tradeoff._on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), one, 1, 0)
     assert {data.n_documents for data in seen} == {12}
     assert {qid for data in seen for qid in data.qids} == set(train.qids[:8])
 
 
 def test_a_data_set_without_long_lists_leaves_the_population():
-    asked = tradeoff.Settings.from_mapping(SMALL)
+    asked = TradeoffSettings.parse(SMALL)
     rows = [row for part in range(2) for row in tradeoff.measure(asked, [fold(20, 3)], 1, part)]
     assert {row["dataset"] for row in tradeoff.join(asked, rows, 1).best} == {"population"}
 
@@ -117,9 +118,9 @@ def test_single_documents_are_no_test():
     X, y = np.vstack([data.X, data.X[:1]]), np.append(data.y, 1).astype(np.int32)
     test = RankingData(X, y, np.append(data.offsets, len(y)), np.append(data.qids, 99))
     rows = tradeoff._on_data(
-        tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), tradeoff.Fold("toy", 1, lonely.train, test), 1, 0
+        TradeoffSettings.parse({**SMALL, "slices": 1}), tradeoff.Fold("toy", 1, lonely.train, test), 1, 0
     )
-    assert rows == tradeoff._on_data(tradeoff.Settings.from_mapping({**SMALL, "slices": 1}), lonely, 1, 0)
+    assert rows == tradeoff._on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), lonely, 1, 0)
 
 
 def test_the_choice_is_not_judged_on_what_chose_it():
@@ -163,11 +164,11 @@ def test_the_interval_of_the_best_split_covers_it():
         ({"budgets": [13]}, "expected 2, 6 and a divisor between them for the budget 13"),
         ({"documents": [2, 6]}, "a divisor between"),
         ({"documents": [3, 4, 6]}, "expected 2, 6"),
-        ({"loss": "zero-one"}, "convex"),
-        ({"c1": 0.0}, "twolayer.tradeoff.c1"),
-        ({"delta": 0.0}, "twolayer.tradeoff.delta"),
+        ({"loss": "zero-one"}, "loss: expected 'hinge'"),
+        ({"c1": 0.0}, "c1"),
+        ({"delta": 0.0}, "delta"),
     ],
 )
 def test_wrong_settings_are_named(change, message):
     with pytest.raises((ConfigurationError, ValueError), match=message):
-        tradeoff.Settings.from_mapping({**SMALL, **change})
+        TradeoffSettings.parse({**SMALL, **change})

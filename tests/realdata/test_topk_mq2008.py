@@ -7,10 +7,11 @@ import zipfile
 import pytest
 
 from pipeline_lib.papers.topk.computations import figure
+from pipeline_lib.papers.topk.experiments.figure import FigureSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor
 
-ASKED = figure.Settings(
+ASKED = FigureSettings(
     rounds=250_000,
     seeds=2,
     points=2,

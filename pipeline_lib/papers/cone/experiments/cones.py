@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -21,7 +22,7 @@ class SmallSettings(Settings):
     )
     basis: Whole = Field(2, description="K, at most the number of features")
     step: Positive | None = Field(0.02, description="mu of every method; null: the published ones, with more passes")
-    passes: Whole = Field(2500, ge=2, description="of each trace")
+    passes: Annotated[Whole, Ge(2)] = Field(2500, description="of each trace")
     fold_steps: Rising = Field(
         (10, 20000), description="of each folding-in, at most: cut short, and solved; a trace for each"
     )
@@ -36,7 +37,7 @@ class ConesSettings(Settings):
     pairs: Whole = Field(2000, description="of every data set, about, for the traces of the objective")
     basis: Whole = Field(10, description="K of the traces")
     # A trace of one pass could not rise.
-    passes: Whole = Field(10, ge=2, description="of each trace")
+    passes: Annotated[Whole, Ge(2)] = Field(10, description="of each trace")
     fold_steps: Whole = Field(200, description="of each folding-in, at most, where the basis moves once a pass")
     small: SmallSettings = Field(SmallSettings.parse({}), description="a small sample, on its whole way down")
 

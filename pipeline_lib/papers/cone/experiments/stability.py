@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -20,13 +21,13 @@ class StabilitySettings(Settings):
     queries: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
         (25, 50, 100, 200), description="P"
     )
-    repetitions: Whole = Field(4, ge=2, description="samples for every P")
+    repetitions: Annotated[Whole, Ge(2)] = Field(4, description="samples for every P")
     methods: Methods = Field(("sg", "eg"), description="of training")
     features: Whole = Field(10, description="of the population")
-    documents: Whole = Field(8, ge=2, description="of every query")
+    documents: Annotated[Whole, Ge(2)] = Field(8, description="of every query")
     basis: Whole = Field(5, description="K")
     passes: Whole = Field(10, description="over the queries")
-    test_queries: Whole = Field(2000, ge=2, description="for the true risk")
+    test_queries: Annotated[Whole, Ge(2)] = Field(2000, description="for the true risk")
     compared_queries: Whole = Field(50, description="on whose pairs the stability is measured")
     epsilon: Probability = Field(0.05, description="Theorem 1 holds with probability 1 - epsilon")
 

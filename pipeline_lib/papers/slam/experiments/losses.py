@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -14,7 +15,9 @@ from pipeline_lib.settings import NotNegative, Rising, Settings, Whole, at_least
 class LossesSettings(Settings):
     """Bounds, convexity, gradient and weights of SLAM's losses, and the constants of section 6.1."""
 
-    lists: Whole = Field(1000, ge=2, description="of scores and labels for every m, y_max and kind of weights")
+    lists: Annotated[Whole, Ge(2)] = Field(
+        1000, description="of scores and labels for every m, y_max and kind of weights"
+    )
     lengths: Annotated[Rising, at_least(2)] = Field((2, 3, 5, 10, 30, 100, 300), description="their m")
     largest_labels: Rising = Field((1, 4), description="their y_max; the last one is that of the table of constants")
     descent_rounds: NotNegative = Field(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge
 from pydantic import AfterValidator, Field
 
 from pipeline_lib.cost import Cost
@@ -25,11 +26,11 @@ RankingLosses = Annotated[tuple[RankingLoss, ...], *Names.__metadata__, AfterVal
 class PerceptronSettings(Settings):
     """The perceptron's cumulative loss and its bounds, over streams from populations, an adversary and data sets."""
 
-    rounds: Whole = Field(20000, ge=200, description="T of a stream")
-    adversarial_rounds: Whole = Field(
-        200, ge=100, description="T where an adversary shows the query that is ranked worst"
+    rounds: Annotated[Whole, Ge(200)] = Field(20000, description="T of a stream")
+    adversarial_rounds: Annotated[Whole, Ge(100)] = Field(
+        200, description="T where an adversary shows the query that is ranked worst"
     )
-    queries: Whole = Field(200, ge=2, description="different queries of a stream from a population")
+    queries: Annotated[Whole, Ge(2)] = Field(200, description="different queries of a stream from a population")
     documents: Range = Field((5, 15), description="in each of them, at least and at most")
     features: Whole = Field(10, description="of the populations")
     margin: Positive = Field(0.02, description="gap between neighbouring grades of the separable population")
@@ -40,7 +41,7 @@ class PerceptronSettings(Settings):
     etas: Positives = Field(
         (1e-3, 0.1, 10.0), description="steps compared with eta = 1, in addition to that of Theorem 5"
     )
-    checkpoints: Whole = Field(5, ge=2, description="values of T at which the best comparator is sought")
+    checkpoints: Annotated[Whole, Ge(2)] = Field(5, description="values of T at which the best comparator is sought")
     v_max_lengths: Annotated[Rising, at_least(3)] = Field(
         (3, 10, 30, 100, 300, 1000), description="the m of the table of v_max"
     )

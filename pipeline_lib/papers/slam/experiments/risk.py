@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -19,9 +20,9 @@ class RiskSettings(Settings):
 
     sizes: Annotated[Rising, at_least(2)] = Field((30, 100, 300, 1000), description="n, queries in a training sample")
     radii: Positives = Field((10.0,), description="B, the ball in which the best ranker is sought")
-    repetitions: Whole = Field(20, ge=2, description="training samples of every size")
+    repetitions: Annotated[Whole, Ge(2)] = Field(20, description="training samples of every size")
     parts: Whole = Field(1, description="jobs that share the repetitions of one surrogate")
-    truth: Whole = Field(5000, ge=100, description="queries of the sample that stands for the population")
+    truth: Annotated[Whole, Ge(100)] = Field(5000, description="queries of the sample that stands for the population")
     documents: Range = Field((5, 15), description="in every query, at least and at most")
     features: Whole = Field(10, description="of the population")
 

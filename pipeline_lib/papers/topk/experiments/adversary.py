@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -17,7 +18,7 @@ class AdversarySettings(Settings):
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
         (10000, 30000, 100000, 300000, 1000000), description="the T to which exponents are fitted"
     )
-    seeds: Whole = Field(3, ge=2, description="games for every learner, adversary and T")
+    seeds: Annotated[Whole, Ge(2)] = Field(3, description="games for every learner, adversary and T")
     radius: Positive = Field(3.0, description="U of the learners that have one")
 
 

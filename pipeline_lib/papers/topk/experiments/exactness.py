@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -22,8 +23,10 @@ class ExactnessSettings(Settings):
     repetitions: Whole = Field(
         2, description="score and label vectors for every case; of two or more, the last one has ties"
     )
-    y_max: Whole = Field(3, ge=2, description="their largest label")
-    run_rounds: Whole = Field(10000, ge=100, description="T of the run along which second moments are taken (Lemma 5)")
+    y_max: Annotated[Whole, Ge(2)] = Field(3, description="their largest label")
+    run_rounds: Annotated[Whole, Ge(100)] = Field(
+        10000, description="T of the run along which second moments are taken (Lemma 5)"
+    )
     run_points: Whole = Field(10, description="rounds of that run at which they are")
     run_queries: Whole = Field(20, description="its queries, all looked at in each of these rounds")
     radius: Positive = Field(3.0, description="its U")

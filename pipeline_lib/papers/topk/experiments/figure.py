@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -17,9 +20,11 @@ class FigureSettings(Settings):
     The repair is chosen on the first data set.
     """
 
-    rounds: Whole = Field(100000, ge=1000, description="T; 250000 in the paper")
-    seeds: Whole = Field(5, ge=2, description="games of every learner, for the bands")
-    points: Whole = Field(40, ge=2, description="rounds at which curves are drawn, evenly spread in their logarithm")
+    rounds: Annotated[Whole, Ge(1000)] = Field(100000, description="T; 250000 in the paper")
+    seeds: Annotated[Whole, Ge(2)] = Field(5, description="games of every learner, for the bands")
+    points: Annotated[Whole, Ge(2)] = Field(
+        40, description="rounds at which curves are drawn, evenly spread in their logarithm"
+    )
     radius: Positive = Field(100.0, description="U of the first two panels")
     smoothing: Positive = Field(0.01, description="epsilon of SmoothDCG")
     repair_radii: Positives = Field(
@@ -28,7 +33,7 @@ class FigureSettings(Settings):
     repair_factors: Positives = Field(
         (0.25, 1.0, 4.0, 16.0, 64.0), description="c tried: eta = c U sqrt(gamma / (C T))"
     )
-    repair_seeds: Whole = Field(2, ge=2, description="games for each of them")
+    repair_seeds: Annotated[Whole, Ge(2)] = Field(2, description="games for each of them")
 
 
 def _choose(job: Job) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
@@ -18,7 +19,7 @@ STATISTICS = ("loss", "own_loss", "squared_norm")
 class RegretSettings(Settings):
     """Theorem 4.1 and eq. 4: regret against the best fixed ranker, eta = T^(-2/3), gamma = T^(-1/3)."""
 
-    queries: Whole = Field(200, ge=2, description="that the rounds are drawn from")
+    queries: Annotated[Whole, Ge(2)] = Field(200, description="that the rounds are drawn from")
     population: dict[str, Any] = Field(
         {"features": 5, "documents": 5}, description="overrides of the population's defaults (docs/population.md)"
     )
@@ -26,7 +27,7 @@ class RegretSettings(Settings):
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
         (1000, 3000, 10000, 30000, 100000, 300000, 1000000), description="the T to which the exponent is fitted"
     )
-    seeds: Whole = Field(5, ge=2, description="runs for every T")
+    seeds: Annotated[Whole, Ge(2)] = Field(5, description="runs for every T")
     slices: Whole = Field(2, description="jobs that share the seeds")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
+from annotated_types import Ge
 from pydantic import Field, model_validator
 
 from pipeline_lib.cost import Cost
@@ -36,11 +37,13 @@ class GapsSettings(Settings):
     documents: Annotated[Rising, at_least(2)] = Field((2, 4, 8, 16, 32), description="m of the grid")
     more_queries: Rising = Field((320, 640, 1280, 2560), description="n at the smallest m, to see the limit of the gap")
     more_documents: Rising = Field((64, 256, 1024, 2048), description="m at the smallest n, likewise")
-    repetitions: Whole = Field(40, ge=2, description="of the whole grid")
-    middle_documents: Whole = Field(4000, ge=2, description="fresh documents of all sampled queries: the middle risk")
-    risk_queries: Whole = Field(100000, ge=2, description="fresh queries behind every expected risk")
+    repetitions: Annotated[Whole, Ge(2)] = Field(40, description="of the whole grid")
+    middle_documents: Annotated[Whole, Ge(2)] = Field(
+        4000, description="fresh documents of all sampled queries: the middle risk"
+    )
+    risk_queries: Annotated[Whole, Ge(2)] = Field(100000, description="fresh queries behind every expected risk")
     reference_queries: Whole = Field(20000, description="that give the best ranker, whose gap is subtracted from means")
-    draws: Whole = Field(200, ge=2, description="samples behind every estimate of D(k)")
+    draws: Annotated[Whole, Ge(2)] = Field(200, description="samples behind every estimate of D(k)")
     slices: Whole = Field(4, description="jobs that share the repetitions")
 
     @model_validator(mode="after")

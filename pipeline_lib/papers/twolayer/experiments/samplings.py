@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.cost import Cost
@@ -22,8 +23,8 @@ class SamplingsSettings(Settings):
     loss: Loss = Field("logistic", description="to train with")
     queries: Rising = Field((10, 40), description="n")
     documents: Annotated[Rising, at_least(3)] = Field((4, 16), description="m")
-    repetitions: Whole = Field(100, ge=2, description="samples of every size")
-    risk_queries: Whole = Field(50000, ge=2, description="fresh queries behind every expected risk")
+    repetitions: Annotated[Whole, Ge(2)] = Field(100, description="samples of every size")
+    risk_queries: Annotated[Whole, Ge(2)] = Field(50000, description="fresh queries behind every expected risk")
     reference_queries: Whole = Field(20000, description="that give the best ranker, whose gap is subtracted")
 
 

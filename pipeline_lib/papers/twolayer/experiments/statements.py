@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge
 from pydantic import AfterValidator, Field
 
 from pipeline_lib.cost import Cost
@@ -20,7 +21,7 @@ def _falling(values: tuple[float, ...]) -> tuple[float, ...]:
 class StatementsSettings(Settings):
     """Definition 3 and equation 6 beside plain computations; n* beside numerical minimisation."""
 
-    draws: Whole = Field(20000, ge=100, description="random signs of every Rademacher average")
+    draws: Annotated[Whole, Ge(100)] = Field(20000, description="random signs of every Rademacher average")
     radius: Positive = Field(3.0, description="W of the class ||w|| <= W")
     matrices: Whole = Field(20, description="random loss matrices for every m of equation 6")
     budgets: Annotated[Rising, at_least(2)] = Field((100, 1000, 10000, 100000), description="C, documents in all")

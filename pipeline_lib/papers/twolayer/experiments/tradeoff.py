@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
+from annotated_types import Ge
 from pydantic import Field, model_validator
 
 from pipeline_lib.cost import Cost
@@ -37,13 +38,13 @@ class TradeoffSettings(Settings):
     documents: Annotated[Rising, at_least(2)] = Field(
         (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120, 240, 480, 960), description="m, where it divides C"
     )
-    repetitions: Whole = Field(250, ge=4, description="on the population")
-    data_repetitions: Whole = Field(40, ge=4, description="on every fold of a data set")
-    risk_queries: Whole = Field(
-        50000, ge=2, description="fresh queries in every repetition, that measure the true error on the population"
+    repetitions: Annotated[Whole, Ge(4)] = Field(250, description="on the population")
+    data_repetitions: Annotated[Whole, Ge(4)] = Field(40, description="on every fold of a data set")
+    risk_queries: Annotated[Whole, Ge(2)] = Field(
+        50000, description="fresh queries in every repetition, that measure the true error on the population"
     )
-    variance_queries: Whole = Field(
-        10000, ge=2, description="behind the best depth of judging by the variance of gradients"
+    variance_queries: Annotated[Whole, Ge(2)] = Field(
+        10000, description="behind the best depth of judging by the variance of gradients"
     )
     reference_queries: Whole = Field(
         20000, description="that give the ranker to which training tends, for the excess error"
