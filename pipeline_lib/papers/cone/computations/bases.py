@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from pipeline_lib import metrics
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.learners import cone, erm
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
-from pipeline_lib.papers.cone.experiments.bases import BasesSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.statistics import over_folds
 from pipeline_lib.surrogates.base import Floats
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.cone.experiments.bases import BasesSettings
 
 TABLE = "tables/cone-bases.parquet"
 VOTES = "tables/cone-votes.parquet"

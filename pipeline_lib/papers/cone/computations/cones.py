@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations import descent
-from pipeline_lib.papers.cone.experiments.cones import ConesSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import cones
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.cone.experiments.cones import ConesSettings
 
 IDENTITIES = "tables/cone-identities.parquet"
 SPECTRUM = "tables/cone-spectrum.parquet"

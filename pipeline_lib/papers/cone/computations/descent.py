@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.learners import cone
-from pipeline_lib.papers.cone.experiments.cones import SmallSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import cones
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.cone.experiments.cones import SmallSettings
 
 TABLE = "tables/cone-descent.parquet"
 SMALL = "small sample"

@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import cone
-from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import stability
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 
 TABLE = "tables/cone-stability.parquet"
 EXPONENTS = "tables/cone-stability-exponents.parquet"

@@ -12,7 +12,6 @@ from typing import Any
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
-from pipeline_lib.papers.cone.experiments.table1 import STUDIES
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import bootstrap_interval, over_folds
 from pipeline_lib.surrogates.base import Floats
@@ -103,13 +102,13 @@ def cell(
 def evidence(
     rows: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]], how_to_get: Mapping[str, str]
 ) -> list[Evidence]:
-    """The two claims; a data set without rows is not run, and ``how_to_get`` says what to do.
+    """One claim for each data set; one without rows is not run, and ``how_to_get`` says what to do.
 
     ``published`` holds the cells of the printed table (``dataset``, ``row``): the notes name the methods among them
     that the study does not train.
     """
     found = []
-    for dataset in STUDIES:
+    for dataset in how_to_get:
         trials = tuple(_trial(row) for row in rows if row["dataset"] == dataset)
         if trials:
             sizes = sorted({row["fold1_high"] - row["fold1_low"] for row in rows if row["dataset"] == dataset})

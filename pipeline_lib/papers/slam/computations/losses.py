@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from pipeline_lib import metrics, surrogates
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
-from pipeline_lib.papers.slam.experiments.losses import LossesSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.surrogates.slam import weights, weights_of_all
 from pipeline_lib.theory import constant_search, constants, invariance
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.slam.experiments.losses import LossesSettings
 
 CHECKS = "tables/slam-losses.parquet"
 CONSTANTS = "tables/slam-constants.parquet"

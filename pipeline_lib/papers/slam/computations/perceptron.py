@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from pipeline_lib import metrics
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.learners import perceptron, rounds
-from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.slam import v_max_of_all
 from pipeline_lib.theory import perceptron_bounds
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
 
 RUNS = "tables/slam-perceptron.parquet"
 ETAS = "tables/slam-eta.parquet"

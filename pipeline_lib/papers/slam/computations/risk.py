@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,14 @@ from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm
-from pipeline_lib.papers.slam.experiments.risk import RiskSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.theory import list_bounds
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.slam.experiments.risk import RiskSettings
 
 RISKS = "tables/slam-risk.parquet"
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")

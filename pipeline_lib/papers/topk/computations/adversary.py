@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.learners import top_k_feedback
-from pipeline_lib.papers.topk.experiments.adversary import AdversarySettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import FoldSummary, fit_exponent, over_folds
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.topk.experiments.adversary import AdversarySettings
 
 TABLE_1 = "tables/topk-table1.parquet"
 GAME = "tables/topk-adversary.parquet"

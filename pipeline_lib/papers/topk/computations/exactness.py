@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Evidence, Label, Trial
 from pipeline_lib.learners import top_k_feedback, top_k_moments
-from pipeline_lib.papers.topk.experiments.exactness import ExactnessSettings
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
 from pipeline_lib.theory import decomposability, operator_norms
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.topk.experiments.exactness import ExactnessSettings
 
 BIASES = "tables/topk-biases.parquet"
 MOMENTS = "tables/topk-moments.parquet"

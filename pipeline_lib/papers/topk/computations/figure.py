@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,13 @@ from pipeline_lib import metrics, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
-from pipeline_lib.papers.topk.experiments.figure import FigureSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import over_folds
 from pipeline_lib.surrogates.base import Floats, Surrogate
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.topk.experiments.figure import FigureSettings
 
 Panel = Literal["as-printed", "correct"]
 OGD_POWER, TOP_K_POWER = -1.0 / 2.0, -2.0 / 3.0

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +25,22 @@ from numpy.typing import NDArray
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, top_k_feedback
-from pipeline_lib.papers.topk.experiments.regret import STATISTICS, RegretSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.surrogates.base import Floats
 
+if TYPE_CHECKING:
+    from pipeline_lib.papers.topk.experiments.regret import RegretSettings
+
 REGRET = "tables/topk-regret.parquet"
 EXPONENTS = "tables/topk-exponents.parquet"
 
 LEARNERS: Mapping[str, int] = {"squared": 1, "kl": 1, "ranksvm": 2}
 """The surrogates of Theorem 4.1 and how many labels each is shown."""
+STATISTICS = ("loss", "own_loss", "squared_norm")
+"""What a game leaves: averages over its rounds."""
 Row = Mapping[str, Any]
 
 

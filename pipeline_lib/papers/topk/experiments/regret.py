@@ -12,8 +12,6 @@ from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least, n
 
 SLICES = "slices/topk-regret/{slice}"
 SURROGATES = ("squared", "kl", "ranksvm")
-STATISTICS = ("loss", "own_loss", "squared_norm")
-"""What a game leaves: averages over its rounds."""
 
 
 class RegretSettings(Settings):
@@ -52,7 +50,12 @@ EXPERIMENT = Experiment(
             _play,
             divided={"slice": lambda settings: range(settings.slices)},
             tables={
-                SLICES: {"seed": int, "surrogate": str, "T": int, **dict.fromkeys(STATISTICS, float)},
+                SLICES: {
+                    "seed": int,
+                    "surrogate": str,
+                    "T": int,
+                    **dict.fromkeys(("loss", "own_loss", "squared_norm"), float),
+                },
             },
             surrogates=SURROGATES,
             seconds=lambda settings, cell: 1e-6 * sum(settings.rounds) * settings.seeds / settings.slices,

@@ -15,14 +15,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
-from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -30,6 +29,9 @@ from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import contracted, disjoint_pairs
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
 
 Floats = NDArray[np.float64]
 Row = Mapping[str, Any]

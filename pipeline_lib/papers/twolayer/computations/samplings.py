@@ -14,7 +14,7 @@ lengths and tasks for queries the two samplings are one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.papers.twolayer.computations.gaps import CENTRED, mean_interval
-from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 from pipeline_lib.theory.pair_losses import PairLoss
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 
 Floats = NDArray[np.float64]
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Trial
-from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import disjoint_pairs, two_layer
 from pipeline_lib.theory import two_layer_rademacher as rademacher
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 
 IDENTITIES = "tables/twolayer-identities.parquet"
 PLANS = "tables/twolayer-plans.parquet"

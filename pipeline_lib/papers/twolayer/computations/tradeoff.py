@@ -13,7 +13,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import depth, risks
 from pipeline_lib.papers.twolayer.computations.gaps import LEVEL, ZERO_ONE, joint_level, mean_interval
-from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses, two_layer
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
 
 Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
