@@ -1,0 +1,79 @@
+"""What is a learner, as the workflow and the report see it?
+
+A learner is declared in a module of ``pipeline_lib/learners/declared/``, named like the learner with "_" for "-", as
+``LEARNER = Learner(...)``. Declarations are imported whenever the workflow is planned, and therefore import nothing
+heavy: the function that trains imports the mathematics when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Le
+from pydantic import Field
+
+from pipeline_lib.settings import Positive, Positives, Settings, Text, Whole
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+    Train = Callable[[RankingData, RankingData, Mapping[str, Any], Any], Trained]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Everything that is known of a learner without importing it.
+
+    Attributes
+    ----------
+    train : callable
+        (training part, validation part, settings as plain values, seed or axes of one) -> what was trained.
+    settings : type of Settings
+        Its settings, and their defaults.
+    formula : str
+        What it minimises or does. ``_`` lowers, ``^`` raises.
+    with_surrogate : bool
+        Whether it minimises a surrogate, which the settings of a model then name.
+    control : bool
+        Whether it is no learner but says how good a value is.
+    seconds : callable
+        Settings -> seconds per million feature values of the training data, on one core.
+    """
+
+    train: Train
+    settings: type[Settings]
+    formula: str
+    with_surrogate: bool = False
+    control: bool = False
+    seconds: Callable[[Any], float] = lambda settings: 1.0
+
+
+class GaussianFeatures(Settings):
+    """Random features of the Gaussian kernel."""
+
+    kernel: Literal["gaussian"] = Field("gaussian", description="the only kernel there is")
+    components: Whole = Field(300, description="random features")
+    bandwidth: Literal["median"] | Positive = Field("median", description="a number, or that of the median distance")
+
+
+PlainFeatures = Literal["standardised", "raw"]
+Features = PlainFeatures | GaussianFeatures
+Radius = Positive | None
+Ball = Literal["l2", "l1"]
+RankingMeasure = Annotated[Text, Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$")]
+Tolerance = Annotated[float, Gt(0), Le(0.1)]
+Regularisation = Annotated[tuple[Annotated[float, Ge(0), Field(allow_inf_nan=False)], ...], Field(min_length=1)]
+Steps = Positives
+
+
+class Selecting(Settings):
+    """Settings of a learner that chooses something on the validation part."""
+
+    selection: Text = Field("letor4_mean_ndcg", description="measure on the validation part")
+
+
+class NoSettings(Settings):
+    """There is nothing to set."""

@@ -1,0 +1,1 @@
+"""Which learners are there? One module for each, which declares it as LEARNER."""

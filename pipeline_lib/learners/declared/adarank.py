@@ -1,0 +1,38 @@
+"""AdaRank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from pipeline_lib.learners.declaration import Learner, PlainFeatures, RankingMeasure, Selecting
+from pipeline_lib.settings import Whole
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+
+class AdaRankSettings(Selecting):
+    """AdaRank: weak rankers are single features."""
+
+    measure: RankingMeasure = Field("map", description="what is boosted: map, ndcg or ndcg@K")
+    rounds: Whole = Field(100, description="at most; the number that is best on the validation part is kept")
+    repeats: Whole | None = Field(1, description="how often a feature may be chosen; null: without limit, as printed")
+    features: PlainFeatures = Field("raw", description="or standardised")
+
+
+def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
+    from pipeline_lib.learners import adarank
+
+    return adarank.train(train, validation, settings, seed)
+
+
+LEARNER = Learner(
+    _train,
+    AdaRankSettings,
+    formula="boosting of single features, queries weighted by exp(−measure of the ranking so far)",
+    seconds=lambda settings: 0.01 * settings.rounds,
+)

@@ -1,0 +1,30 @@
+"""The single feature, with a sign, that ranks the training part best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pipeline_lib.learners.declaration import Learner, Selecting
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+
+class BestFeatureSettings(Selecting):
+    """The single feature, with a sign, that ranks the training part best."""
+
+
+def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
+    from pipeline_lib.learners import controls
+
+    return controls.train_best_feature(train, validation, settings, seed)
+
+
+LEARNER = Learner(
+    _train,
+    BestFeatureSettings,
+    formula="the one feature, with its sign, that ranks best on the training queries",
+    control=True,
+)

@@ -1,0 +1,42 @@
+"""Regularised empirical risk minimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from pipeline_lib.learners.declaration import Ball, Features, Learner, Radius, Regularisation, Selecting, Tolerance
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+
+class ErmSettings(Selecting):
+    """Regularised empirical risk minimisation: l2/2 ||w||^2 + mean surrogate loss over queries."""
+
+    l2: Regularisation = Field(
+        (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0), description="the best on the validation part is kept"
+    )
+    radius: Radius = Field(None, description="a number restricts ||w||")
+    ball: Ball = Field("l2", description="in this norm: l2 or l1")
+    tol: Tolerance = Field(1e-6, description="certified relative gap")
+    features: Features = Field(
+        "standardised", description="or raw, or {kernel: gaussian, components: 300, bandwidth: median}"
+    )
+
+
+def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
+    from pipeline_lib.learners import erm
+
+    return erm.train(train, validation, settings, seed)
+
+
+LEARNER = Learner(
+    _train,
+    ErmSettings,
+    formula="min_w  λ/2 ||w||^2 + (1/n) Σ_q φ(X_q w, y_q)",
+    with_surrogate=True,
+)

@@ -1,0 +1,41 @@
+"""Online gradient descent over the training queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from pipeline_lib.learners.declaration import Ball, Features, Learner, Radius, Selecting, Steps
+from pipeline_lib.settings import Whole
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+
+class OgdSettings(Selecting):
+    """Online gradient descent, eta_t = c / sqrt(t) over the training queries in random order."""
+
+    steps: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c: the best on the validation part is kept")
+    passes: Whole = Field(5, description="how often every query is met")
+    radius: Radius = Field(None, description="a number restricts ||w||")
+    ball: Ball = Field("l2", description="in this norm: l2 or l1")
+    average: bool = Field(True, description="the mean of all iterates ranks; false: the last one")
+    features: Features = Field("standardised", description="as for erm")
+
+
+def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
+    from pipeline_lib.learners import ogd
+
+    return ogd.train(train, validation, settings, seed)
+
+
+LEARNER = Learner(
+    _train,
+    OgdSettings,
+    formula="w ← Π(w − η_t X_q^T ∇_s φ(X_q w, y_q)),  η_t = c/√t;  the mean of all w (or the last) ranks",
+    with_surrogate=True,
+    seconds=lambda settings: 0.02 * settings.passes,
+)

@@ -1,0 +1,43 @@
+"""The perceptron of SLAM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from pipeline_lib.learners.declaration import Features, Learner, RankingMeasure, Selecting
+from pipeline_lib.settings import Positive, Whole
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+
+class PerceptronSettings(Selecting):
+    """The perceptron of SLAM, over the training queries in random order."""
+
+    measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
+    eta: Literal["theory"] | Positive = Field(1.0, description='the step: a number, or "theory"')
+    active: Literal["margin", "misordered"] = Field(
+        "margin", description="whose hinges count: margin (as printed) or misordered"
+    )
+    passes: Whole = Field(10, description="at most; the number that is best on the validation part is kept")
+    average: bool = Field(True, description="the mean of all iterates ranks; false: the last one")
+    features: Features = Field("standardised", description="as for erm")
+
+
+def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
+    from pipeline_lib.learners import perceptron
+
+    return perceptron.train(train, validation, settings, seed)
+
+
+LEARNER = Learner(
+    _train,
+    PerceptronSettings,
+    formula="w ← w − η z_q whenever the ranking loss of X_q w is not 0, z_q a subgradient of SLAM",
+    # Every number of passes up to the largest is run from the start.
+    seconds=lambda settings: 0.01 * settings.passes**2,
+)

@@ -1,0 +1,36 @@
+"""RankBoost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from pipeline_lib.learners.declaration import Learner, Selecting
+from pipeline_lib.settings import Whole
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+
+class RankBoostSettings(Selecting):
+    """RankBoost: weak rankers are thresholds of single features."""
+
+    rounds: Whole = Field(300, description="at most; the number that is best on the validation part is kept")
+    pairs: Literal["alike", "queries-alike"] = Field("alike", description="weigh all pairs alike, or queries-alike")
+
+
+def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
+    from pipeline_lib.learners import rankboost
+
+    return rankboost.train(train, validation, settings, seed)
+
+
+LEARNER = Learner(
+    _train,
+    RankBoostSettings,
+    formula="boosting of thresholds on features, pairs weighted by exp(s_j − s_i)",
+    seconds=lambda settings: 0.003 * settings.rounds,
+)

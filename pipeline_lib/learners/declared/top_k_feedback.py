@@ -1,0 +1,49 @@
+"""Learning from the labels of the documents shown on top (topk, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from pipeline_lib.learners.declaration import Features, Learner, Radius, Selecting, Steps
+from pipeline_lib.settings import Probability, Whole
+
+if TYPE_CHECKING:
+    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.ranking_data import RankingData
+
+
+class TopKFeedbackSettings(Selecting):
+    """Algorithm 1 of topk, which sees the labels of the k documents it shows first.
+
+    eta = c T^(-2/3) over T rounds.
+    """
+
+    k: Whole = Field(2, description="how many labels are seen; pairwise surrogates need 2")
+    steps: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c: the best on the validation part is kept")
+    passes: Whole = Field(50, description="how often every query is met")
+    gamma: Literal["theory"] | Probability = Field(
+        "theory", description="how often the order is random: a number, or T^(-1/3)"
+    )
+    radius: Radius = Field(10.0, description="||w|| is kept within it; null: free")
+    probabilities: Literal["correct", "as-printed"] = Field(
+        "correct", description="or as-printed, which biases the estimates"
+    )
+    features: Features = Field("standardised", description="as for erm")
+
+
+def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
+    from pipeline_lib.learners import top_k_feedback
+
+    return top_k_feedback.train(train, validation, settings, seed)
+
+
+LEARNER = Learner(
+    _train,
+    TopKFeedbackSettings,
+    formula="w ← Π_U(w − η z_q), z_q an unbiased estimate of X_q^T ∇_s φ from the labels of the k documents shown",
+    with_surrogate=True,
+    seconds=lambda settings: 0.02 * settings.passes,
+)
