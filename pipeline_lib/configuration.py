@@ -1,70 +1,69 @@
 """What does a study's configuration ask for, and is it sound?
 
-The schemas (``workflow/schemas/config.schema.yaml``, and ``<paper>.schema.yaml`` beside it for a paper's experiments)
-say which keys and types there are; this module adds what a schema cannot say: the nearest right name for a wrong one,
-and checks across keys. It imports nothing heavy, because every start of the workflow passes through it.
+The classes of :mod:`pipeline_lib.study_settings` say which keys, types and ranges there are; this module adds what one
+section cannot say of another: names that must exist, and settings of models that depend on their learner. It imports
+nothing heavy, because every start of the workflow passes through it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from functools import cached_property
 from typing import Any
 
-from pipeline_lib import papers
+from pydantic import ValidationError
+
+from pipeline_lib import learners, measures, papers, surrogates
 from pipeline_lib.errors import ConfigurationError, hint
-from pipeline_lib.settings import Settings
-from pipeline_lib.surrogates import registered
-
-# Keys of a model's entry that say what it is; every other key overrides a setting of its algorithm.
-IDENTITY = ("name", "title", "algorithm", "surrogate", "options", "datasets", "published")
-
-
-@dataclass(frozen=True)
-class ModelEntry:
-    """One line of ``models:``; what to train under which name."""
-
-    name: str
-    algorithm: str
-    surrogate: str | None
-    options: Mapping[str, Any]
-    datasets: tuple[str, ...] | None
-    published: str | None
-    overrides: Mapping[str, Any]
+from pipeline_lib.settings import Settings, problems
+from pipeline_lib.study_settings import ModelSettings, section, study_settings
 
 
 @dataclass(frozen=True)
 class Study:
-    """A configuration that passed every check, with the questions that rules ask of it."""
+    """A configuration that passed every check, with the questions that rules ask of it.
 
-    config: Mapping[str, Any]
-    models: tuple[ModelEntry, ...]
+    ``config`` are its settings as plain values, defaults included.
+    """
+
+    checked: Any
     n_folds: Mapping[str, int]
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """All settings as plain values, defaults included."""
+        plain: dict[str, Any] = self.checked.plain()
+        plain["models"] = [model.model_dump(mode="json", exclude_unset=True) for model in self.models]
+        return plain
 
     @property
     def name(self) -> str:
         """The study's name, which names its folders."""
-        return str(self.config["study"])
+        return str(self.checked.study)
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The data sets asked for, present or not."""
-        return tuple(self.config["datasets"])
+        """The data sets of the configuration, present or not."""
+        return tuple(self.checked.datasets)
 
     @property
     def papers(self) -> tuple[str, ...]:
-        """The papers whose experiments run."""
-        chosen = self.config["papers"]
-        return papers.names() if chosen == "all" else tuple(chosen)
+        """The papers whose experiments run, in the order of the report."""
+        chosen = self.checked.papers
+        return tuple(name for name in papers.names() if chosen == "all" or name in chosen)
+
+    @property
+    def models(self) -> tuple[ModelSettings, ...]:
+        """The models that are trained, in the configuration's order."""
+        return tuple(self.checked.models)
 
     @cached_property
     def experiments(self) -> dict[tuple[str, str], Settings]:
         """The settings of all experiments of these papers, by paper and experiment."""
-        given = self.config["experiments"]
         return {
-            (paper, name): declared.settings.parse(given.get(paper, {}).get(name, {}), f"experiments.{paper}.{name}")
+            (paper, name): getattr(getattr(self.checked.experiments, paper), name, None) or declared.settings.parse({})
             for paper in self.papers
             for name, declared in papers.experiments(paper).items()
         }
@@ -72,246 +71,184 @@ class Study:
     def folds(self, dataset: str) -> list[int]:
         """The folds of a data set that this study runs, from 1."""
         every = range(1, self.n_folds[dataset] + 1)
-        asked = self.config["folds"]
-        return list(every) if asked == "all" else [fold for fold in every if fold in asked]
+        chosen = self.checked.folds
+        return list(every) if chosen == "all" else [fold for fold in every if fold in chosen]
 
     def model_names(self, dataset: str) -> list[str]:
         """The models trained on a data set, in the configuration's order."""
-        return [entry.name for entry in self.models if entry.datasets is None or dataset in entry.datasets]
+        return [model.name for model in self.models if model.datasets is None or dataset in model.datasets]
 
-    def model(self, name: str) -> ModelEntry:
+    def model(self, name: str) -> ModelSettings:
         """The entry of a model."""
-        return next(entry for entry in self.models if entry.name == name)
+        return next(model for model in self.models if model.name == name)
 
     def settings(self, name: str, dataset: str, fold: int) -> dict[str, Any]:
         """Everything that decides how a model is trained on one fold, as plain values in a fixed order."""
-        entry = self.model(name)
-        settings = {**_defaults(self.config, entry.algorithm), **entry.overrides}
-        if isinstance(settings.get("l2"), Mapping):
-            settings["l2"] = [settings["l2"][dataset][fold - 1]]
-        if entry.surrogate is not None:
-            settings |= {"surrogate": entry.surrogate, "options": dict(entry.options)}
+        model = self.model(name)
+        settings = _merged(self.checked, model, dataset, fold).plain()
+        if model.surrogate is not None:
+            settings |= {"surrogate": model.surrogate, "options": dict(model.options)}
         return dict(sorted(settings.items()))
 
+    def learner_settings(self, name: str, dataset: str, fold: int) -> Settings:
+        """The settings of a model's learner, as an object of its class."""
+        return _merged(self.checked, self.model(name), dataset, fold)
 
-def check(
-    config: Mapping[str, Any],
-    *,
-    schema_path: Path,
-    n_folds: Mapping[str, int],
-    algorithms: Sequence[str],
-    with_surrogate: Sequence[str],
-    surrogates: Sequence[str],
-) -> Study:
+
+def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
     """Check a configuration and return the study it describes.
 
     Parameters
     ----------
     config : mapping
-        The merged configuration.
-    schema_path : Path
-        The JSON Schema, as YAML; those of the papers' experiments lie beside it.
+        The merged configuration; keys that are missing have their defaults.
     n_folds : mapping of str to int
         Every data set of the catalogue with its number of folds.
-    algorithms, surrogates : sequences of str
-        The names that ``learners`` and ``surrogates`` know; a configuration may write "slam-ndcg@10" for the surrogate
-        "slam-ndcg@k" with the option k = 10.
-    with_surrogate : sequence of str
-        The algorithms that minimise a surrogate and need its name.
 
     Raises
     ------
     ConfigurationError
-        Listing every problem found, one a line, each with the key, what was expected and the nearest right name.
+        Listing every problem, one on a line, each with the key, what was expected and the nearest right name.
     """
-    problems = list(_schema_problems(config, schema_path))
-    if not problems:
-        problems = list(_cross_field_problems(config, n_folds, algorithms, with_surrogate, surrogates))
-    if problems:
-        raise ConfigurationError("the configuration cannot be used:\n" + "\n".join(f"  - {text}" for text in problems))
-    return Study(config, tuple(_entry(model) for model in config["models"]), dict(n_folds))
+    kind = study_settings()
+    found, checked = list(_endless_numbers(config)), None
+    try:
+        checked = kind.model_validate(config)
+    except ValidationError as error:
+        found += list(problems(kind, error))
+    if checked is not None and not found:
+        found = list(_problems_across_sections(checked, config, n_folds))
+    if found:
+        raise ConfigurationError("the configuration cannot be used:\n" + "\n".join(f"  - {text}" for text in found))
+    return Study(checked, dict(n_folds))
 
 
-def _defaults(config: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
-    return dict(config.get(algorithm.replace("-", "_"), {}))
+def _overrides(model: ModelSettings) -> dict[str, Any]:
+    """The keys of a model's entry that override settings of its learner."""
+    return dict(model.model_extra or {})
 
 
-def _entry(model: Mapping[str, Any]) -> ModelEntry:
-    return ModelEntry(
-        name=model["name"],
-        algorithm=model["algorithm"],
-        surrogate=model.get("surrogate"),
-        options=model.get("options", {}),
-        datasets=tuple(model["datasets"]) if "datasets" in model else None,
-        published=model.get("published"),
-        overrides={key: value for key, value in model.items() if key not in IDENTITY},
-    )
+def _merged(checked: Any, model: ModelSettings, dataset: str | None = None, fold: int = 1) -> Settings:
+    """The settings of a model's learner: its section, overridden by the model's entry."""
+    kind = learners.get(model.algorithm).settings
+    in_section = getattr(checked, section(model.algorithm), None)
+    merged = {**(in_section.plain() if in_section is not None else {}), **_overrides(model)}
+    if isinstance(merged.get("l2"), Mapping):
+        # One value for each fold of a data set.
+        values = next(iter(merged["l2"].values())) if dataset is None else merged["l2"][dataset]
+        merged["l2"] = [values[fold - 1]]
+    return kind.parse(merged)
 
 
-def _schema_problems(config: Mapping[str, Any], schema_path: Path) -> Iterator[str]:
-    whole = list(_violations(config, schema_path, ()))
-    yield from whole
-    if not whole:
-        yield from _experiment_problems(config)
+def _endless_numbers(config: Mapping[str, Any]) -> Iterator[str]:
+    for place, value in _leaves(config):
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{_path(place)}expected a finite number, found {value}"
 
 
-def _experiment_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    for paper, section in config["experiments"].items():
-        if paper not in papers.names():
-            yield f"experiments: unknown paper {paper!r}; {hint(paper, papers.names())}"
-            continue
-        known = papers.experiments(paper)
-        for name, settings in section.items():
-            if name not in known:
-                yield f"experiments.{paper}: unknown experiment {name!r}; {hint(name, known)}"
-                continue
-            try:
-                known[name].settings.parse(settings, f"experiments.{paper}.{name}")
-            except ConfigurationError as error:
-                yield from str(error).splitlines()
+def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Every value of a configuration with its place, those that hold others before what they hold."""
+    yield place, value
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*place, str(key)))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*place, index))
 
 
-def _violations(config: Mapping[str, Any], schema_path: Path, place: tuple[str, ...]) -> Iterator[str]:
-    import jsonschema
-    import yaml
-
-    schema = yaml.safe_load(schema_path.read_text(encoding="utf-8"))
-    validator = jsonschema.Draft202012Validator(schema)
-    for error in sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path]):
-        yield from _schema_problem(error, place)
-
-
-def _schema_problem(error: Any, place: tuple[str, ...]) -> Iterator[str]:
-    where = _path((*place, *error.absolute_path))
-    if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
-        known = error.schema.get("properties", {})
-        for key in error.instance:
-            if key not in known:
-                yield f"{where}unknown key {key!r}; {hint(str(key), known)}"
-    elif error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        yield f"{where}expected the key {missing[0]!r}, found {', '.join(map(str, error.instance)) or 'nothing'}"
-    else:
-        yield f"{where}{error.message}{_number_hint(error.instance)}"
-
-
-def _path(parts: Iterable[str | int]) -> str:
+def _path(place: tuple[str | int, ...]) -> str:
     text = ""
-    for part in parts:
+    for part in place:
         text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
     return f"{text}: " if text else ""
 
 
-def _number_hint(value: object) -> str:
-    if isinstance(value, str):
-        try:
-            float(value)
-        except ValueError:
-            return ""
-        pointed = value if "." in value else value.replace("e", ".0e")
-        return f" (YAML reads {value} as text: write a point, such as {pointed})"
-    return ""
-
-
-def _cross_field_problems(
-    config: Mapping[str, Any],
-    n_folds: Mapping[str, int],
-    algorithms: Sequence[str],
-    with_surrogate: Sequence[str],
-    surrogates: Sequence[str],
-) -> Iterator[str]:
-    for index, name in enumerate(config["papers"] if config["papers"] != "all" else ()):
-        if name not in papers.names():
-            yield f"papers[{index}]: unknown paper {name!r}; {hint(name, papers.names())}"
-    for index, name in enumerate(config["datasets"]):
+def _problems_across_sections(checked: Any, config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
+    for index, name in enumerate(checked.datasets):
         if name not in n_folds:
             yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"
-    yield from _fold_problems(config, n_folds)
-    yield from _name_problems(config)
-    for index, model in enumerate(config["models"]):
-        for text in _model_problems(model, config, n_folds, algorithms, with_surrogate, surrogates):
-            yield f"models[{index}] ({model['name']}): {text}"
-    evaluation = config["evaluation"]
-    for key, name in [("headline", evaluation["headline"]), *(("compared", name) for name in evaluation["compared"])]:
-        if name not in evaluation["measures"]:
-            yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
-    for where, name in _measure_names(config, algorithms):
-        if not _is_measure(name):
-            yield f"{where}: unknown measure {name!r}; {hint(name, _MEASURE_EXAMPLES)}"
-
-
-def _fold_problems(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
-    if config["folds"] == "all":
-        return
-    for name in config["datasets"]:
-        if name in n_folds and not set(config["folds"]) & set(range(1, n_folds[name] + 1)):
-            yield f"folds: {name} has the folds 1 to {n_folds[name]}, none of which is in {config['folds']}"
-
-
-def _name_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    names = [model["name"] for model in config["models"]]
+        elif checked.folds != "all" and not set(checked.folds) & set(range(1, n_folds[name] + 1)):
+            yield f"folds: {name} has the folds 1 to {n_folds[name]}, none of which is in {list(checked.folds)}"
+    for index, name in enumerate(checked.papers if checked.papers != "all" else ()):
+        if name not in papers.names():
+            yield f"papers[{index}]: unknown paper {name!r}; {hint(name, papers.names())}"
+    names = [model.name for model in checked.models]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"models: the name {name!r} is given {names.count(name)} times; results would overwrite each other"
+    for index, model in enumerate(checked.models):
+        for text in _model_problems(model, checked, n_folds):
+            yield f"models[{index}] ({model.name}): {text}"
+    evaluation = checked.evaluation
+    for key, name in [("headline", evaluation.headline), *(("compared", name) for name in evaluation.compared)]:
+        if name not in evaluation.measures:
+            yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
+    yield from _measure_problems(checked)
+    yield from _surrogate_problems(config)
 
 
-def _model_problems(
-    model: Mapping[str, Any],
-    config: Mapping[str, Any],
-    n_folds: Mapping[str, int],
-    algorithms: Sequence[str],
-    with_surrogate: Sequence[str],
-    surrogates: Sequence[str],
-) -> Iterator[str]:
-    algorithm = model["algorithm"]
-    if algorithm not in algorithms:
-        yield f"unknown algorithm {algorithm!r}; {hint(algorithm, algorithms)}"
+def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, int]) -> Iterator[str]:
+    if model.algorithm not in learners.NAMES:
+        yield f"unknown algorithm {model.algorithm!r}; {hint(model.algorithm, learners.NAMES)}"
         return
-    defaults = _defaults(config, algorithm)
-    if algorithm in with_surrogate and "surrogate" not in model:
-        yield f"{algorithm} needs the key 'surrogate': one of {', '.join(surrogates)}"
-    if algorithm not in with_surrogate and "surrogate" in model:
-        yield f"the algorithm {algorithm!r} takes no surrogate"
-    if "surrogate" in model and registered(model["surrogate"]) not in surrogates:
-        yield f"unknown surrogate {model['surrogate']!r}; {hint(model['surrogate'], surrogates)}"
-    for key in model:
-        if key not in IDENTITY and key not in defaults:
-            yield f"{key!r} is not a setting of {algorithm!r}"
-    for name in model.get("datasets", ()):
+    with_surrogate = learners.get(model.algorithm).with_surrogate
+    if with_surrogate and model.surrogate is None:
+        yield f"{model.algorithm} needs the key 'surrogate': one of {', '.join(surrogates.NAMES)}"
+    if not with_surrogate and model.surrogate is not None:
+        yield f"the algorithm {model.algorithm!r} takes no surrogate"
+    for name in model.datasets or ():
         if name not in n_folds:
             yield f"unknown data set {name!r}; {hint(name, n_folds)}"
-    if isinstance(model.get("l2"), Mapping):
-        yield from _per_fold_problems(model, config, n_folds)
+    l2 = _overrides(model).get("l2")
+    if isinstance(l2, Mapping):
+        wrong = list(_per_fold_problems(l2, model.datasets or checked.datasets, n_folds))
+        yield from wrong
+        if wrong:
+            return
+    try:
+        _merged(checked, model)
+    except ConfigurationError as error:
+        yield from str(error).splitlines()
 
 
 def _per_fold_problems(
-    model: Mapping[str, Any], config: Mapping[str, Any], n_folds: Mapping[str, int]
+    l2: Mapping[str, Any], trained_on: tuple[str, ...], n_folds: Mapping[str, int]
 ) -> Iterator[str]:
-    trained_on = model.get("datasets", config["datasets"])
-    for name, values in model["l2"].items():
-        if name in n_folds and len(values) != n_folds[name]:
-            yield f"l2.{name}: expected one value per fold ({n_folds[name]}), found {len(values)}"
+    for name, values in l2.items():
+        if not isinstance(values, list):
+            yield f"l2.{name}: expected a list with one value for each fold, found {values!r}"
+        elif name in n_folds and len(values) != n_folds[name]:
+            yield f"l2.{name}: expected one value for each fold ({n_folds[name]}), found {len(values)}"
     for name in trained_on:
-        if name not in model["l2"]:
+        if name not in l2:
             yield f"l2: expected values for {name}, on which it is trained; restrict it with 'datasets'"
 
 
-_MEASURE_EXAMPLES = ("ndcg", "ndcg@10", "ap", "err", "p@10", "letor4_ndcg@10", "letor4_mean_ndcg")
+def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
+    """Wherever a surrogate is named, in models or experiments: is there one, and does it take these options?"""
+    for place, value in _leaves(config):
+        if not (isinstance(value, Mapping) and isinstance(value.get("surrogate"), str)):
+            continue
+        where, name = _path((*place, "surrogate")), value["surrogate"]
+        if surrogates.registered(name) not in surrogates.NAMES:
+            yield f"{where}unknown surrogate {name!r}; {hint(name, surrogates.NAMES)}"
+            continue
+        try:
+            surrogates.check_options(name, value.get("options", {}))
+        except ConfigurationError as error:
+            yield f"{_path((*place, 'options'))}{error}"
 
 
-def _measure_names(config: Mapping[str, Any], algorithms: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for index, name in enumerate(config["evaluation"]["measures"]):
-        yield f"evaluation.measures[{index}]", name
-    for algorithm in algorithms:
-        defaults = _defaults(config, algorithm)
-        if "selection" in defaults:
-            yield f"{algorithm.replace('-', '_')}.selection", defaults["selection"]
-    for index, model in enumerate(config["models"]):
-        if "selection" in model:
-            yield f"models[{index}].selection", model["selection"]
-
-
-def _is_measure(name: str) -> bool:
-    stem, at, cutoff = name.partition("@")
-    if not at:
-        return stem in ("ndcg", "ap", "err", "letor4_mean_ndcg")
-    return stem in ("ndcg", "p", "letor4_ndcg") and cutoff.isdecimal() and int(cutoff) >= 1
+def _measure_problems(checked: Any) -> Iterator[str]:
+    named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(checked.evaluation.measures)]
+    for learner in map(section, learners.NAMES):
+        if hasattr(checked, learner):
+            named.append((f"{learner}.selection", getattr(checked, learner).selection))
+    for index, model in enumerate(checked.models):
+        if isinstance(selection := _overrides(model).get("selection"), str):
+            named.append((f"models[{index}].selection", selection))
+    for where, name in named:
+        try:
+            measures.parse(name)
+        except ConfigurationError as error:
+            yield f"{where}: {error}"

@@ -15,25 +15,25 @@ array([1., 0.])
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import submodules
-from pipeline_lib.registry import Registry
+from pipeline_lib.registry import unknown
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Train
+    from pipeline_lib.learners.declaration import Learner, Train
 
-_REGISTRY = Registry(Path(__file__).with_name("registry.toml"), "learner")
-
-NAMES: tuple[str, ...] = _REGISTRY.names
-
-WITH_SURROGATE: tuple[str, ...] = ("erm", "ogd", "top-k-feedback")
-"""The learners that minimise a surrogate: their settings name it."""
+NAMES: tuple[str, ...] = tuple(
+    sorted(found.name.replace("_", "-") for found in pkgutil.iter_modules([str(Path(__file__).with_name("declared"))]))
+)
+"""The learners there are: one declaration each, in ``declared/``."""
 
 
-def create(name: str) -> Train:
-    """Give the training function of the learner ``name``.
+def get(name: str) -> Learner:
+    """What is declared of the learner ``name``.
 
     Raises
     ------
@@ -42,24 +42,33 @@ def create(name: str) -> Train:
 
     Example
     -------
-    >>> create("ermm")
+    >>> get("perceptron").settings.parse({}).passes
+    10
+    >>> get("ermm")
     Traceback (most recent call last):
     ...
     pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'?
     """
-    train: Train = _REGISTRY.load(name)
-    return train
+    found: Learner = importlib.import_module(module_of(name)).LEARNER
+    return found
+
+
+def create(name: str) -> Train:
+    """Give the training function of the learner ``name``; ConfigurationError where there is none."""
+    return get(name).train
 
 
 def module_of(name: str) -> str:
-    """The module that holds the learner ``name``, without importing it.
+    """The module that declares the learner ``name``, without importing it.
 
     Example
     -------
     >>> module_of("best-feature")
-    'pipeline_lib.learners.controls'
+    'pipeline_lib.learners.declared.best_feature'
     """
-    return _REGISTRY.module_of(name)
+    if name not in NAMES:
+        raise unknown("learner", name, NAMES)
+    return f"{__name__}.declared.{name.replace('-', '_')}"
 
 
 def __getattr__(name: str) -> Any:

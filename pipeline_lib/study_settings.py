@@ -1,0 +1,192 @@
+"""What may a study's configuration say? One class, with every section, default, range and description.
+
+The sections of learners and experiments are those of their declarations: a learner or a paper that is added has its
+section without a change here. ``config.yaml`` and the JSON Schema are written from this class.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
+from pydantic import ConfigDict, Field, create_model
+
+from pipeline_lib import learners, papers
+from pipeline_lib.settings import Names, NotNegative, Probability, Rising, Settings, Text, Whole
+
+Slug = Annotated[Text, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
+
+
+class LetorSimSettings(Settings):
+    """The embedded data set, drawn from a two-layer population.
+
+    Queries are independent, and documents are independent given their query; docs/population.md has the formulas.
+    """
+
+    queries: Annotated[Whole, Ge(5)] = Field(300, description="in five parts of equal size")
+    population: dict[str, Any] = Field({}, description="overrides of the population's defaults, such as {noise: 0.5}")
+
+
+class ModelSettings(Settings):
+    """One model that is trained on data sets and folds; other keys override settings of its algorithm."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Slug = Field(description="names its folder")
+    title: Text | None = Field(None, description="its label in the report")
+    algorithm: Text = Field(description="a learner of pipeline_lib.learners")
+    surrogate: Text | None = Field(None, description="a surrogate of pipeline_lib.surrogates")
+    options: dict[str, Any] = Field({}, description="of the surrogate")
+    datasets: Names | None = Field(None, description="restricts the model to these data sets")
+    published: Text | None = Field(None, description="the row of workflow/published/ that it reproduces")
+
+
+class EvaluationSettings(Settings):
+    """What is measured on the test queries."""
+
+    measures: Names = Field(
+        (
+            *("letor4_mean_ndcg", "ap", "letor4_ndcg@1", "letor4_ndcg@3", "letor4_ndcg@5", "letor4_ndcg@10"),
+            *("p@10", "ndcg@10", "err"),
+        ),
+        description="of every test query",
+    )
+    headline: Text = Field("letor4_mean_ndcg", description="what the overview and the significance marks speak of")
+    compared: tuple[Text, ...] = Field(
+        ("letor4_mean_ndcg", "ap"), description="measures on which every pair of models is tested"
+    )
+
+
+class StatisticsSettings(Settings):
+    """Intervals and tests."""
+
+    level: Probability = Field(0.95, description="of every interval")
+    resamples: Annotated[Whole, Ge(100)] = Field(10000, description="bootstrap draws and random sign flips")
+
+
+MODELS: tuple[dict[str, Any], ...] = (
+    {"name": "random", "title": "Random order", "algorithm": "random"},
+    {"name": "file-order", "title": "Order of the file", "algorithm": "file-order"},
+    {"name": "best-feature", "title": "Best single feature", "algorithm": "best-feature"},
+    {"name": "ideal", "title": "Ideal order", "algorithm": "ideal"},
+    {"name": "squared", "title": "Least squares", "algorithm": "erm", "surrogate": "squared"},
+    {"name": "listnet", "title": "ListNet", "algorithm": "erm", "surrogate": "listnet"},
+    {
+        "name": "ranknet",
+        "title": "RankNet",
+        "algorithm": "erm",
+        "surrogate": "ranknet",
+        "options": {"normalisation": "mean"},
+    },
+    {
+        "name": "ranksvm",
+        "title": "RankSVM",
+        "algorithm": "erm",
+        "surrogate": "ranksvm",
+        "options": {"normalisation": "mean"},
+    },
+    {"name": "slam-ndcg", "title": "SLAM-NDCG", "algorithm": "erm", "surrogate": "slam-ndcg"},
+    {"name": "slam-perceptron", "title": "SLAM perceptron", "algorithm": "perceptron", "average": False},
+    {"name": "slam-perceptron-averaged", "title": "SLAM perceptron, averaged", "algorithm": "perceptron"},
+    {
+        "name": "slam-perceptron-kernel",
+        "title": "SLAM perceptron, averaged, Gaussian kernel",
+        "algorithm": "perceptron",
+        "features": {"kernel": "gaussian", "components": 300, "bandwidth": "median"},
+    },
+    {"name": "smooth-dcg", "title": "SmoothDCG", "algorithm": "erm", "surrogate": "smooth-dcg"},
+    {"name": "online-listnet", "title": "ListNet, online", "algorithm": "ogd", "surrogate": "listnet"},
+    {"name": "top-1-kl", "title": "KL, top label only", "algorithm": "top-k-feedback", "surrogate": "kl", "k": 1},
+    {"name": "cone-sg", "title": "ConeRank-SG", "algorithm": "cone", "passes": 8, "restarts": 1},
+    {"name": "adarank-map", "title": "AdaRank-MAP", "algorithm": "adarank"},
+    {"name": "rankboost", "title": "RankBoost", "algorithm": "rankboost"},
+)
+"""The models of the default study."""
+
+
+class _First(Settings):
+    """The keys before the sections of learners."""
+
+    study: Slug = Field(
+        "default", description='Names the folders results/STUDY and reports/STUDY: lower-case letters, digits and "-".'
+    )
+    seed: NotNegative = Field(
+        2026,
+        description="Root of every random number; the other axes (data set, fold, repetition, ...) are hashed with it.",
+    )
+    mirrors: tuple[Text, ...] = Field(
+        (),
+        description="Folders or base addresses that hold data files by name, tried in order after those of the "
+        'variable LTR_MIRROR. Folders are used by every run, addresses only by the target "download".',
+    )
+    datasets: Names = Field(
+        ("letor-sim",),
+        description="Names from data/catalog.yaml. Those that are neither here nor in a mirror folder are listed in "
+        "the report as not run, with the way to get them; nothing depends on them.",
+    )
+    folds: Literal["all"] | Rising = Field("all", description='"all", or a list such as [1, 2].')
+    letor_sim: LetorSimSettings = Field(LetorSimSettings.parse({}))
+    models: Annotated[tuple[ModelSettings, ...], Field(min_length=1)] = Field(
+        tuple(ModelSettings.parse(model) for model in MODELS),
+        description="What is trained on every data set and fold. `name` is the folder's name, `title` the label in the "
+        "report; `algorithm` and `surrogate` are those of pipeline_lib; `options` go to the surrogate; any key of the "
+        "algorithm's section below may be overridden here; `datasets` restricts an entry to some data sets. `l2` may "
+        "also map a data set to one value per fold, for published settings, and `published` names the row of "
+        "workflow/published/ that an entry reproduces.",
+    )
+
+
+def section(learner: str) -> str:
+    """The key of a learner's section.
+
+    Example
+    -------
+    >>> section("top-k-feedback")
+    'top_k_feedback'
+    """
+    return learner.replace("-", "_")
+
+
+@cache
+def study_settings() -> type[Settings]:
+    """The class of a whole configuration, made of all learners and papers there are."""
+    sections: dict[str, Any] = {}
+    for name in learners.NAMES:
+        kind = learners.get(name).settings
+        if kind.model_fields:
+            sections[section(name)] = (kind, Field(kind.parse({})))
+    sections["evaluation"] = (EvaluationSettings, Field(EvaluationSettings.parse({})))
+    sections["statistics"] = (StatisticsSettings, Field(StatisticsSettings.parse({})))
+    chosen = Literal["all"] | tuple[Text, ...]
+    sections["papers"] = (
+        chosen,
+        Field(
+            "all",
+            description='Papers whose experiments run: "all", or a list such as [slam, lists]. The claims of the '
+            "others are listed as not run.",
+        ),
+    )
+    experiments = experiments_settings()
+    sections["experiments"] = (experiments, Field(experiments.parse({})))
+    made: type[Settings] = create_model(
+        "StudySettings", __base__=_First, __doc__="The configuration of a study.", **sections
+    )
+    return made
+
+
+@cache
+def experiments_settings() -> type[Settings]:
+    """The class of the section ``experiments``: paper -> experiment -> settings."""
+    by_paper: dict[str, Any] = {}
+    for paper in papers.every():
+        kinds = {name: declared.settings for name, declared in papers.experiments(paper.name).items()}
+        fields: dict[str, Any] = {
+            name: (kind, Field(kind.parse({}))) for name, kind in kinds.items() if kind.model_fields
+        }
+        made: type[Settings] = create_model(paper.name, __base__=Settings, __doc__=paper.title, **fields)
+        by_paper[paper.name] = (made, Field(made.parse({})))
+    found: type[Settings] = create_model(
+        "Experiments", __base__=Settings, __doc__="The settings of every paper's experiments.", **by_paper
+    )
+    return found
