@@ -9,9 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.papers.lists.computations import averages
-from pipeline_lib.files import replacing
 from pipeline_lib.claims.evidence import write_all
+from pipeline_lib.files import replacing
+from pipeline_lib.papers.lists.computations import averages
 
 SCHEMAS: Mapping[str, Mapping[str, type[pl.DataType]]] = {
     "averages": {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.papers.lists.computations import constants
-from pipeline_lib.files import replacing
 from pipeline_lib.claims.evidence import write_all
+from pipeline_lib.files import replacing
+from pipeline_lib.papers.lists.computations import constants
 
 SCHEMAS = {
     "constants": {

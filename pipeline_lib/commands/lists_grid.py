@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.papers.lists.computations import grid
 from pipeline_lib.files import replacing
+from pipeline_lib.papers.lists.computations import grid
 
 SCHEMA = {
     "loss": pl.String,

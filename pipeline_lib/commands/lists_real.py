@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.papers.lists.computations import real
 from pipeline_lib.files import replacing
+from pipeline_lib.papers.lists.computations import real
 from pipeline_lib.ranking_data import RankingData
 
 SCHEMA = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib.papers.lists.computations import sparse
-from pipeline_lib.files import replacing
 from pipeline_lib.claims.evidence import write_all
+from pipeline_lib.files import replacing
+from pipeline_lib.papers.lists.computations import sparse
 
 SCHEMA = {
     "d": pl.Int64,

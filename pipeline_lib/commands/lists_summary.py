@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib.claims.evidence import write_all
+from pipeline_lib.files import replacing
 from pipeline_lib.papers.lists.computations import summary
 from pipeline_lib.papers.lists.computations.grid import Settings
-from pipeline_lib.files import replacing
-from pipeline_lib.claims.evidence import write_all
 
 NUMBERS = (
     "gap",

@@ -9,11 +9,9 @@ from typing import Any
 
 import yaml
 
-from pipeline_lib.configuration import IDENTITY
+from pipeline_lib import learners, surrogates
 from pipeline_lib.files import write_text
-
-CONTROLS = ("random", "file-order", "ideal", "best-feature")
-"""Algorithms that tell how good a value is; the report sets them apart from learners."""
+from pipeline_lib.study_settings import ModelSettings, section
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,23 +32,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    """One model of the study for the report: what it is and the settings in force.
+    """One model of the study for the report: what it is, its formulas, and the settings in force.
 
     Example
     -------
     >>> describe({"name": "x", "algorithm": "random"}, {})["control"]
     True
     """
-    defaults = config.get(model["algorithm"].replace("-", "_"), {})
-    overrides = {key: value for key, value in model.items() if key not in IDENTITY}
+    learner, surrogate = learners.get(model["algorithm"]), model.get("surrogate")
+    overrides = {key: value for key, value in model.items() if key not in ModelSettings.model_fields}
     return {
         "model": model["name"],
-        "title": model.get("title", model["name"]),
+        "title": model.get("title") or model["name"],
         "algorithm": model["algorithm"],
-        "surrogate": model.get("surrogate"),
+        "surrogate": surrogate,
         "options": model.get("options", {}),
-        "control": model["algorithm"] in CONTROLS,
-        "settings": {**defaults, **overrides},
+        "control": learner.control,
+        "formulas": [learner.formula, *([surrogates.create(surrogate, **model.get("options", {})).formula] if surrogate else [])],
+        "settings": {**config.get(section(model["algorithm"]), {}), **overrides},
         "published": model.get("published"),
     }
 

@@ -103,7 +103,7 @@ class ResultsFolder:
     def models(self) -> list[Row]:
         """Read ``models.json``: what every model is. ``description`` and ``options`` may be absent."""
         found = self._json("models.json", [])
-        keys = ("model", "title", "algorithm", "surrogate", "control", "settings")
+        keys = ("model", "title", "algorithm", "surrogate", "control", "formulas", "settings")
         _check_keys(self.path / "models.json", found, keys)
         return found
 

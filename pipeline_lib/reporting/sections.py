@@ -8,10 +8,7 @@ choice or a count, and each names the table its numbers come from. The claims ha
 from __future__ import annotations
 
 import json
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pipeline_lib.reporting.blocks import (
@@ -241,12 +238,11 @@ def published(study: Study) -> Section:
 
 def methods(study: Study) -> Section:
     """Conventions, then every model's formula and settings."""
-    formulas = tomllib.loads((Path(__file__).parent / "templates" / "formulas.toml").read_text(encoding="utf-8"))
     parts = [
         Subsection(
             f"method-{entry['model']}",
             entry["title"] + (" (control)" if entry["control"] else ""),
-            tuple(_method(entry, formulas)),
+            tuple(_method(entry)),
         )
         for entry in study.models.values()
     ]
@@ -657,14 +653,9 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
     return [Details("Training: regularisation, objective and certified gap", (table,))]
 
 
-def _method(entry: Row, formulas: Mapping[str, Mapping[str, str]]) -> list[Block]:
+def _method(entry: Row) -> list[Block]:
     blocks: list[Block] = [Paragraph(entry["description"])] if entry.get("description") else []
-    for kind, name in (("algorithms", entry["algorithm"]), ("surrogates", entry["surrogate"])):
-        formula = formulas[kind].get(re.sub(r"@\d+$", "@k", name or ""))
-        if formula:
-            blocks.append(Formula(formula))
-        elif name:
-            blocks.append(Paragraph(f"No formula is recorded for `{name}`."))
+    blocks += map(Formula, entry["formulas"])
     options = entry.get("options") or {}
     settings = [(key, _setting(value)) for key, value in {**options, **entry["settings"]}.items()]
     if settings:

@@ -30,6 +30,9 @@ class Surrogate(ABC):
     ----------
     name : str
         The name in the registry.
+    formula : str
+        phi as the report shows it: s scores, y labels, G(r) = 2^r - 1, D(i) = 1/log2(i + 1); ``_`` lowers and ``^``
+        raises.
     convex : bool
         Is phi convex in s for every y?
     smooth : bool
@@ -40,6 +43,7 @@ class Surrogate(ABC):
     """
 
     name: ClassVar[str]
+    formula: ClassVar[str]
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False

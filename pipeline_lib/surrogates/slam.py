@@ -207,6 +207,9 @@ class SlamNDCG(_Slam):
     """
 
     name: ClassVar[str] = "slam-ndcg"
+    formula: ClassVar[str] = (
+        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = (G(y_i) − G(y_m))(D(i) − D(m)) / Z(y)"
+    )
     upper_bounds: ClassVar[str] = "1-ndcg"
     kind = "ndcg"
 
@@ -236,6 +239,9 @@ class SlamMAP(_Slam):
     """
 
     name: ClassVar[str] = "slam-map"
+    formula: ClassVar[str] = (
+        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = 1/r − i/(r(m − r + i)) for i ≤ r, else 0"
+    )
     upper_bounds: ClassVar[str] = "1-ap"
     kind = "map"
 
@@ -267,6 +273,9 @@ class SlamNDCGAt(_Slam):
     """
 
     name: ClassVar[str] = "slam-ndcg@k"
+    formula: ClassVar[str] = (
+        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = G(y_i) D(i) / Z_k(y) for i ≤ k, else 0"
+    )
     upper_bounds: ClassVar[str] = "1-ndcg@k"
 
     def __init__(self, k: int = 10, margin: float = 1.0) -> None:

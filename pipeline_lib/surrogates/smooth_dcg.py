@@ -75,6 +75,7 @@ class SmoothDCG(AnnealableSurrogate):
     """
 
     name: ClassVar[str] = "smooth-dcg"
+    formula: ClassVar[str] = "SD(s, y) = D(1) Σ_i G(y_i) exp(s_i/σ) / Σ_j exp(s_j/σ)  (a gain)"
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True

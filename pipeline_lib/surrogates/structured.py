@@ -71,6 +71,7 @@ class StructuredNDCG(_Structured):
     """
 
     name: ClassVar[str] = "structured-ndcg"
+    formula: ClassVar[str] = "φ(s, y) = max_π [ 1 − NDCG(π) + ⟨s, A(π) − A(π_y)⟩ ]_+,  A(π)_i = m − rank_i"
     upper_bounds: ClassVar[str] = "1-ndcg"
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -111,6 +112,7 @@ class SvmMAP(_Structured):
     """
 
     name: ClassVar[str] = "svm-map"
+    formula: ClassVar[str] = "φ(s, y) = max_π [ 1 − AP(π) + ⟨s, Ψ(π) − Ψ(π_y)⟩ ]_+"
     upper_bounds: ClassVar[str] = "1-ap"
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
