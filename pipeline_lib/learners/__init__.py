@@ -51,15 +51,15 @@ def create(name: str) -> Train:
     return train
 
 
-def module_of(name: str) -> str:
-    """The module that holds the learner ``name``, without importing it.
+def target_of(name: str) -> str:
+    """The module and the function of the learner ``name``, without importing them.
 
     Example
     -------
-    >>> module_of("best-feature")
-    'pipeline_lib.learners.controls'
+    >>> target_of("best-feature")
+    'pipeline_lib.learners.controls:train_best_feature'
     """
-    return _REGISTRY.module_of(name)
+    return _REGISTRY.target_of(name)
 
 
 def __getattr__(name: str) -> Any:

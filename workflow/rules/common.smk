@@ -67,15 +67,15 @@ def code(command, *modules):
 
 def modules_of(*names):
     """The modules of surrogates, which a job's settings name and its command does not import by itself."""
-    return sorted({surrogates.module_of(name) for name in names})
+    return sorted({surrogates.target_of(name).partition(":")[0] for name in names})
 
 
 def code_of_training(wildcards):
     """The code of one training job: the command, its learner, and its surrogate."""
     entry = STUDY.model(wildcards.model)
-    chosen = [learners.module_of(entry.algorithm)]
+    chosen = [learners.target_of(entry.algorithm).partition(":")[0]]
     if entry.surrogate is not None:
-        chosen.append(surrogates.module_of(entry.surrogate))
+        chosen.append(surrogates.target_of(entry.surrogate).partition(":")[0])
     return code("train_model", *chosen)
 
 
