@@ -2,6 +2,7 @@
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 # Jobs say `python`: it must be the interpreter that runs this workflow, whether or not its environment is activated.
@@ -11,9 +12,8 @@ sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
 
-from pipeline_lib import configuration, learners, planning, run_lock, surrogates, workloads
+from pipeline_lib import configuration, import_closure, learners, planning, run_lock, surrogates, workloads
 from pipeline_lib.errors import PipelineError
-from pipeline_lib.import_closure import closure
 from pipeline_lib.reporting import pages
 from pipeline_lib.sources import catalog, mirrors
 
@@ -59,24 +59,30 @@ EVIDENCE = {paper: [] for paper in config["experiments"]}
 TABLES = {paper: [] for paper in config["experiments"]}
 
 
-def code(command, *modules):
-    """The files of the package that a command imports, with the modules that only its arguments name."""
+def code(command, *targets):
+    """A function of any job: the digest of the code that a command runs, with what only its arguments name."""
+    return lambda wildcards: code_digest(command, *targets)
+
+
+@cache
+def code_digest(command, *targets):
+    """The digest of a command's code; what Snakemake compares to see whether a job must run again."""
     entry = ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}"]
-    return [os.path.relpath(path) for path in closure((*entry, *modules), ROOT)]
+    return checked(import_closure.digest, (*entry, *targets), ROOT)
 
 
-def modules_of(*names):
-    """The modules of surrogates, which a job's settings name and its command does not import by itself."""
-    return sorted({surrogates.target_of(name).partition(":")[0] for name in names})
+def surrogate_code(*names):
+    """The classes of surrogates, which a job's settings name and its command does not import by itself."""
+    return sorted({surrogates.target_of(name) for name in names})
 
 
 def code_of_training(wildcards):
-    """The code of one training job: the command, its learner, and its surrogate."""
+    """The digest of one training job's code: the command, its learner, and its surrogate."""
     entry = STUDY.model(wildcards.model)
-    chosen = [learners.target_of(entry.algorithm).partition(":")[0]]
+    chosen = [learners.target_of(entry.algorithm)]
     if entry.surrogate is not None:
-        chosen.append(surrogates.target_of(entry.surrogate).partition(":")[0])
-    return code("train_model", *chosen)
+        chosen.append(surrogates.target_of(entry.surrogate))
+    return code_digest("train_model", *chosen)
 
 
 def training_settings(wildcards):

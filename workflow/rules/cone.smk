@@ -6,7 +6,6 @@ BASES = config["experiments"]["cone"]["bases"]
 rule cone_cones:
     """Projections onto cones, norms and spectrum of pair differences, and the descent of the alternating steps."""
     input:
-        code=code("cone_cones"),
         documents=per_dataset("data/parquet/{dataset}/documents.parquet"),
     output:
         tables=[
@@ -26,6 +25,7 @@ rule cone_cones:
         mem_mb=mem_mb("cone_cones"),
         runtime=runtime("cone_cones"),
     params:
+        code=code("cone_cones"),
         settings=compact(config["experiments"]["cone"]["cones"]),
         seed=config["seed"],
     shell:
@@ -36,7 +36,6 @@ rule cone_cones:
 rule cone_bases_fold:
     """ConeRank with different bases, constants and updates on one fold."""
     input:
-        code=code("cone_bases_fold", *modules_of("ranksvm")),
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
     output:
@@ -55,6 +54,7 @@ rule cone_bases_fold:
         mem_mb=mem_mb("cone_bases_fold"),
         runtime=runtime("cone_bases_fold"),
     params:
+        code=code("cone_bases_fold", *surrogate_code("ranksvm")),
         settings=compact({key: value for key, value in BASES.items() if key != "datasets"}),
         seed=config["seed"],
     shell:
@@ -66,7 +66,6 @@ rule cone_bases_fold:
 rule cone_bases:
     """All folds of the comparison of bases: Figure 3, K = 1 beside RankSVM, and the votes of Algorithm 2."""
     input:
-        code=code("cone_bases"),
         measured=per_dataset_fold("results/{study}/slices/cone-bases/{dataset}/fold-{fold}.parquet", BASES["datasets"]),
         votes=per_dataset_fold("results/{study}/slices/cone-votes/{dataset}/fold-{fold}.parquet", BASES["datasets"]),
     output:
@@ -85,6 +84,8 @@ rule cone_bases:
     resources:
         mem_mb=mem_mb("cone_bases"),
         runtime=runtime("cone_bases"),
+    params:
+        code=code("cone_bases"),
     shell:
         "python -m pipeline_lib cone-bases --measured {input.measured} --votes {input.votes} "
         "--tables {output.tables} --evidence {output.evidence} > {log} 2>&1"
@@ -92,8 +93,6 @@ rule cone_bases:
 
 rule cone_stability_slice:
     """ConeRank retrained without each query, for one number of queries."""
-    input:
-        code=code("cone_stability_slice"),
     output:
         "results/{study}/slices/cone-stability/queries-{queries}.parquet",
     log:
@@ -107,6 +106,7 @@ rule cone_stability_slice:
         mem_mb=mem_mb("cone_stability_slice"),
         runtime=runtime("cone_stability_slice"),
     params:
+        code=code("cone_stability_slice"),
         settings=compact(config["experiments"]["cone"]["stability"]),
         seed=config["seed"],
     shell:
@@ -117,7 +117,6 @@ rule cone_stability_slice:
 rule cone_stability:
     """Stability against the number of queries: exponents, and Theorems 1 and 2."""
     input:
-        code=code("cone_stability"),
         slices=expand(
             "results/{{study}}/slices/cone-stability/queries-{queries}.parquet",
             queries=config["experiments"]["cone"]["stability"]["queries"],
@@ -138,6 +137,8 @@ rule cone_stability:
     resources:
         mem_mb=mem_mb("cone_stability"),
         runtime=runtime("cone_stability"),
+    params:
+        code=code("cone_stability"),
     shell:
         "python -m pipeline_lib cone-stability --slices {input.slices} --tables {output.tables} "
         "--evidence {output.evidence} > {log} 2>&1"
@@ -146,7 +147,6 @@ rule cone_stability:
 rule cone_table1:
     """Table 1: the seven methods on fold 1 and on all folds, beside what was published."""
     input:
-        code=code("cone_table1"),
         evaluations=per_published_model("results/{study}/evaluation/{dataset}/{model}.parquet", TABLE_1_DATASETS),
         published="workflow/published/cone-table1.csv",
     output:
@@ -163,6 +163,7 @@ rule cone_table1:
         mem_mb=mem_mb("cone_table1"),
         runtime=runtime("cone_table1"),
     params:
+        code=code("cone_table1"),
         reproduces=compact({model.name: model.published for model in STUDY.models if model.published}),
         how_to_get=compact({name: mirrors.how_to_get(CATALOG[name], RAW) for name in TABLE_1_DATASETS}),
         resamples=config["statistics"]["resamples"],
@@ -176,7 +177,6 @@ rule cone_table1:
 rule cone_adarank:
     """AdaRank on the data sets of Table 1 with five rules for stopping: what its rows depend on."""
     input:
-        code=code("cone_adarank"),
         documents=[f"data/parquet/{name}/documents.parquet" for name in TABLE_1_DATASETS if name in DATASETS],
         folds=[f"data/parquet/{name}/folds.parquet" for name in TABLE_1_DATASETS if name in DATASETS],
     output:
@@ -192,6 +192,7 @@ rule cone_adarank:
         mem_mb=mem_mb("cone_adarank"),
         runtime=runtime("cone_adarank"),
     params:
+        code=code("cone_adarank"),
         resamples=config["statistics"]["resamples"],
         seed=config["seed"],
     shell:

@@ -1,8 +1,6 @@
 # Generalization bounds and the length of lists: the experiments of the paper lists.
 rule lists_constants:
     """Constants of every surrogate, stated beside searched, and the lemmas that the bounds rest on."""
-    input:
-        code=code("lists_constants", *modules_of(*surrogates.NAMES)),
     output:
         tables=[
             table("lists-constants"),
@@ -28,6 +26,7 @@ rule lists_constants:
         mem_mb=mem_mb("lists_constants"),
         runtime=runtime("lists_constants"),
     params:
+        code=code("lists_constants", *surrogate_code(*surrogates.NAMES)),
         settings=compact(config["experiments"]["lists"]["constants"]),
         seed=config["seed"],
     shell:
@@ -43,8 +42,6 @@ LISTS_SURROGATES = [
 
 rule lists_grid:
     """Gaps and excess risks of one loss over the grid of queries and documents."""
-    input:
-        code=code("lists_grid", *modules_of(*LISTS_SURROGATES)),
     output:
         table=table("lists-grid-{loss}"),
     log:
@@ -60,6 +57,7 @@ rule lists_grid:
         mem_mb=mem_mb("lists_grid"),
         runtime=runtime("lists_grid"),
     params:
+        code=code("lists_grid", *surrogate_code(*LISTS_SURROGATES)),
         settings=compact(config["experiments"]["lists"]["grid"]),
         seed=config["seed"],
     shell:
@@ -70,7 +68,6 @@ rule lists_grid:
 rule lists_real:
     """Gaps on subsampled queries and documents of one data set."""
     input:
-        code=code("lists_real", *modules_of(*LISTS_SURROGATES)),
         documents="data/parquet/{dataset}/documents.parquet",
     output:
         table=table("lists-real-{dataset}"),
@@ -85,6 +82,7 @@ rule lists_real:
         mem_mb=mem_mb("lists_real"),
         runtime=runtime("lists_real"),
     params:
+        code=code("lists_real", *surrogate_code(*LISTS_SURROGATES)),
         settings=compact(config["experiments"]["lists"]["real"]),
         seed=config["seed"],
     shell:
@@ -94,8 +92,6 @@ rule lists_real:
 
 rule lists_sparse:
     """Gap and bound of the l1 class against the number of features."""
-    input:
-        code=code("lists_sparse", *modules_of("listnet")),
     output:
         table=table("lists-sparse"),
         evidence=evidence("lists-thm12"),
@@ -110,6 +106,7 @@ rule lists_sparse:
         mem_mb=mem_mb("lists_sparse"),
         runtime=runtime("lists_sparse"),
     params:
+        code=code("lists_sparse", *surrogate_code("listnet")),
         settings=compact(config["experiments"]["lists"]["sparse"]),
         seed=config["seed"],
     shell:
@@ -119,8 +116,6 @@ rule lists_sparse:
 
 rule lists_averages:
     """Covering numbers, entropy integrals and closed forms beside packings and Monte Carlo estimates."""
-    input:
-        code=code("lists_averages", *modules_of("listnet")),
     output:
         tables=[
             table("lists-rademacher"),
@@ -139,6 +134,7 @@ rule lists_averages:
         mem_mb=mem_mb("lists_averages"),
         runtime=runtime("lists_averages"),
     params:
+        code=code("lists_averages", *surrogate_code("listnet")),
         settings=compact(config["experiments"]["lists"]["averages"]),
         seed=config["seed"],
     shell:
@@ -149,7 +145,6 @@ rule lists_averages:
 rule lists_summary:
     """Means and bounds of every cell, fitted exponents, and the evidence that follows from the measured gaps."""
     input:
-        code=code("lists_summary", *modules_of(*LISTS_SURROGATES)),
         grid=expand(table("lists-grid-{loss}"), study=STUDY.name, loss=LISTS_LOSSES),
         real=per_dataset(table("lists-real-{dataset}")),
     output:
@@ -179,6 +174,7 @@ rule lists_summary:
         mem_mb=mem_mb("lists_summary"),
         runtime=runtime("lists_summary"),
     params:
+        code=code("lists_summary", *surrogate_code(*LISTS_SURROGATES)),
         settings=compact(config["experiments"]["lists"]["grid"]),
     shell:
         "python -m pipeline_lib lists-summary --settings {params.settings:q} --grid {input.grid} "

@@ -9,7 +9,6 @@ CHOSEN_TABLES = [path for paper in STUDY.papers for path in TABLES[paper]]
 rule describe_data:
     """Say what a data set holds, beside what its catalogue entry expects."""
     input:
-        code=code("describe_data"),
         manifest="data/raw/{dataset}/manifest.json",
         summary="data/parquet/{dataset}/summary.json",
         documents="data/parquet/{dataset}/documents.parquet",
@@ -32,6 +31,7 @@ rule describe_data:
         mem_mb=mem_mb("describe_data"),
         runtime=runtime("describe_data"),
     params:
+        code=code("describe_data"),
         entry=entry,
     shell:
         "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --manifest {input.manifest} "
@@ -41,7 +41,6 @@ rule describe_data:
 rule summarise_results:
     """Means over folds with intervals, training records, and published numbers beside ours."""
     input:
-        code=code("summarise_results"),
         evaluations=EVALUATIONS,
         models=TRAINED,
         published=PUBLISHED,
@@ -67,6 +66,7 @@ rule summarise_results:
         mem_mb=mem_mb("summarise_results"),
         runtime=runtime("summarise_results"),
     params:
+        code=code("summarise_results"),
         reproduces=compact({entry.name: entry.published for entry in STUDY.models if entry.published}),
         level=config["statistics"]["level"],
         resamples=config["statistics"]["resamples"],
@@ -81,7 +81,6 @@ rule summarise_results:
 rule compare_models:
     """Paired randomisation tests between all models of a data set, with Holm's correction."""
     input:
-        code=code("compare_models"),
         evaluations=EVALUATIONS,
     output:
         report(
@@ -101,6 +100,7 @@ rule compare_models:
         mem_mb=mem_mb("compare_models"),
         runtime=runtime("compare_models"),
     params:
+        code=code("compare_models"),
         measures=config["evaluation"]["compared"],
         level=config["statistics"]["level"],
         resamples=config["statistics"]["resamples"],
@@ -112,8 +112,6 @@ rule compare_models:
 
 rule record_study:
     """Write down what was asked for and which data sets were there."""
-    input:
-        code=code("record_study"),
     output:
         configuration="results/{study}/configuration.yaml",
         availability="results/{study}/availability.json",
@@ -129,6 +127,7 @@ rule record_study:
         mem_mb=mem_mb("record_study"),
         runtime=runtime("record_study"),
     params:
+        code=code("record_study"),
         configuration=compact(config),
         availability=compact(availability_record()),
     shell:
@@ -140,7 +139,6 @@ rule record_study:
 rule judge_claims:
     """Turn the evidence of the experiments into a status for every claim."""
     input:
-        code=code("judge_claims"),
         ledger=LEDGER,
         evidence=CHOSEN_EVIDENCE,
         tables=CHOSEN_TABLES,
@@ -162,6 +160,8 @@ rule judge_claims:
     resources:
         mem_mb=mem_mb("judge_claims"),
         runtime=runtime("judge_claims"),
+    params:
+        code=code("judge_claims"),
     shell:
         "python -m pipeline_lib judge-claims --study {wildcards.study} --ledger workflow/claims "
         "--evidence {input.evidence} --availability {input.availability} --output {output} > {log} 2>&1"
@@ -170,7 +170,6 @@ rule judge_claims:
 rule render_report:
     """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
     input:
-        code=code("render_report", *pages.modules()),
         templates=TEMPLATES,
         data=per_dataset("results/{study}/data/{dataset}.json"),
         measures="results/{study}/tables/measures.parquet",
@@ -207,6 +206,7 @@ rule render_report:
         mem_mb=mem_mb("render_report"),
         runtime=runtime("render_report"),
     params:
+        code=code("render_report", *pages.modules()),
         papers=STUDY.papers,
     shell:
         "python -m pipeline_lib render-report --results results/{wildcards.study} --ledger workflow/claims "

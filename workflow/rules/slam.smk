@@ -2,10 +2,6 @@
 rule slam_losses:
     """Bounds, convexity, weights and constants of SLAM's losses, on random and adversarial lists and the data sets."""
     input:
-        code=code(
-            "slam_losses",
-            *modules_of("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
-        ),
         documents=per_dataset("data/parquet/{dataset}/documents.parquet"),
     output:
         tables=[
@@ -37,6 +33,12 @@ rule slam_losses:
         mem_mb=mem_mb("slam_losses"),
         runtime=runtime("slam_losses"),
     params:
+        code=code(
+            "slam_losses",
+            *surrogate_code(
+                "ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"
+            ),
+        ),
         settings=compact(config["experiments"]["slam"]["losses"]),
         seed=config["seed"],
     shell:
@@ -47,7 +49,6 @@ rule slam_losses:
 rule slam_perceptron:
     """The perceptron's cumulative loss beside its bounds, over streams from populations, an adversary and data sets."""
     input:
-        code=code("slam_perceptron", *modules_of("slam-ndcg", "slam-map", "slam-ndcg@k")),
         documents=per_dataset("data/parquet/{dataset}/documents.parquet"),
     output:
         tables=[
@@ -74,6 +75,7 @@ rule slam_perceptron:
         mem_mb=mem_mb("slam_perceptron"),
         runtime=runtime("slam_perceptron"),
     params:
+        code=code("slam_perceptron", *surrogate_code("slam-ndcg", "slam-map", "slam-ndcg@k")),
         settings=compact(config["experiments"]["slam"]["perceptron"]),
         seed=config["seed"],
     shell:
@@ -83,8 +85,6 @@ rule slam_perceptron:
 
 rule slam_risk:
     """Excess risk of regularised risk minimisation: one surrogate, a share of the repetitions."""
-    input:
-        code=code("slam_risk", *modules_of("slam-ndcg", "slam-map", "listnet")),
     output:
         "results/{study}/tables/slam-risk/{surrogate}-{part}.parquet",
     log:
@@ -101,6 +101,7 @@ rule slam_risk:
         mem_mb=mem_mb("slam_risk"),
         runtime=runtime("slam_risk"),
     params:
+        code=code("slam_risk", *surrogate_code("slam-ndcg", "slam-map", "listnet")),
         settings=compact(config["experiments"]["slam"]["risk"]),
         seed=config["seed"],
     shell:
@@ -111,7 +112,6 @@ rule slam_risk:
 rule slam_rates:
     """Excess risks beside Theorem 8, and how they fall with the number of queries."""
     input:
-        code=code("slam_rates"),
         risks=expand(
             "results/{{study}}/tables/slam-risk/{surrogate}-{part}.parquet",
             surrogate=["slam-ndcg", "slam-map", "listnet"],
@@ -134,6 +134,7 @@ rule slam_rates:
         mem_mb=mem_mb("slam_rates"),
         runtime=runtime("slam_rates"),
     params:
+        code=code("slam_rates"),
         level=config["statistics"]["level"],
     shell:
         "python -m pipeline_lib slam-rates --risks {input.risks} --level {params.level} --tables {output.tables} "
@@ -143,7 +144,6 @@ rule slam_rates:
 rule slam_practice:
     """SLAM's learners beside all others, and perceptrons with and without a kernel, on every data set."""
     input:
-        code=code("slam_practice"),
         evaluations=EVALUATIONS,
         models="results/{study}/models.json",
     output:
@@ -160,6 +160,7 @@ rule slam_practice:
         mem_mb=mem_mb("slam_practice"),
         runtime=runtime("slam_practice"),
     params:
+        code=code("slam_practice"),
         level=config["statistics"]["level"],
         resamples=config["statistics"]["resamples"],
         seed=config["seed"],

@@ -1,10 +1,6 @@
 # Online learning to rank with feedback at the top: the experiments of the paper topk.
 rule topk_exactness:
     """Lemmas 1 to 5 and the estimators, by enumeration of everything that may be shown."""
-    input:
-        code=code(
-            "topk_exactness", *modules_of("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet")
-        ),
     output:
         tables=[
             table("topk-biases"),
@@ -32,6 +28,10 @@ rule topk_exactness:
         mem_mb=mem_mb("topk_exactness"),
         runtime=runtime("topk_exactness"),
     params:
+        code=code(
+            "topk_exactness",
+            *surrogate_code("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet"),
+        ),
         settings=compact(config["experiments"]["topk"]["exactness"]),
         seed=config["seed"],
     shell:
@@ -41,8 +41,6 @@ rule topk_exactness:
 
 rule topk_regret_slice:
     """Some seeds of the games with growing numbers of rounds."""
-    input:
-        code=code("topk_regret_slice", *modules_of("squared", "kl", "ranksvm")),
     output:
         rows="results/{study}/topk/regret-{slice}.parquet",
     log:
@@ -58,6 +56,7 @@ rule topk_regret_slice:
         mem_mb=mem_mb("topk_regret_slice"),
         runtime=runtime("topk_regret_slice"),
     params:
+        code=code("topk_regret_slice", *surrogate_code("squared", "kl", "ranksvm")),
         settings=compact(config["experiments"]["topk"]["regret"]),
         seed=config["seed"],
     shell:
@@ -68,7 +67,6 @@ rule topk_regret_slice:
 rule topk_regret:
     """Regret against the best fixed ranker, from the games of all slices."""
     input:
-        code=code("topk_regret", *modules_of("squared", "kl", "ranksvm")),
         slices=expand(
             "results/{{study}}/topk/regret-{slice}.parquet",
             slice=range(config["experiments"]["topk"]["regret"]["slices"]),
@@ -90,6 +88,7 @@ rule topk_regret:
         mem_mb=mem_mb("topk_regret"),
         runtime=runtime("topk_regret"),
     params:
+        code=code("topk_regret", *surrogate_code("squared", "kl", "ranksvm")),
         settings=compact(config["experiments"]["topk"]["regret"]),
         seed=config["seed"],
     shell:
@@ -100,8 +99,6 @@ rule topk_regret:
 
 rule topk_adversary:
     """Two adversaries that no label of a top document tells apart."""
-    input:
-        code=code("topk_adversary", *modules_of("squared", "kl", "smooth-dcg", "squared-ndcg")),
     output:
         tables=[
             table("topk-table1"),
@@ -119,6 +116,7 @@ rule topk_adversary:
         mem_mb=mem_mb("topk_adversary"),
         runtime=runtime("topk_adversary"),
     params:
+        code=code("topk_adversary", *surrogate_code("squared", "kl", "smooth-dcg", "squared-ndcg")),
         settings=compact(config["experiments"]["topk"]["adversary"]),
         seed=config["seed"],
     shell:
@@ -129,7 +127,6 @@ rule topk_adversary:
 rule topk_repair:
     """Ball and step of the unbiased learner, chosen on the study's first data set at hand."""
     input:
-        code=code("topk_repair", *modules_of("squared", "kl", "ranksvm")),
         documents=per_dataset("data/parquet/{dataset}/documents.parquet")[:1],
     output:
         table=table("topk-repair"),
@@ -144,6 +141,7 @@ rule topk_repair:
         mem_mb=mem_mb("topk_repair"),
         runtime=runtime("topk_repair"),
     params:
+        code=code("topk_repair", *surrogate_code("squared", "kl", "ranksvm")),
         settings=compact(config["experiments"]["topk"]["figure"]),
         seed=config["seed"],
     shell:
@@ -154,7 +152,6 @@ rule topk_repair:
 rule topk_figure:
     """Figure 1 on one data set."""
     input:
-        code=code("topk_figure", *modules_of("squared", "kl", "ranksvm", "smooth-dcg", "listnet")),
         documents="data/parquet/{dataset}/documents.parquet",
         repair=table("topk-repair"),
     output:
@@ -170,6 +167,7 @@ rule topk_figure:
         mem_mb=mem_mb("topk_figure"),
         runtime=runtime("topk_figure"),
     params:
+        code=code("topk_figure", *surrogate_code("squared", "kl", "ranksvm", "smooth-dcg", "listnet")),
         settings=compact(config["experiments"]["topk"]["figure"]),
         seed=config["seed"],
     shell:
@@ -180,7 +178,6 @@ rule topk_figure:
 rule topk_order:
     """Figure 1 on all data sets at hand, and the order of the learners at its end."""
     input:
-        code=code("topk_order"),
         curves=per_dataset("results/{study}/topk/{dataset}/curves.parquet"),
     output:
         table=table("topk-curves"),
@@ -195,6 +192,8 @@ rule topk_order:
     resources:
         mem_mb=mem_mb("topk_order"),
         runtime=runtime("topk_order"),
+    params:
+        code=code("topk_order"),
     shell:
         "python -m pipeline_lib topk-order --curves {input.curves} --table {output.table} "
         "--evidence {output.evidence} > {log} 2>&1"

@@ -1,8 +1,6 @@
 # Two-layer generalization analysis: the experiments of the paper twolayer.
 rule twolayer_statements:
     """Definition 3, equation 6 and the formula for a budget, beside plain computations."""
-    input:
-        code=code("twolayer_statements", *modules_of("ranksvm", "ranknet", "rankboost")),
     output:
         tables=[table("twolayer-identities"), table("twolayer-plans")],
         evidence=evidence("two-def3", "two-eq6", "two-budget", "two-capacity"),
@@ -17,6 +15,7 @@ rule twolayer_statements:
         mem_mb=mem_mb("twolayer_statements"),
         runtime=runtime("twolayer_statements"),
     params:
+        code=code("twolayer_statements", *surrogate_code("ranksvm", "ranknet", "rankboost")),
         settings=compact(config["experiments"]["twolayer"]["statements"]),
         seed=config["seed"],
     shell:
@@ -26,8 +25,6 @@ rule twolayer_statements:
 
 rule twolayer_gaps_slice:
     """Some repetitions of the gaps over the grid of queries and documents."""
-    input:
-        code=code("twolayer_gaps_slice", *modules_of("ranksvm", "ranknet", "rankboost")),
     output:
         rows="results/{study}/twolayer/gaps-{slice}.parquet",
     log:
@@ -43,6 +40,7 @@ rule twolayer_gaps_slice:
         mem_mb=mem_mb("twolayer_gaps_slice"),
         runtime=runtime("twolayer_gaps_slice"),
     params:
+        code=code("twolayer_gaps_slice", *surrogate_code("ranksvm", "ranknet", "rankboost")),
         settings=compact(config["experiments"]["twolayer"]["gaps"]),
         seed=config["seed"],
     shell:
@@ -53,7 +51,6 @@ rule twolayer_gaps_slice:
 rule twolayer_gaps:
     """The gaps of all slices beside the bounds, their limits, and the bounds that stood before."""
     input:
-        code=code("twolayer_gaps", *modules_of("ranksvm", "ranknet", "rankboost")),
         slices=expand(
             "results/{{study}}/twolayer/gaps-{slice}.parquet",
             slice=range(config["experiments"]["twolayer"]["gaps"]["slices"]),
@@ -76,6 +73,7 @@ rule twolayer_gaps:
         mem_mb=mem_mb("twolayer_gaps"),
         runtime=runtime("twolayer_gaps"),
     params:
+        code=code("twolayer_gaps", *surrogate_code("ranksvm", "ranknet", "rankboost")),
         settings=compact(config["experiments"]["twolayer"]["gaps"]),
         seed=config["seed"],
     shell:
@@ -85,8 +83,6 @@ rule twolayer_gaps:
 
 rule twolayer_samplings:
     """Gaps under two-layer sampling and under (n, m)-sampling."""
-    input:
-        code=code("twolayer_samplings", *modules_of("ranksvm", "ranknet", "rankboost")),
     output:
         table=table("twolayer-samplings"),
         evidence=evidence("two-nm-sampling"),
@@ -101,6 +97,7 @@ rule twolayer_samplings:
         mem_mb=mem_mb("twolayer_samplings"),
         runtime=runtime("twolayer_samplings"),
     params:
+        code=code("twolayer_samplings", *surrogate_code("ranksvm", "ranknet", "rankboost")),
         settings=compact(config["experiments"]["twolayer"]["samplings"]),
         seed=config["seed"],
     shell:
@@ -111,7 +108,6 @@ rule twolayer_samplings:
 rule twolayer_tradeoff_slice:
     """Some repetitions of deep against shallow judging, on the population and the data sets."""
     input:
-        code=code("twolayer_tradeoff_slice", *modules_of("ranksvm", "ranknet", "rankboost")),
         documents=per_dataset("data/parquet/{dataset}/documents.parquet"),
         folds=per_dataset("data/parquet/{dataset}/folds.parquet"),
     output:
@@ -129,6 +125,7 @@ rule twolayer_tradeoff_slice:
         mem_mb=mem_mb("twolayer_tradeoff_slice"),
         runtime=runtime("twolayer_tradeoff_slice"),
     params:
+        code=code("twolayer_tradeoff_slice", *surrogate_code("ranksvm", "ranknet", "rankboost")),
         settings=compact(config["experiments"]["twolayer"]["tradeoff"]),
         seed=config["seed"],
         folds=compact({name: STUDY.folds(name) for name in DATASETS}),
@@ -141,7 +138,6 @@ rule twolayer_tradeoff_slice:
 rule twolayer_tradeoff:
     """Errors at a fixed budget over all splits, the best split, and n*."""
     input:
-        code=code("twolayer_tradeoff", *modules_of("ranksvm", "ranknet", "rankboost")),
         slices=expand(
             "results/{{study}}/twolayer/tradeoff-{slice}.parquet",
             slice=range(config["experiments"]["twolayer"]["tradeoff"]["slices"]),
@@ -160,6 +156,7 @@ rule twolayer_tradeoff:
         mem_mb=mem_mb("twolayer_tradeoff"),
         runtime=runtime("twolayer_tradeoff"),
     params:
+        code=code("twolayer_tradeoff", *surrogate_code("ranksvm", "ranknet", "rankboost")),
         settings=compact(config["experiments"]["twolayer"]["tradeoff"]),
         seed=config["seed"],
     shell:
