@@ -126,9 +126,9 @@ def compact(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def entry(wildcards):
-    """A data set's catalogue entry in brief: what is read differently reruns, other entries do not matter."""
-    return CATALOG[wildcards.dataset].digest
+def entry(command, dataset=None):
+    """A function of a data set's job: the digest of what its command reads of the catalogue's entry."""
+    return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
 
 
 def availability_record():

@@ -18,6 +18,7 @@ rule simulate_data:
         runtime=runtime("simulate_data"),
     params:
         code=code("simulate_data"),
+        entry=entry("simulate_data", "letor-sim"),
         queries=config["letor_sim"]["queries"],
         population=compact(config["letor_sim"]["population"]),
         seed=config["seed"],
@@ -42,7 +43,7 @@ rule obtain_data:
         runtime=runtime("obtain_data"),
     params:
         code=code("obtain_data"),
-        entry=entry,
+        entry=entry("obtain_data"),
     shell:
         "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} " "--manifest {output.manifest} > {log} 2>&1"
 
@@ -66,7 +67,7 @@ rule convert_data:
         runtime=runtime("convert_data"),
     params:
         code=code("convert_data"),
-        entry=entry,
+        entry=entry("convert_data"),
     shell:
         "python -m pipeline_lib convert-data --dataset {wildcards.dataset} --manifest {input.manifest} "
         "--documents {output.documents} --summary {output.summary} > {log} 2>&1"
@@ -90,7 +91,7 @@ rule split_folds:
         runtime=runtime("split_folds"),
     params:
         code=code("split_folds"),
-        entry=entry,
+        entry=entry("split_folds"),
     shell:
         "python -m pipeline_lib split-folds --dataset {wildcards.dataset} --documents {input.documents} "
         "--folds {output.folds} > {log} 2>&1"

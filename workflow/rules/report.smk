@@ -32,7 +32,7 @@ rule describe_data:
         runtime=runtime("describe_data"),
     params:
         code=code("describe_data"),
-        entry=entry,
+        entry=entry("describe_data"),
     shell:
         "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --manifest {input.manifest} "
         "--summary {input.summary} --documents {input.documents} --output {output} > {log} 2>&1"
