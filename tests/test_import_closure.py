@@ -129,3 +129,19 @@ def test_an_edit_to_one_surrogate_touches_only_its_own_training_jobs() -> None:
     for command in ("evaluate_model", "summarise_results", "compare_models", "convert_data"):
         names = {path.name for path in closure([f"pipeline_lib.commands.{command}"])}
         assert not names & {"listwise.py", "pairwise.py", "pointwise.py", "erm.py"}
+
+
+def test_an_edit_to_a_learner_touches_only_its_own_training_jobs() -> None:
+    from pipeline_lib import learners
+
+    modules = {name: learners.target_of(name).partition(":")[0] for name in learners.NAMES}
+
+    def trained_with(file: str) -> set[str]:
+        path = ROOT / "pipeline_lib/learners" / file
+        return {
+            name for name, module in modules.items() if path in closure(["pipeline_lib.commands.train_model", module])
+        }
+
+    assert trained_with("cone.py") == {"cone"}
+    assert trained_with("perceptron.py") == {"perceptron"}
+    assert trained_with("models.py") == set(learners.NAMES)
