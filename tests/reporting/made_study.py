@@ -188,14 +188,10 @@ def _published() -> list[dict[str, Any]]:
 
 
 def _describe(study: Path) -> None:
-    availability = [
-        {"dataset": name, "title": title, "status": "at hand", "reason": "", "how_to_get": ""}
-        for name, (title, _, _) in DATASETS.items()
-    ]
+    availability = [{"dataset": name, "status": "at hand", "reason": "", "how_to_get": ""} for name in DATASETS]
     availability.append(
         {
             "dataset": "MQ2007",
-            "title": "MQ2007 (LETOR 4.0)",
             "status": "missing",
             "reason": "neither in data/raw nor in a mirror",
             "how_to_get": "download MQ2007.rar from the LETOR 4.0 page by hand and place it in data/raw",

@@ -136,7 +136,6 @@ def availability_record():
     return [
         {
             "dataset": name,
-            "title": CATALOG[name].title,
             "status": "missing" if found.status == "missing" else "present",
             "reason": f"{name} is neither in {RAW} nor in a mirror folder." if found.status == "missing" else "",
             "how_to_get": found.how_to_get,
