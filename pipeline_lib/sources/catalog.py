@@ -158,7 +158,8 @@ class DataSet:
         """
         if self.known_by_parts:
             return tuple((part.name, part.sha256) for part in self.parts.values())
-        return (self.archives, tuple((part.name, part.members, part.sha256) for part in self.parts.values()))
+        archives = tuple((archive.name, archive.bytes, archive.sha256, archive.md5) for archive in self.archives)
+        return (archives, tuple((part.name, part.members, part.sha256) for part in self.parts.values()))
 
     @cached_property
     def blocks(self) -> tuple[str, ...]:
@@ -222,7 +223,7 @@ def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
 
 def _plain(value: Any) -> Any:
     """Records and sets as values that JSON can hold."""
-    return dataclasses.asdict(value) if isinstance(value, Archive | Counts | Fold) else sorted(value)
+    return dataclasses.asdict(value) if isinstance(value, Counts | Fold) else sorted(value)
 
 
 def _read(path: Path) -> Any:
