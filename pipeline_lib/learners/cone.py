@@ -40,6 +40,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import cone_kernels
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
@@ -280,7 +281,7 @@ def _passes(
     first, fold_gap = _risk(data, start, problem)
     path, met, values = [start], [], [first]
     gap, converged, key = 0.0, False, _key(axes)
-    for t in range(len(order)):
+    for t in progress.counted(range(len(order)), _LOG, "passes"):
         bases, seen = np.empty((2, *start.shape)), np.empty(1)
         left, unsolved = cone_kernels.train(
             data.X64,

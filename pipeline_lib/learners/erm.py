@@ -319,8 +319,8 @@ def _certified(fit: Fit) -> bool | None:
 
 
 def _in_words(fit: Fit) -> str:
-    reached = f"certified by {fit.certificate}" if fit.certified else fit.reason
-    return f"{fit.iterations} iterations, relative gap {fit.relative_gap:.1e} ({reached})"
+    gap = f", relative gap {fit.relative_gap:.1e}" if math.isfinite(fit.relative_gap) else ""
+    return f"{fit.iterations} iterations{gap} ({f'certified by {fit.certificate}' if fit.certified else fit.reason})"
 
 
 def _spelled(l2: float, fit: Fit, value: float) -> dict[str, Any]:
