@@ -356,8 +356,9 @@ def _best_table(study: Study) -> Table:
     if study.comparisons and (several or any(controls.values())):
         first = "best learner" if several else "learner"
         notes.append(f"In brackets: the paired test of the {first} against it, p-value after Holm's correction.")
-    if any(study.is_ideal(model) for model in study.models):
-        notes.append("The control “ideal” sees the labels and is left out here.")
+    ideal = [study.model_title(model) for model in study.models if study.is_ideal(model)]
+    if ideal:
+        notes.append(f"The control “{ideal[0]}” sees the labels and is left out here.")
     caption = f"The {'best learner' if several else 'learner'} on every data set"
     return simple("best-learners", caption, SUMMARY, columns, rows, notes)
 

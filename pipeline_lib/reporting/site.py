@@ -53,12 +53,12 @@ def render(
 def build(results: ResultsFolder, judgements: Sequence[claims.Judgement], papers: Sequence[str]) -> list[Section]:
     """All sections in their order, with the pages and the claims of ``papers`` among them."""
     study = sections.Study(results)
-    asked = [one for one in judgements if one.claim.paper.name in papers]
+    chosen = [one for one in judgements if one.claim.paper.name in papers]
     found = [pages.build(paper, results) for paper in claims.PAPERS if paper in papers]
     first = (
         *sections.overview(study),
         *claims_section.left_out(judgements, papers),
-        *claims_section.headline(asked),
+        *claims_section.headline(chosen),
         *sections.best_learners(study),
     )
     parts = [
@@ -67,7 +67,7 @@ def build(results: ResultsFolder, judgements: Sequence[claims.Judgement], papers
         sections.results(study),
         *found,
         sections.published(study),
-        claims_section.section(asked),
+        claims_section.section(chosen),
         sections.methods(study),
         sections.provenance(study),
     ]
