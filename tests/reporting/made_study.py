@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pipeline_lib.reporting.claims import PAPERS
 from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, write_evidence
 
 ROOT = Path(__file__).parents[2]
@@ -301,7 +303,7 @@ def _dump(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=1))
 
 
-def report(results: Path, folder: Path) -> None:
+def report(results: Path, folder: Path, papers: Sequence[str] = PAPERS) -> None:
     """Judge the claims, write them, and render the page, as the commands of the study do."""
     from pipeline_lib.reporting import claims, site
 
@@ -312,7 +314,7 @@ def report(results: Path, folder: Path) -> None:
     evidence = sorted((results / "evidence").glob("*.json"))
     judgements = claims.judge(claims.load(ledger), evidence, context)
     claims.write(folder / "claims.json", judgements, context)
-    site.render(results, folder, ledger, evidence=evidence, papers=claims.PAPERS)
+    site.render(results, folder, ledger, evidence=evidence, papers=papers)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -162,3 +164,9 @@ def test_what_cannot_be_read_is_an_error() -> None:
     with pytest.raises(DataError, match="expected the values of one of the checks"):
         rules.judge([check], [trial(gap=1, bound=2), trial(bound=2)])
     assert rules.judge([check], [trial(gap=1, bound=2, shown=7)], beside=["shown"]).status == "verified"
+
+
+def test_a_number_that_is_compared_with_is_written_once() -> None:
+    check = rules.create({"check": "order", "greater": [["floor", 0], ["ceiling", "floor"]]})
+    words = re.findall(r"[-\w.]+", check.judge([trial(floor=0.25, ceiling=3.5)]).sentence)
+    assert not [first for first, second in pairwise(words) if first == second]

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.cone import descent
@@ -20,6 +22,8 @@ from pipeline_lib.reporting.evidence import Evidence, Trial
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import cones
+
+_LOG = logging.getLogger(__name__)
 
 IDENTITIES = "tables/cone-identities.parquet"
 SPECTRUM = "tables/cone-spectrum.parquet"
@@ -140,7 +144,7 @@ def _descents(
     planned += [
         (descent.SMALL, sample, small.basis, run, small.passes) for run in descent.runs(small.fold_steps, small.step)
     ]
-    for name, data, K, run, passes in planned:
+    for name, data, K, run, passes in progress.counted(planned, _LOG, "traces"):
         found, trial = descent.trace(name, data, K, run, passes, seed)
         rows += found
         trials.append(trial)

@@ -8,6 +8,7 @@ is one P.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import cone
@@ -25,6 +27,8 @@ from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import stability
+
+_LOG = logging.getLogger(__name__)
 
 TABLE = "tables/cone-stability.parquet"
 EXPONENTS = "tables/cone-stability-exponents.parquet"
@@ -97,7 +101,7 @@ def run_slice(asked: Settings, P: int, seed: int) -> list[dict[str, Any]]:
     test = scale.apply(population.draw(asked.test_queries, rng))
     compared = scale.apply(population.draw(asked.compared_queries, rng))
     rows = []
-    for repetition in range(asked.repetitions):
+    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions with {P} queries"):
         rng = generator(seed, "cone-stability", P, repetition)
         train = scale.apply(population.draw(P, rng))
         rows += [_row(asked, train, test, compared, method, repetition, seed) for method in asked.methods]

@@ -6,13 +6,14 @@ the table of section 6.1, and Theorem 10.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pipeline_lib import metrics, surrogates
+from pipeline_lib import metrics, progress, surrogates
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import score_lists, settings
 from pipeline_lib.experiments.score_lists import Labels
@@ -23,6 +24,8 @@ from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.surrogates.slam import weights, weights_of_all
 from pipeline_lib.theory import constant_search, constants, invariance
+
+_LOG = logging.getLogger(__name__)
 
 CHECKS = "tables/slam-losses.parquet"
 CONSTANTS = "tables/slam-constants.parquet"
@@ -109,7 +112,7 @@ def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Resu
     """Compute everything; ``datasets`` are further inputs of the gradient bound."""
     checks = _Checks()
     for y_max in asked.largest_labels:
-        for m in asked.lengths:
+        for m in progress.counted(asked.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
             for kind in KINDS:
                 rng = generator(seed, "slam-losses", kind, m, y_max)
                 _check_lists(checks, asked, kind, m, y_max, rng)
@@ -393,7 +396,7 @@ def table_of_constants(
         "svm-map": lambda norm: {"norm_svm_map": norm},
         **{name: lambda norm: {"norm_slam": norm} for name in COMPARED if name.startswith("slam-")},
     }
-    for name in COMPARED:
+    for name in progress.counted(COMPARED, _LOG, "surrogates of the table"):
         exact, searched = [], []
         for m in asked.table_lengths:
             rng = generator(seed, "slam-losses", "search", name, m)

@@ -7,6 +7,7 @@ that is ranked worst, and from the data sets of the study.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics
+from pipeline_lib import metrics, progress
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import perceptron, rounds
@@ -25,6 +26,8 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.slam import v_max_of_all
 from pipeline_lib.theory import perceptron_bounds
+
+_LOG = logging.getLogger(__name__)
 
 RUNS = "tables/slam-perceptron.parquet"
 ETAS = "tables/slam-eta.parquet"
@@ -132,7 +135,7 @@ def run(asked: Settings, datasets: Mapping[str, RankingData], seed: int) -> Resu
     """Run the perceptron over every stream; ``datasets`` give further streams."""
     runs: list[dict[str, Any]] = []
     etas: list[dict[str, Any]] = []
-    for measure in asked.measures:
+    for measure in progress.counted(asked.measures, _LOG, "measures"):
         for stream in _streams(asked, datasets, measure, seed):
             runs += bounds_of(stream.data, stream.order, measure, asked.checkpoints, _axes(stream, measure))
             etas += influence_of_eta(stream.data, stream.order, measure, asked.etas, _axes(stream, measure))
@@ -236,7 +239,7 @@ def _streams(asked: Settings, datasets: Mapping[str, RankingData], measure: str,
         NOISY: Population(asked.population(noise, 0.0)),
         SEPARABLE: Population(asked.population(0.0, asked.margin)),
     }
-    for repetition in range(asked.repetitions):
+    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions of {measure}"):
         for name, population in pools.items():
             rng = generator(seed, "slam-perceptron", name, repetition)
             data = population.draw(asked.queries, rng)

@@ -13,6 +13,7 @@ minimum over the ball is found by a certified solve on that very sample, which c
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.errors import DataError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import erm
@@ -30,6 +31,8 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.theory import list_bounds
+
+_LOG = logging.getLogger(__name__)
 
 RISKS = "tables/slam-risk.parquet"
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
@@ -111,7 +114,7 @@ def measure(asked: Settings, surrogate: str, part: int, seed: int) -> list[dict[
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in asked.radii}
     least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
     rows = []
-    for repetition in range(part, asked.repetitions, asked.parts):
+    for repetition in progress.counted(range(part, asked.repetitions, asked.parts), _LOG, "repetitions"):
         for n in asked.sizes:
             # The same samples for every surrogate and radius: their differences are of one draw.
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition))

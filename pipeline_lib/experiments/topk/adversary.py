@@ -15,6 +15,7 @@ which do not depend on y_t,
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import top_k_feedback
@@ -32,6 +33,8 @@ from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import FoldSummary, fit_exponent, over_folds
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+
+_LOG = logging.getLogger(__name__)
 
 TABLE_1 = "tables/topk-table1.parquet"
 GAME = "tables/topk-adversary.parquet"
@@ -99,7 +102,8 @@ def run(asked: Settings, seed: int) -> Results:
     cells, cell_evidence = table_1()
     game: list[dict[str, Any]] = []
     trials: list[Trial] = []
-    for learner in (*FEEDBACK_LEARNERS, *PLAIN_LEARNERS, FULL_INFORMATION):
+    learners = (*FEEDBACK_LEARNERS, *PLAIN_LEARNERS, FULL_INFORMATION)
+    for learner in progress.counted(learners, _LOG, "learners"):
         regrets = np.array([[_average_regret(asked, seed, learner, number, T) for T in asked.rounds]
                             for number in range(asked.seeds)])  # fmt: skip
         rows = [_row(learner, T, over_folds(regrets[:, i])) for i, T in enumerate(asked.rounds)]

@@ -16,6 +16,7 @@ T^(-1/2) of ListNet, and ``all-labels-same-step`` with that of Algorithm 1, so t
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics, surrogates
+from pipeline_lib import metrics, progress, surrogates
 from pipeline_lib.errors import DataError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import top_k_feedback, top_k_moments
@@ -33,6 +34,8 @@ from pipeline_lib.reporting.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import over_folds
 from pipeline_lib.surrogates.base import Floats, Surrogate
+
+_LOG = logging.getLogger(__name__)
 
 Panel = Literal["as-printed", "correct"]
 OGD_POWER, TOP_K_POWER = -1.0 / 2.0, -2.0 / 3.0
@@ -107,7 +110,7 @@ def choose(asked: Settings, dataset: str, documents: RankingData, seed: int) -> 
     rows: list[dict[str, Any]] = []
     for name in REPAIRED:
         tried: list[dict[str, Any]] = []
-        for radius in asked.repair_radii:
+        for radius in progress.counted(asked.repair_radii, _LOG, f"radii of {name}"):
             for factor in asked.repair_factors:
                 final = [
                     repaired_game(asked, data, name, radius, factor, (seed, "topk-repair", dataset, number)).ndcg[-1]
@@ -133,7 +136,7 @@ def curves(
     if set(chosen) != set(REPAIRED):
         raise DataError(f"repair: expected a choice for {', '.join(REPAIRED)}, found {sorted(chosen)}")
     found: dict[tuple[str, str], list[Floats]] = {}
-    for number in range(asked.seeds):
+    for number in progress.counted(range(asked.seeds), _LOG, "seeds"):
         axes = (seed, "topk-figure", dataset, number)
         for learner in WITHOUT_PANEL:
             found.setdefault(("", learner), []).append(_control(asked, data, learner, axes))

@@ -15,6 +15,7 @@ seed's loss less the same seed's bound, with the interval of this paired differe
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.experiments import settings
 from pipeline_lib.learners import erm, top_k_feedback
@@ -31,6 +33,8 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.surrogates.base import Floats
+
+_LOG = logging.getLogger(__name__)
 
 REGRET = "tables/topk-regret.parquet"
 EXPONENTS = "tables/topk-exponents.parquet"
@@ -97,9 +101,10 @@ class Results:
 def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
     """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, surrogate and T."""
     data, order = _sequence(asked, seed)
+    numbers = range(part, asked.seeds, asked.slices)
     return [
         _game(asked, seed, data, order[:T], name, number)
-        for number in range(part, asked.seeds, asked.slices)
+        for number in progress.counted(numbers, _LOG, "seeds")
         for name in LEARNERS
         for T in asked.rounds
     ]

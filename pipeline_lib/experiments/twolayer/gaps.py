@@ -11,6 +11,7 @@ first queries and first documents throughout the grid, so that a whole repetitio
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.twolayer import risks
@@ -31,6 +33,8 @@ from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.theory import pair_losses, two_layer
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import contracted, disjoint_pairs
+
+_LOG = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -167,7 +171,7 @@ def measure(asked: Settings, seed: int, part: int) -> list[dict[str, Any]]:
         for loss in losses
     }
     rows = []
-    for repetition in range(part, asked.repetitions, asked.slices):
+    for repetition in progress.counted(range(part, asked.repetitions, asked.slices), _LOG, "repetitions"):
         drawn = _drawn(asked, population, generator(seed, "twolayer-gaps", "sample", repetition))
         for loss in losses:
             rows += [{"repetition": repetition, **row} for row in _measured(asked, drawn, pool, loss, best[loss.name])]

@@ -13,6 +13,7 @@ lengths and tasks for queries the two samplings are one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.experiments import settings
 from pipeline_lib.experiments.twolayer import risks
 from pipeline_lib.experiments.twolayer.gaps import CENTRED, mean_interval
@@ -29,6 +31,8 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 from pipeline_lib.theory.pair_losses import PairLoss
+
+_LOG = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +127,8 @@ class _Target:
     def gaps(self, n: int, m: int) -> Floats:
         """Gaps less those of the best ranker, one a repetition."""
         found = []
-        for repetition in range(self._asked.repetitions):
+        repetitions = range(self._asked.repetitions)
+        for repetition in progress.counted(repetitions, _LOG, f"{self._name} samples, n = {n} and m = {m},"):
             rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition)
             data = self._draw(n, m, rng, self._name)
             w, _ = risks.fitted(data, self._loss, self._asked.radius)
