@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipeline_lib import progress
 from pipeline_lib.errors import PipelineError, hint
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
@@ -48,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module.add_arguments(parser)
     parsed = parser.parse_args(given[1:])
     try:
-        module.run(parsed)
+        with progress.printed(sys.stderr):
+            module.run(parsed)
         sys.stdout.flush()
     except PipelineError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,20 +1,31 @@
-"""Which files of the package does a command import?
+"""Which code of the package does a command import?
 
 The answer is the static import closure: starting from a module, follow every ``import`` that names a module of the
 package, wherever in the file it stands (functions import lazily), except under ``if TYPE_CHECKING``. Workflow rules
-name these files as inputs, so that an edit reruns the jobs whose code it changes and nothing else.
+name the digest of this code among their parameters, so that an edit reruns the jobs whose code it changes and nothing
+else, and an edit of comments or docstrings reruns nothing.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from pipeline_lib import source_digest
 from pipeline_lib.errors import ConfigurationError
 
 PACKAGE = "pipeline_lib"
+
+
+class _Source(NamedTuple):
+    """What one file says: the modules it names in imports, and the digest of its code."""
+
+    imports: tuple[str, ...]
+    digest: str
 
 
 def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...]:
@@ -42,21 +53,61 @@ def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...
     >>> [path.name for path in closure(["pipeline_lib.seeds"])]
     ['__init__.py', 'seeds.py']
     """
-    folder = Path(__file__).parents[1] if root is None else Path(root)
+    return tuple(sorted(_modules(modules, _folder(root)).values()))
+
+
+def digest(targets: Iterable[str], root: Path | None = None) -> str:
+    """Give a short digest of the code that importing ``targets`` may execute.
+
+    It changes with the code of any file of the closure and with the place of a file in the package, not with comments,
+    docstrings or formatting (see :mod:`pipeline_lib.source_digest`), and not with the folder that holds the package.
+
+    Parameters
+    ----------
+    targets : iterable of str
+        Dotted names of modules, or ``"module:object"`` where the name of the object that is used matters as well.
+    root : Path, optional
+        As in :func:`closure`.
+
+    Raises
+    ------
+    ConfigurationError
+        When a module named does not exist, or a file of the closure is not Python.
+
+    Example
+    -------
+    >>> digest(["pipeline_lib.seeds"]) == digest(["pipeline_lib.seeds"])
+    True
+    >>> digest(["pipeline_lib.seeds:generator"]) == digest(["pipeline_lib.seeds:seed"])
+    False
+    """
+    folder, chosen = _folder(root), sorted(set(targets))
+    modules = _modules((target.partition(":")[0] for target in chosen), folder)
+    lines = [target for target in chosen if ":" in target]
+    lines += [f"{path.relative_to(folder).as_posix()} {_read(path, name).digest}" for name, path in modules.items()]
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
+
+
+def _folder(root: Path | None) -> Path:
+    return Path(__file__).parents[1] if root is None else Path(root)
+
+
+def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
+    """The closure: the file of every module by its name."""
     found: dict[str, Path] = {}
-    waiting = list(modules)
+    waiting = list(names)
     for name in waiting:
-        if _file(name, folder) is None:
+        if _file(name, root) is None:
             raise ConfigurationError(f"import closure: expected a module of {PACKAGE}, found {name!r}")
     while waiting:
         name = waiting.pop()
-        path = _file(name, folder)
+        path = _file(name, root)
         if path is None or name in found:
             continue
         found[name] = path
         waiting.extend(_parents(name))
-        waiting.extend(_imports(path, name))
-    return tuple(sorted(found.values()))
+        waiting.extend(_read(path, name).imports)
+    return found
 
 
 def _file(name: str, root: Path) -> Path | None:
@@ -77,10 +128,14 @@ def _parents(name: str) -> Iterator[str]:
 
 
 @cache
-def _imports(path: Path, name: str) -> tuple[str, ...]:
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+def _read(path: Path, name: str) -> _Source:
+    """Read one module; a process that plans thousands of jobs reads it once."""
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except SyntaxError as error:
+        raise ConfigurationError(f"{path}, line {error.lineno}: expected Python, found {error.msg}; mend it") from error
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return tuple(_named_imports(tree, package))
+    return _Source(tuple(_named_imports(tree, package)), source_digest.digest(tree))
 
 
 def _named_imports(node: ast.AST, package: str) -> Iterator[str]:

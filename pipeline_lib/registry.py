@@ -38,17 +38,13 @@ class Registry:
         """All names, sorted."""
         return tuple(sorted(self._targets))
 
-    def module_of(self, name: str) -> str:
-        """The dotted name of the module that ``name`` lives in, without importing it."""
-        return self._target(name)[0]
+    def target_of(self, name: str) -> str:
+        """What ``name`` stands for, as ``module:object``, without importing it."""
+        if name not in self._targets:
+            raise unknown(self.kind, name, self.names)
+        return self._targets[name]
 
     def load(self, name: str) -> Any:
         """Import the module and give the object."""
-        module, attribute = self._target(name)
+        module, _, attribute = self.target_of(name).partition(":")
         return getattr(importlib.import_module(module), attribute)
-
-    def _target(self, name: str) -> tuple[str, str]:
-        if name not in self._targets:
-            raise unknown(self.kind, name, self.names)
-        module, _, attribute = self._targets[name].partition(":")
-        return module, attribute

@@ -113,6 +113,19 @@ def paired_randomisation_test(
     return (1 + hits) / (1 + resamples)
 
 
+def smallest_p_value(n_queries: int) -> float:
+    """The least that :func:`paired_randomisation_test` can give for so many queries, however large the differences.
+
+    When all differences have one sign, two of the 2^n patterns of signs are as extreme: all plus and all minus.
+
+    Example
+    -------
+    >>> smallest_p_value(4), smallest_p_value(5), smallest_p_value(6)
+    (0.125, 0.0625, 0.03125)
+    """
+    return min(1.0, 2.0 ** (1 - n_queries))
+
+
 def holm(p_values: ArrayLike) -> Floats:
     """Holm's adjusted p-values for k tests at once; rejecting those at most alpha keeps the family-wise error below it.
 

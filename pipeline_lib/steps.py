@@ -183,14 +183,14 @@ class StudyStep:
         ]
 
     @property
-    def modules(self) -> list[str]:
-        """The modules that its jobs import by a name in their settings: the declaration, and surrogates."""
+    def targets(self) -> list[str]:
+        """What its jobs import by a name in their settings: the declaration, and surrogates."""
         from pipeline_lib import surrogates
 
         named = self.step.surrogates_of(self.settings)
         return [
             papers.module_of(self.paper, self.experiment),
-            *sorted({surrogates.module_of(name) for name in named}),
+            *sorted({surrogates.target_of(name) for name in named}),
         ]
 
     def seconds(self, cell: Cell, cells: float) -> float:

@@ -1,16 +1,17 @@
-"""The import closure is what rules depend on: too small misses reruns, too large makes needless ones."""
+"""The code in the import closure is what rules depend on: too little misses reruns, too much makes needless ones."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pipeline_lib.cli import command_names
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.import_closure import closure
+from pipeline_lib.import_closure import closure, digest
 
 ROOT = Path(__file__).parents[1]
 
@@ -70,9 +71,35 @@ def test_packages_on_the_way_are_inputs(tmp_path: Path) -> None:
     assert names == {"__init__.py", "a.py", "c.py", "sub/__init__.py", "sub/x.py"}
 
 
-def test_unknown_module_is_an_error() -> None:
+@pytest.mark.parametrize("ask", [closure, digest])
+def test_unknown_module_is_an_error(ask: Callable[[list[str]], object]) -> None:
     with pytest.raises(ConfigurationError, match=r"found 'pipeline_lib\.nowhere'"):
-        closure(["pipeline_lib.nowhere"])
+        ask(["pipeline_lib.nowhere"])
+
+
+def test_a_file_that_is_not_python_is_named_with_its_line(tmp_path: Path) -> None:
+    root = package(tmp_path, a="from . import b", b="x = 1\nx = = 2\n")
+    with pytest.raises(ConfigurationError, match=r"b\.py, line 2: expected Python"):
+        digest(["pipeline_lib.a"], root)
+
+
+def test_the_digest_follows_the_code_of_the_closure(tmp_path: Path) -> None:
+    def of(name: str, **changed: str) -> str:
+        files = {"a": "from . import b", "b": "x = 1", "c": "y = 1", **changed}
+        return digest(["pipeline_lib.a"], package(tmp_path / name, **files))
+
+    before = of("before")
+    assert of("commented", a="from . import b  # for x", b='"""What is x?"""\n\nx = (1)') == before
+    assert of("beyond", c="y = 2") == before
+    assert (
+        len({before, of("own", a="from . import b\nz = 1"), of("imported", b="x = 2"), of("more", b="import c")}) == 4
+    )
+    assert of("moved", a="from . import d as b", d="x = 1") != before
+
+
+def test_the_object_that_a_registry_names_counts() -> None:
+    one, other = (digest([f"pipeline_lib.surrogates.pairwise:{name}"]) for name in ("RankNet", "RankSVM"))
+    assert one != other
 
 
 @pytest.mark.parametrize("command", command_names())
@@ -91,7 +118,8 @@ def test_an_edit_to_one_surrogate_touches_only_its_own_training_jobs() -> None:
     from pipeline_lib import learners, surrogates
 
     def inputs(surrogate: str) -> set[str]:
-        modules = ["pipeline_lib.commands.train_model", learners.module_of("erm"), surrogates.module_of(surrogate)]
+        targets = [learners.target_of("erm"), surrogates.target_of(surrogate)]
+        modules = ["pipeline_lib.commands.train_model", *(target.partition(":")[0] for target in targets)]
         return {path.name for path in closure(modules)}
 
     assert "listwise.py" in inputs("listnet")
@@ -101,3 +129,19 @@ def test_an_edit_to_one_surrogate_touches_only_its_own_training_jobs() -> None:
     for command in ("evaluate_model", "summarise_results", "compare_models", "convert_data"):
         names = {path.name for path in closure([f"pipeline_lib.commands.{command}"])}
         assert not names & {"listwise.py", "pairwise.py", "pointwise.py", "erm.py"}
+
+
+def test_an_edit_to_a_learner_touches_only_its_own_training_jobs() -> None:
+    from pipeline_lib import learners
+
+    modules = {name: learners.target_of(name).partition(":")[0] for name in learners.NAMES}
+
+    def trained_with(file: str) -> set[str]:
+        path = ROOT / "pipeline_lib/learners" / file
+        return {
+            name for name, module in modules.items() if path in closure(["pipeline_lib.commands.train_model", module])
+        }
+
+    assert trained_with("cone.py") == {"cone"}
+    assert trained_with("perceptron.py") == {"perceptron"}
+    assert trained_with("models.py") == set(learners.NAMES)

@@ -17,6 +17,7 @@ NAMES = [
     "learners.create",
     "learners.erm.fit",
     "learners.perceptron.run",
+    "learners.rankboost.run",
     "learners.top_k_feedback.estimate",
     "learners.top_k_feedback.run",
     "metrics.average_precision",

@@ -65,7 +65,7 @@ class Context:
 
         Example
         -------
-        >>> entry = {"dataset": "MQ2007", "title": "MQ2007", "status": "missing", "reason": "not in data/raw",
+        >>> entry = {"dataset": "MQ2007", "status": "missing", "reason": "not in data/raw",
         ...          "how_to_get": "place MQ2007.rar in data/raw"}
         >>> Context.of("default", [entry]).missing["MQ2007"]
         'not in data/raw; to get it: place MQ2007.rar in data/raw'

@@ -281,7 +281,7 @@ class Order:
         sentence = (
             f"{total - reversed_ - overlapping} of {total} comparison{'s' * (total != 1)} hold, {overlapping} within "
             f"the intervals, {reversed_} reversed; {'closest' if status == 'verified' else 'decisive'}: "
-            f"{spoken(a)} {shown_value(_quantity(a, trial))} against {spoken(b)} {shown_value(_quantity(b, trial))}"
+            f"{_with_value(a, trial)} against {_with_value(b, trial)}"
             f"{at(trial)}."
         )
         return Verdict(status, sentence, statuses)
@@ -534,6 +534,11 @@ def _label(label: str | int | float) -> str:
 
 def _quantity(quantity: Quantity, trial: Trial) -> float | Interval:
     return trial.values[quantity] if isinstance(quantity, str) else quantity
+
+
+def _with_value(quantity: Quantity, trial: Trial) -> str:
+    value = shown_value(_quantity(quantity, trial))
+    return f"{spoken(quantity)} {value}" if isinstance(quantity, str) else value
 
 
 def _as_interval(value: float | Interval) -> Interval:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from pipeline_lib.files import write_text
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources import folds
+
+_LOG = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +36,10 @@ def run(arguments: argparse.Namespace) -> None:
         RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, arguments.fold, part))
         for part in ("train", "validation")
     )
+    _LOG.info(
+        f"{arguments.model} on {arguments.dataset}, fold {arguments.fold}: {_size(train)} to train on, "
+        f"{_size(validation)} to choose by"
+    )
     job_seed = seed(arguments.seed, "train", arguments.dataset, arguments.model, arguments.fold)
     trained = learners.create(arguments.algorithm)(train, validation, arguments.settings, job_seed)
     if trained.record.get("certified") is False:
@@ -47,3 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         "record": trained.record,
     }
     write_text(arguments.output, json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n")
+
+
+def _size(part: RankingData) -> str:
+    return f"{part.n_queries:,} queries with {part.n_documents:,} documents and {part.n_features:,} features"

@@ -49,7 +49,7 @@ def get(name: str) -> Learner:
     ...
     pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'?
     """
-    found: Learner = importlib.import_module(module_of(name)).LEARNER
+    found: Learner = importlib.import_module(target_of(name).partition(":")[0]).LEARNER
     return found
 
 
@@ -58,17 +58,17 @@ def create(name: str) -> Train:
     return get(name).train
 
 
-def module_of(name: str) -> str:
-    """The module that declares the learner ``name``, without importing it.
+def target_of(name: str) -> str:
+    """The module and the name of the declaration of the learner ``name``, without importing it.
 
     Example
     -------
-    >>> module_of("best-feature")
-    'pipeline_lib.learners.declared.best_feature'
+    >>> target_of("best-feature")
+    'pipeline_lib.learners.declared.best_feature:LEARNER'
     """
     if name not in NAMES:
         raise unknown("learner", name, NAMES)
-    return f"{__name__}.declared.{name.replace('-', '_')}"
+    return f"{__name__}.declared.{name.replace('-', '_')}:LEARNER"
 
 
 def __getattr__(name: str) -> Any:

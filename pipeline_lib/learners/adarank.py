@@ -18,6 +18,7 @@ Xu and Li, AdaRank: a boosting algorithm for information retrieval, SIGIR 2007, 
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics
+from pipeline_lib import metrics, progress
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners.features import fitted
@@ -34,6 +35,8 @@ from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats
+
+_LOG = logging.getLogger(__name__)
 
 CERTAIN = 1e-12
 """A weak ranker without any loss would get infinite weight: its loss counts as at least this."""
@@ -102,7 +105,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
     chosen, alphas, values, weights = [], [], [], []
     left = np.full(train.n_features, rounds if repeats is None else repeats)
-    for _ in range(rounds):
+    for _ in progress.counted(range(rounds), _LOG, "rounds"):
         mean = np.where(left > 0, alone @ P, -np.inf)
         k = int(np.argmax(mean))
         if not left[k]:
@@ -151,6 +154,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     models = [features.model(w) for w in found.weights]
     values = [selection.mean_measure(model.score(validation), validation, chosen["selection"]) for model in models]
     best = int(np.argmax(values))
+    _LOG.info(
+        f"{chosen['measure']}, kept {best + 1} of {len(values)} rounds: training {found.values[best]:.4f}; "
+        f"validation {chosen['selection']} {values[best]:.4f}"
+    )
     path = [
         {"feature": int(k), "alpha": float(alpha), "training": float(value), "validation": held}
         for k, alpha, value, held in zip(found.features, found.alphas, found.values, values, strict=True)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib.learners import plane_model
 from pipeline_lib.learners.balls import project
-from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
+from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats
 
 ITERATIONS = 1000
@@ -43,11 +43,13 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
     planes = Planes(len(start))
     w, scores, loss = _touch(problem, planes, start)
     best, bound, waited, pull = problem.objective(w, loss), -math.inf, 0, FIRST_PULL
+    watch = Watch(problem, ITERATIONS)
     for iteration in range(ITERATIONS):
         planes.minimise_model(problem)
         lower = best - minorant_gap(problem, w, loss, *planes.aggregate())
         waited = 0 if lower > bound else waited + 1
         bound = max(bound, lower)
+        watch.at(iteration, best - bound, best)
         if problem.relative(best - bound, best) <= tol:
             return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration)
         if waited == PATIENCE:

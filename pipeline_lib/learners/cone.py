@@ -30,6 +30,7 @@ Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/metho
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import cone_kernels
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
@@ -48,6 +50,8 @@ from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats
+
+_LOG = logging.getLogger(__name__)
 
 Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -277,7 +281,7 @@ def _passes(
     first, fold_gap = _risk(data, start, problem)
     path, met, values = [start], [], [first]
     gap, converged, key = 0.0, False, _key(axes)
-    for t in range(len(order)):
+    for t in progress.counted(range(len(order)), _LOG, "passes"):
         bases, seen = np.empty((2, *start.shape)), np.empty(1)
         left, unsolved = cone_kernels.train(
             data.X64,
@@ -633,6 +637,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         values = [_mean_value(model, validation, chosen["selection"]) for model in models]
         after = int(np.argmax(values))
         kept.append(models[after])
+        _LOG.info(
+            f"{chosen['method']}, K = {K}, start {start}: best after {after} of {chosen['passes']} passes, objective "
+            f"from {found.objective[0]:.6g} to {found.objective[-1]:.6g}; validation {chosen['selection']} "
+            f"{values[after]:.4f}"
+        )
         tried.append(
             {
                 "basis": K,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners.models import IdealModel, LinearModel, RandomModel, Seed, Trained
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.registry import unknown
+
+_LOG = logging.getLogger(__name__)
 
 
 def train_random(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
@@ -64,7 +68,7 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
         raise DataError("best-feature: expected at least one training query and one feature, found none")
     measure = settings["selection"]
     best = (-np.inf, 0, 1)
-    for feature in range(train.n_features):
+    for feature in progress.counted(range(train.n_features), _LOG, "features"):
         column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)
         for sign in (1, -1):
             value = selection.mean_measure(sign * column, train, measure)

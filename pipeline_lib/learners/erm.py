@@ -19,8 +19,9 @@ All certificates hold up to the rounding of float64.
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -32,11 +33,13 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import bundle, newton, projected, restarts, selection, smoothing, weighting
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.models import Model, Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
 from pipeline_lib.learners.settings import completed
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats, SmoothableSurrogate, SmoothSurrogate, Surrogate
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,15 +165,8 @@ def path(
     >>> [fit.certified for fit in path(data, "listnet", [0.01, 1.0])]
     [True, True]
     """
-    if not len(l2_values):
-        raise DataError("l2: expected at least one value, found none")
-    problems = [_problem(data, surrogate, l2, radius, ball, tol) for l2 in l2_values]
-    found: dict[int, Fit] = {}
-    start = np.zeros(data.n_features)
-    for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
-        found[k] = _solve(problems[k], start, tol, seed)
-        start = found[k].w
-    return [found[k] for k in range(len(problems))]
+    found = dict(_fits(data, surrogate, l2_values, radius, ball, tol, seed))
+    return [found[k] for k in range(len(l2_values))]
 
 
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
@@ -201,15 +197,41 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     features = fitted(chosen["features"], train, seed)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
     inside = features.apply(train)
-    fits = path(
-        inside, surrogate, chosen["l2"], radius=chosen["radius"], ball=chosen["ball"], tol=chosen["tol"], seed=seed
-    )
-    models = [features.model(fit.w) for fit in fits]
-    values = [selection.mean_measure(model.score(validation), validation, chosen["selection"]) for model in models]
-    best = max(range(len(fits)), key=lambda k: (values[k], chosen["l2"][k]))
-    steps = [_spelled(l2, fit, value) for l2, fit, value in zip(chosen["l2"], fits, values, strict=True)]
-    record = {"settings": chosen, "l2": chosen["l2"][best], "certified": _certified(fits[best]), "path": steps}
-    return Trained(models[best], record)
+    tried: dict[int, tuple[Fit, Model, float]] = {}
+    limits = (chosen["radius"], chosen["ball"], chosen["tol"])
+    for k, fit in _fits(inside, surrogate, chosen["l2"], *limits, seed):
+        model = features.model(fit.w)
+        value = selection.mean_measure(model.score(validation), validation, chosen["selection"])
+        tried[k] = fit, model, value
+        _LOG.info(
+            f"{surrogate.name}, l2 = {chosen['l2'][k]:g}: {_in_words(fit)}; "
+            f"validation {chosen['selection']} {value:.4f}"
+        )
+    best = max(range(len(tried)), key=lambda k: (tried[k][2], chosen["l2"][k]))
+    steps = [_spelled(l2, tried[k][0], tried[k][2]) for k, l2 in enumerate(chosen["l2"])]
+    fit, kept, _ = tried[best]
+    record = {"settings": chosen, "l2": chosen["l2"][best], "certified": _certified(fit), "path": steps}
+    return Trained(kept, record)
+
+
+def _fits(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    l2_values: Sequence[float],
+    radius: float | None,
+    ball: Ball,
+    tol: float,
+    seed: Seed,
+) -> Iterator[tuple[int, Fit]]:
+    # Every l2 by its position, from the largest to the smallest, as it is fitted.
+    if not len(l2_values):
+        raise DataError("l2: expected at least one value, found none")
+    problems = [_problem(data, surrogate, l2, radius, ball, tol) for l2 in l2_values]
+    start = np.zeros(data.n_features)
+    for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
+        fit = _solve(problems[k], start, tol, seed)
+        start = fit.w
+        yield k, fit
 
 
 def _problem(
@@ -294,6 +316,11 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _certified(fit: Fit) -> bool | None:
     # A local minimum was never meant to be certified: neither reached nor missed.
     return None if fit.certificate == restarts.CERTIFICATE else fit.certified
+
+
+def _in_words(fit: Fit) -> str:
+    gap = f", relative gap {fit.relative_gap:.1e}" if math.isfinite(fit.relative_gap) else ""
+    return f"{fit.iterations} iterations{gap} ({f'certified by {fit.certificate}' if fit.certified else fit.reason})"
 
 
 def _spelled(l2: float, fit: Fit, value: float) -> dict[str, Any]:

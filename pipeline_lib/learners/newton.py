@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
+from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate
 
 if TYPE_CHECKING:
@@ -140,13 +140,15 @@ def _newton(problem: Problem, w: Floats, tol: float, iterations: int) -> Solutio
     assert isinstance(surrogate, SmoothSurrogate)
     best = Solution(w, math.inf, DUALITY, iterations)
     waited = 0
-    for _ in range(NEWTON_ITERATIONS):
+    watch = Watch(problem, NEWTON_ITERATIONS)
+    for taken in range(NEWTON_ITERATIONS):
         scores = problem.X @ w
         loss, score_gradient = problem.loss(scores)
         slope = problem.X.T @ score_gradient
         objective = problem.objective(w, loss)
         gap = minorant_gap(problem, w, loss, loss - float(slope @ w), slope)
         waited = 0 if gap < 0.9 * best.gap else waited + 1
+        watch.at(taken, gap, objective)
         if gap < best.gap:
             best = Solution(w, gap, DUALITY, iterations)
         if problem.relative(gap, objective) <= tol:
@@ -168,6 +170,7 @@ def _without_regularisation(problem: Problem, start: Floats, tol: float) -> Solu
     inside = replace(problem, X=problem.X @ curved)
     w, iterations, waited = start, 0, 0
     best = Solution(w, math.inf, SELF_CONCORDANCE, 0)
+    watch = Watch(problem, NEWTON_ITERATIONS)
     while iterations < NEWTON_ITERATIONS and waited < PATIENCE:
         scores = problem.X @ w
         loss, score_gradient = problem.loss(scores)
@@ -180,6 +183,7 @@ def _without_regularisation(problem: Problem, start: Floats, tol: float) -> Solu
         gap = _self_concordant_gap(inside, surrogate, inverse_root, decrement)
         if not _vanishes(problem, flat, score_gradient):
             gap = math.inf
+        watch.at(iterations, gap, loss)
         # Far from the minimum no certificate holds yet: patience is for what does not shrink once it does.
         waited = waited + 1 if math.isfinite(best.gap) and gap > 0.9 * best.gap else 0
         if gap < best.gap:

@@ -8,6 +8,7 @@ losses (7), (8)); `topk` compares its learners with the full-information form.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, numbers, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats, Surrogate
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +225,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         models.append(features.model(w))
         value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
         mean_loss, size = float(found.losses.mean()), float(np.linalg.norm(w))
+        _LOG.info(
+            f"{loss.name}, step {step:g} / sqrt(t): {len(order)} rounds, mean loss {mean_loss:.4g}; "
+            f"validation {chosen['selection']} {value:.4f}"
+        )
         tried.append({"step": step, "mean_loss": mean_loss, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -tried[k]["step"]))
     record = {

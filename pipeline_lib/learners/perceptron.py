@@ -13,6 +13,7 @@ then holds at every step and without its factors m and v_max (see :func:`norm_fa
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import rounds, selection
 from pipeline_lib.learners.features import fitted
@@ -33,6 +35,8 @@ from pipeline_lib.surrogates import slam
 from pipeline_lib.surrogates.base import MAX_LABEL, Floats
 from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.slam import best_below
+
+_LOG = logging.getLogger(__name__)
 
 Active = Literal["margin", "misordered"]
 
@@ -326,7 +330,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     inside = features.apply(train)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
     tried, models = [], []
-    for passes in range(1, chosen["passes"] + 1):
+    for passes in progress.counted(range(1, chosen["passes"] + 1), _LOG, "numbers of passes"):
         found = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["eta"], chosen["active"])
         w = found.average if chosen["average"] else found.w
         models.append(features.model(w))
@@ -334,6 +338,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
         tried.append({"passes": passes, "mistakes": mistaken, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -k))
+    _LOG.info(
+        f"kept {best + 1} of {len(tried)} passes: mistakes in {tried[best]['mistakes']:.4f} of the rounds; "
+        f"validation {chosen['selection']} {tried[best]['validation']:.4f}"
+    )
     record = {
         "settings": chosen,
         "passes": best + 1,

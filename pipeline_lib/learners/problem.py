@@ -5,6 +5,7 @@ F(w) = l2/2 ||w||^2 + L(w),   L(w) = (1/Q) sum_q phi(X_q w, y_q),   over ||w||_2
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
+
+_LOG = logging.getLogger(__name__)
 
 # So many columns of the features are multiplied by second derivatives at a time: bounds the memory at N x 64 numbers.
 COLUMNS_AT_ONCE = 64
@@ -108,3 +112,19 @@ class Solution:
     certificate: str
     iterations: int
     reason: str = ""
+
+
+class Watch:
+    """Logs now and then how far a solver is that takes at most ``most`` steps."""
+
+    def __init__(self, problem: Problem, most: int) -> None:
+        self._problem, self._most, self._pace = problem, most, progress.Pace()
+
+    def at(self, step: int, gap: float, objective: float) -> None:
+        """Say, if it is time for it, which step this is and how large the relative gap is."""
+        if self._pace.due():
+            problem, relative = self._problem, self._problem.relative(gap, objective)
+            _LOG.info(
+                f"{problem.surrogate.name}, l2 = {problem.l2:g}: step {step} of at most {self._most}, "
+                f"relative gap {relative:.1e}"
+            )

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from pipeline_lib.learners.balls import project
-from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
+from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats
 
 ITERATIONS = 20_000
@@ -30,6 +30,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
     w, v, momentum, curvature = start, start, 1.0, 1.0
     best_w, best_loss, bound = start, problem.loss(problem.X @ start)[0], -math.inf
     best = problem.objective(best_w, best_loss)
+    watch = Watch(problem, ITERATIONS)
     for iteration in range(ITERATIONS):
         loss, score_gradient = problem.loss(problem.X @ v)
         slope = problem.X.T @ score_gradient
@@ -37,6 +38,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
         # The tangent at v bounds min F from below wherever v is; the gap is that of the best point in the ball.
         gap = minorant_gap(problem, best_w, best_loss, loss - float(slope @ v), slope)
         bound = max(bound, best - gap)
+        watch.at(iteration, best - bound, best)
         if problem.relative(best - bound, best) <= tol:
             return Solution(best_w, max(best - bound, 0.0), CERTIFICATE, iteration)
         gradient = problem.l2 * v + slope

@@ -18,6 +18,7 @@ and section 3.2 (the third choice of alpha).
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners.models import Seed, ThresholdModel, Trained
@@ -34,6 +36,8 @@ from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.rankboost import RankBoost
+
+_LOG = logging.getLogger(__name__)
 
 CERTAIN = 1e-9
 """A weak ranker that orders every pair would get infinite weight: |r| counts as at most 1 minus this."""
@@ -95,7 +99,7 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
     columns = np.asfortranarray(np.take_along_axis(data.X, order, axis=0))
     order = np.asfortranarray(order)
     chosen: list[tuple[int, float, float, float]] = []
-    for _ in range(rounds):
+    for _ in progress.counted(range(rounds), _LOG, "rounds"):
         values, gradient = surrogate.value_and_gradient(H, data.y, data.offsets)
         before, total = total, float(values.sum())
         if chosen:
@@ -153,6 +157,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         scores += alpha * (validation.X64[:, k] > theta)
         values.append(selection.mean_measure(scores, validation, chosen["selection"]))
     best = int(np.argmax(values)) + 1
+    _LOG.info(f"kept {best} of {len(values)} rounds; validation {chosen['selection']} {values[best - 1]:.4f}")
     model = ThresholdModel.of(
         found.features[:best], found.thresholds[:best], found.alphas[:best], n_features=train.n_features
     )

@@ -11,6 +11,7 @@ Raydan 2000). The result says what it is: a local minimum, with the norm of its 
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,10 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from pipeline_lib import progress
 from pipeline_lib.learners.balls import norm, project
 from pipeline_lib.learners.problem import Problem, Solution
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats
+
+_LOG = logging.getLogger(__name__)
 
 CERTIFICATE = "local"
 # Times the smoothing asked for, one after the other.
@@ -43,6 +47,7 @@ def minimise(problem: Problem, start: Floats, seed: Axis | tuple[Axis, ...]) -> 
     """
     best: tuple[float, Floats] | None = None
     steps = found = 0
+    pace = progress.Pace()
     for begin in _starts(problem, start, seed):
         w, used = _annealed(problem, begin)
         steps, found = steps + used, found + 1
@@ -50,6 +55,8 @@ def minimise(problem: Problem, start: Floats, seed: Axis | tuple[Axis, ...]) -> 
             value = _value(problem, point)[0]
             if best is None or value < best[0]:
                 best = (value, point)
+        if best is not None and pace.due():
+            _LOG.info(f"{problem.surrogate.name}, l2 = {problem.l2:g}: {found} local minima, the lowest {best[0]:.6g}")
     assert best is not None
     reason = f"not convex: the lowest of {found} local minima, projected gradient {_stationarity(problem, best[1]):.1e}"
     return Solution(best[1], math.inf, CERTIFICATE, steps, reason)

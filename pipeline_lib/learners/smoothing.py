@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, step
-from pipeline_lib.learners.problem import Problem, Solution, minorant_gap
+from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats, MinorantSurrogate, SmoothableSurrogate
 
 ITERATIONS = 300
@@ -58,6 +58,7 @@ def _descend(problem: Problem, start: Floats, tol: float, width: float) -> Solut
     w, steps, waited = start, 0, 0
     best_w, best, bound = start, math.inf, 0.0  # phi >= 0
     lent = _lent_curvature(problem)
+    watch = Watch(problem, ITERATIONS)
     for iteration in range(ITERATIONS):
         rounded = problem.surrogate.smoothed(width)
         scores = problem.X @ w
@@ -70,6 +71,7 @@ def _descend(problem: Problem, start: Floats, tol: float, width: float) -> Solut
         cost, lower = _lower_bound(problem, rounded, w, scores, float(intercepts.mean()), slope)
         if lower > bound:
             bound, waited = lower, 0
+        watch.at(iteration, best - bound, best)
         if problem.relative(best - bound, best) <= tol:
             return Solution(best_w, max(best - bound, 0.0), DUALITY, iteration)
         if width < NARROWEST or waited == PATIENCE:

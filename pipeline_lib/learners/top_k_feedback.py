@@ -31,6 +31,7 @@ seed's axes.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,8 @@ from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.surrogates.base import checked as checked_scores
 from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+
+_LOG = logging.getLogger(__name__)
 
 Probabilities = Literal["correct", "as-printed"]
 
@@ -537,6 +540,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
         size = float(np.linalg.norm(found.w))
         shown = float(np.nan_to_num(found.ndcg[-1]))
+        _LOG.info(
+            f"{loss.name}, step {c:g} T^(-2/3): {len(order)} rounds, NDCG@10 of what was shown {shown:.4f}; "
+            f"validation {chosen['selection']} {value:.4f}"
+        )
         tried.append({"step": c, "shown_ndcg": shown, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda i: (tried[i]["validation"], -tried[i]["step"]))
     record = {

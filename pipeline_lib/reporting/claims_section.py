@@ -54,8 +54,25 @@ class Contradicted:
     block: ClassVar[str] = "contradicted"
 
 
+def left_out(judgements: Sequence[Judgement], papers: Sequence[str]) -> list[Block]:
+    """Which papers the study leaves out, and with them how many claims."""
+    others = [one for one in judgements if one.claim.paper.name not in papers]
+    if not others:
+        return []
+    without = [name for name in names() if any(one.claim.paper.name == name for one in others)]
+    which = f"The claims of {', '.join(f'`{name}`' for name in without)} are" if papers else "No paper's claims are"
+    return [
+        Paragraph(
+            f"{which} {'not ' if papers else ''}judged in this study, as its configuration says under `papers`: "
+            f"{len(others)} claims stand with their rules, and as not run, in [claims.json](claims.json)."
+        )
+    ]
+
+
 def headline(judgements: Sequence[Judgement]) -> list[Block]:
-    """Claims by status and paper, then every claim that deviates or is refuted."""
+    """Claims by status and paper, then every claim that deviates or is refuted; nothing where there is no claim."""
+    if not judgements:
+        return []
     contradicted = [one for one in judgements if one.status in ("refuted", "deviates")]
     contradicted.sort(key=lambda one: STATUSES.index(one.status))
     blocks: list[Block] = [_count_table(judgements)]
@@ -69,8 +86,10 @@ def headline(judgements: Sequence[Judgement]) -> list[Block]:
     return blocks
 
 
-def section(judgements: Sequence[Judgement]) -> Section:
-    """All claims, paper by paper; within a paper refuted, deviating, verified, not run."""
+def section(judgements: Sequence[Judgement]) -> Section | None:
+    """All claims, paper by paper; within a paper refuted, deviating, verified, not run. No section without a claim."""
+    if not judgements:
+        return None
     papers = {one.claim.paper.name: one.claim.paper for one in judgements}
     text_ = (
         "Every status is computed from the evidence by the rule stated with the claim; none is set by hand. "
@@ -96,6 +115,8 @@ def _count_table(judgements: Sequence[Judgement]) -> Table:
         if name in titles:
             numbers = [found[name][status] for status in STATUSES]
             rows.append([text(titles[name]), *(whole(n) for n in [*numbers, sum(numbers)])])
+    if len(rows) == 1:
+        return simple("claims-by-status", "Claims by status", "evidence/*.json", columns, rows)
     numbers = [found["all"][status] for status in STATUSES]
     total = [whole(n) for n in [*numbers, sum(numbers)]]
     rows.append([Cell("All papers", "all", strong=True), *(Cell(c.text, c.raw, strong=True) for c in total)])

@@ -104,7 +104,8 @@ def dot_plot(
         axis.set_ylim(len(labels) - 0.4, -0.6)
         axis.grid(axis="x")
         axis.tick_params(axis="y", length=0)
-    handles = _dot_legend(interval, controls)
+    folds = any(dot is not None and dot.folds for dots in panels.values() for dot in dots)
+    handles = _dot_legend(interval, controls, folds)
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
 
@@ -123,6 +124,7 @@ def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequenc
         axes[1].stairs(counts, edges, fill=True, color=COLOURS[0])
         axes[1].set(xlabel="documents per query", ylabel="queries")
         axes[1].set_xlim(edges[0], edges[-1])
+        axes[1].yaxis.get_major_locator().set_params(integer=True)
     for axis in axes:
         axis.grid(axis="y")
     return figure
@@ -280,13 +282,14 @@ def _draw_dot(axis: Axes, row: int, dot: Dot, low: float, high: float) -> None:
     axis.plot(dot.folds, [row + 0.27] * len(dot.folds), "|", color=FAINT, markersize=4.5, markeredgewidth=0.9)
 
 
-def _dot_legend(interval: str, controls: bool) -> list[Any]:
+def _dot_legend(interval: str, controls: bool, folds: bool) -> list[Any]:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=COLOURS[0], marker="o", markersize=6, label=f"learner, mean and {interval}")]
     if controls:
         handles.append(Line2D([], [], color=FAINT, marker="s", markersize=6, markerfacecolor=PAPER, label="control"))
-    handles.append(Line2D([], [], color=FAINT, marker="|", markersize=5, linestyle="", label="one fold"))
+    if folds:
+        handles.append(Line2D([], [], color=FAINT, marker="|", markersize=5, linestyle="", label="one fold"))
     return handles
 
 

@@ -97,7 +97,7 @@ class ResultsFolder:
     def availability(self) -> list[Row]:
         """Read ``availability.json``: every data set the study asked for, and whether it was there."""
         found = self._json("availability.json", [])
-        _check_keys(self.path / "availability.json", found, ("dataset", "title", "status", "reason", "how_to_get"))
+        _check_keys(self.path / "availability.json", found, ("dataset", "status", "reason", "how_to_get"))
         return found
 
     def models(self) -> list[Row]:

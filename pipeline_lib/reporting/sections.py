@@ -38,6 +38,7 @@ from pipeline_lib.reporting.tables import (
     text,
     whole,
 )
+from pipeline_lib.statistics import smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
@@ -46,6 +47,8 @@ HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "ap", "err")
 SHOWN = 9
 """Measures a results table has room for; ``tables/summary.parquet`` holds all."""
 SIGNIFICANT = 0.05
+ROUNDING = 1e-9
+"""What counts as equal: means of the same values in another order."""
 IDEAL = "ideal"
 """The algorithm of the control that sees the labels: an upper limit, not a competitor."""
 
@@ -76,6 +79,19 @@ class Study:
             (row["dataset"], row["measure"], frozenset((row["model_a"], row["model_b"]))): row
             for row in self.comparisons
         }
+
+    def of_one_fold(self, dataset: str) -> bool:
+        """Whether a single fold of a data set was studied, so that nothing is known of how folds differ."""
+        return {row["n_folds"] for row in self.summary if row["dataset"] == dataset} == {1}
+
+    def tested_queries(self, dataset: str) -> int:
+        """Test queries of a data set, all folds together."""
+        return max((row["n_queries"] for row in self.summary if row["dataset"] == dataset), default=0)
+
+    def can_differ(self, dataset: str, measure: str) -> bool:
+        """Whether a difference of this measure can be significant, by the number of queries and of comparisons."""
+        tests = sum((row["dataset"], row["measure"]) == (dataset, measure) for row in self.comparisons)
+        return tests * smallest_p_value(self.tested_queries(dataset)) < SIGNIFICANT
 
     def datasets(self) -> list[str]:
         """Data sets with results, in the order of the study."""
@@ -143,13 +159,14 @@ def overview(study: Study) -> list[Block]:
     """What was studied, what is missing, and what was not certified."""
     learners = sum(not entry["control"] for entry in study.models.values())
     controls = len(study.models) - learners
+    compared = [_count(n, noun) for n, noun in ((learners, "learner"), (controls, "control")) if n]
     names = study.datasets()
     blocks: list[Block] = []
     if names:
         blocks.append(
             Paragraph(
-                f"The study `{study.name}` compares {_count(learners, 'learner')} and {_count(controls, 'control')} on "
-                f"{_count(len(names), 'data set')}: {_listed(names)}."
+                f"The study `{study.name}` {'measures' if len(study.models) == 1 else 'compares'} {_listed(compared)} "
+                f"on {_count(len(names), 'data set')}: {_listed(names)}."
             )
         )
     else:
@@ -166,8 +183,8 @@ def overview(study: Study) -> list[Block]:
 
 
 def best_learners(study: Study) -> list[Block]:
-    """The best learner on every data set, with its interval and its lead."""
-    return [_best_table(study)] if study.datasets() else []
+    """The best learner on every data set, with its interval and its lead; nothing where no learner was trained."""
+    return [_best_table(study)] if any(not study.is_control(row["model"]) for row in study.summary) else []
 
 
 def datasets(study: Study) -> Section:
@@ -195,17 +212,14 @@ def results(study: Study) -> Section:
     parts = [_result_subsection(study, dataset) for dataset in study.datasets()]
     if not parts:
         return Section("results", "Results", (Note(f"No results: {SUMMARY} is absent or empty.", "missing"),))
-    text_ = (
-        "Each value is the mean over folds of the mean over a fold's test queries, with the standard deviation over "
-        "folds. Intervals are bootstrap intervals over all test queries; tests are paired over queries, with Holm's "
-        "correction for the number of comparisons."
-    )
-    return Section("results", "Results", (Paragraph(text_), *parts))
+    return Section("results", "Results", (Paragraph(_how_measured(study)), *parts))
 
 
-def published(study: Study) -> Section:
-    """Published numbers beside ours."""
+def published(study: Study) -> Section | None:
+    """Published numbers beside ours; no section where the study reproduces none."""
     if not study.published:
+        if (study.results.path / PUBLISHED).exists():
+            return None
         note = Note(f"No published numbers to compare with in this study: {PUBLISHED} is absent or empty.")
         return Section("published", "Published numbers beside ours", (note,))
     columns = [Column("dataset", "Data set", "left"), Column("model", "Method", "left"), Column("fold", "Fold")]
@@ -304,36 +318,60 @@ def slug(measure: str) -> str:
     return measure.replace("@", "-at-").replace("_", "-")
 
 
+def _how_measured(study: Study) -> str:
+    datasets = study.datasets()
+    single = [dataset for dataset in datasets if study.of_one_fold(dataset)]
+    if single == datasets:
+        words = "Each value is the mean over the test queries of the one fold that was studied."
+    else:
+        words = "Each value is the mean over folds of the mean over a fold's test queries, with the standard deviation "
+        words += f"over folds{f'; of {_listed(single)} one fold alone was studied' if single else ''}."
+    words += " Intervals are bootstrap intervals over all test queries"
+    if not study.comparisons:
+        return f"{words}."
+    return f"{words}; tests are paired over queries, with Holm's correction for the number of comparisons."
+
+
 def _best_table(study: Study) -> Table:
+    found = [(dataset, study.headlines(dataset)[0]) for dataset in study.datasets()]
+    ranked = {place: study.ranked(*place, control=False) for place in found if study.ranked(*place, control=False)}
+    several = any(len(learners) > 1 for learners in ranked.values())
+    controls = {place: study.best_control(*place) for place in ranked}
     columns = [Column("dataset", "Data set", "left"), Column("measure", "Measure", "left")]
-    columns += [Column("model", "Best learner", "left"), Column("mean", "Mean"), Column("interval", study.interval())]
-    columns += [Column("runner_up", "Next learner", "left"), Column("control", "Best control", "left")]
+    columns.append(Column("model", "Best learner" if several else "Learner", "left"))
+    columns += [Column("mean", "Mean"), Column("interval", study.interval())]
+    # Columns that nothing could stand in are left out.
+    columns += [Column("runner_up", "Next learner", "left")] if several else []
+    columns += [Column("control", "Best control", "left")] if any(controls.values()) else []
+    kept = [column.key for column in columns]
     rows = []
-    for dataset in study.datasets():
-        for measure in study.headlines(dataset)[:1]:
-            learners = study.ranked(dataset, measure, control=False)
-            if learners:
-                rows.append(_best_row(study, dataset, measure, learners))
-    notes = (
-        "In brackets: the paired test of the best learner against the other, p-value after Holm's correction.",
-        "The control “ideal” sees the labels and is left out here.",
-    )
-    return simple("best-learners", "The best learner on every data set", SUMMARY, columns, rows, notes)
+    for (dataset, measure), learners in ranked.items():
+        row = _best_row(study, dataset, measure, learners)
+        rows.append([row[key] for key in kept])
+    notes = []
+    if study.comparisons and (several or any(controls.values())):
+        first = "best learner" if several else "learner"
+        notes.append(f"In brackets: the paired test of the {first} against it, p-value after Holm's correction.")
+    ideal = [study.model_title(model) for model in study.models if study.is_ideal(model)]
+    if ideal:
+        notes.append(f"The control “{ideal[0]}” sees the labels and is left out here.")
+    caption = f"The {'best learner' if several else 'learner'} on every data set"
+    return simple("best-learners", caption, SUMMARY, columns, rows, notes)
 
 
-def _best_row(study: Study, dataset: str, measure: str, learners: Sequence[str]) -> list[Cell]:
+def _best_row(study: Study, dataset: str, measure: str, learners: Sequence[str]) -> dict[str, Cell]:
     best = study.mean(dataset, learners[0], measure)
     assert best is not None
     control = study.best_control(dataset, measure)
-    return [
-        text(dataset),
-        text(measure_title(measure)),
-        Cell(study.model_title(learners[0]), raw=learners[0], strong=True),
-        number(best["mean"]),
-        span(best["low"], best["high"]),
-        _against(study, dataset, measure, learners[0], learners[1] if len(learners) > 1 else None),
-        _against(study, dataset, measure, learners[0], control),
-    ]
+    return {
+        "dataset": text(dataset),
+        "measure": text(measure_title(measure)),
+        "model": Cell(study.model_title(learners[0]), raw=learners[0], strong=True),
+        "mean": number(best["mean"]),
+        "interval": span(best["low"], best["high"]),
+        "runner_up": _against(study, dataset, measure, learners[0], learners[1] if len(learners) > 1 else None),
+        "control": _against(study, dataset, measure, learners[0], control),
+    }
 
 
 def _against(study: Study, dataset: str, measure: str, best: str, other: str | None) -> Cell:
@@ -356,7 +394,8 @@ def _certificates(study: Study) -> list[Block]:
     if not asked:
         return []
     if not failed:
-        return [Paragraph(f"All {_count(len(asked), 'convex fit')} reached their certified gap (`{TRAINING}`).")]
+        all_ = f"All {len(asked):,} convex fits reached their" if len(asked) > 1 else "The one convex fit reached its"
+        return [Paragraph(f"{all_} certified gap (`{TRAINING}`).")]
     names = _listed(sorted({f"{study.model_title(r['model'])} on {r['dataset']}" for r in failed}))
     sentence = f"{len(failed)} of {_count(len(asked), 'convex fit')} did not reach the certified gap: {names}"
     return [Note(f"{sentence} (`{TRAINING}`).", "warning")]
@@ -450,12 +489,29 @@ def _data_figure(entry: Row, source: str) -> Figure:
 
 def _result_subsection(study: Study, dataset: str) -> Subsection:
     headlines = study.headlines(dataset)
-    blocks: list[Block] = [_measure_table(study, dataset), _dot_figure(study, dataset, headlines)]
+    blocks: list[Block] = [*_too_few(study, dataset, headlines), _measure_table(study, dataset)]
+    blocks.append(_dot_figure(study, dataset, headlines))
     for measure in headlines:
         blocks += _comparison_blocks(study, dataset, measure)
     blocks += _validation_blocks(study, dataset)
     blocks += _training_blocks(study, dataset)
     return Subsection(f"results-{dataset}", dataset, tuple(blocks))
+
+
+def _too_few(study: Study, dataset: str, measures: Sequence[str]) -> list[Block]:
+    """A warning where the test queries are too few for any difference to be significant."""
+    tests = [row for row in study.comparisons if row["dataset"] == dataset and row["measure"] in measures]
+    blind = [measure for measure in measures if not study.can_differ(dataset, measure)]
+    if not tests or not blind:
+        return []
+    queries, most = study.tested_queries(dataset), max(sum(row["measure"] == m for row in tests) for m in blind)
+    least = smallest_p_value(queries)
+    words = (
+        f"{_count(queries, 'test query', 'test queries')} cannot show a difference at p < {SIGNIFICANT}: the smallest "
+        f"p-value that a paired test of so many can give is {least:.3g}"
+    )
+    words += f", after Holm's correction for {most} comparisons {min(1.0, most * least):.3g}" if most > 1 else ""
+    return [Note(f"{words}. Intervals from so few queries are rough too.", "warning")]
 
 
 def _measure_table(study: Study, dataset: str) -> Table:
@@ -469,9 +525,13 @@ def _measure_table(study: Study, dataset: str) -> Table:
         rows = [_measure_row(study, dataset, model, shown) for model in models]
         if rows:
             groups.append(Group(title, tuple(rows)))
-    notes = ["Mean ± standard deviation over folds; bold: the best learner."]
+    learners = len(study.ranked(dataset, headline, control=False))
+    spread = "Mean over test queries" if study.of_one_fold(dataset) else "Mean ± standard deviation over folds"
+    notes = [f"{spread}; bold: the best learner." if learners > 1 else f"{spread}."]
     tested = [m for m in shown if any((r["dataset"], r["measure"]) == (dataset, m) for r in study.comparisons)]
-    if tested:
+    if tested and not any(study.can_differ(dataset, measure) for measure in tested):
+        notes.append("No significance marks: there are too few test queries for them.")
+    elif tested:
         names = _listed([measure_title(measure) for measure in tested])
         notes.append(
             "† significantly below the best learner; ‡ a learner not significantly above the best control "
@@ -480,10 +540,40 @@ def _measure_table(study: Study, dataset: str) -> Table:
     else:
         notes.append(f"No significance marks: {COMPARISONS} holds no tests of these measures.")
     caption = f"Test results on {dataset}"
+    notes += _ideal_notes(study, dataset, shown)
     still = _at_zero(study, dataset)
     if still:
         notes.append(f"w = 0, which leaves the documents in the order of the file: {_listed(still)}.")
     return Table(f"results-{dataset}", caption, SUMMARY, tuple(columns), tuple(groups), tuple(notes))
+
+
+def _ideal_notes(study: Study, dataset: str, shown: Sequence[str]) -> list[str]:
+    """Why the ideal order stays below 1, where it does."""
+    ideal = next((model for model in study.models if study.is_ideal(model)), None)
+    values = {m: row["mean"] for m in shown if ideal and (row := study.mean(dataset, ideal, m)) is not None}
+    notes = []
+    below = [measure for measure, value in values.items() if _best_is_one(measure) and value < 1.0]
+    if below:
+        # In the ideal order such a measure is 1 for every query with a relevant document and 0 for the others.
+        rows = [r for r in study.measures if (r["dataset"], r["model"], r["measure"]) == (dataset, ideal, below[0])]
+        total = sum(row["n_queries"] for row in rows)
+        without = total - sum(round(row["n_queries"] * row["value"]) for row in rows)
+        have, count = ("has", "counts") if without == 1 else ("have", "count")
+        notes.append(
+            f"{study.model_title(str(ideal))} stays below 1: {without:,} of "
+            f"{_count(total, 'test query', 'test queries')} {have} no relevant document and {count} as 0 in any order, "
+            "as in LETOR's own evaluation."
+        )
+    reached = values[below[0]] if below else 1.0
+    others = [measure for measure, value in values.items() if not _best_is_one(measure) and value < reached - ROUNDING]
+    if others:
+        notes.append(f"Under {_listed([measure_title(m) for m in others])} the best order of a query need not reach 1.")
+    return notes
+
+
+def _best_is_one(measure: str) -> bool:
+    """Whether the best order of any query with a relevant document has the value 1."""
+    return measure in ("ap", "ndcg", "letor4_mean_ndcg") or measure.startswith("ndcg@")
 
 
 def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]) -> tuple[Cell, ...]:
@@ -493,7 +583,8 @@ def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]
         if row is None:
             cells.append(text(None))
             continue
-        best = study.ranked(dataset, measure, control=False)[:1]
+        learners = study.ranked(dataset, measure, control=False)
+        best = learners[:1]
         spread = "" if row["sd"] is None else number(row["sd"]).text
         mark = _mark(study, dataset, measure, model, best[0] if best else None)
         cells.append(
@@ -503,7 +594,7 @@ def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]
                 spread=spread,
                 spread_raw=row["sd"],
                 mark=mark,
-                strong=[model] == best,
+                strong=[model] == best and len(learners) > 1,
             )
         )
     return tuple(cells)
@@ -511,6 +602,8 @@ def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]
 
 def _mark(study: Study, dataset: str, measure: str, model: str, best: str | None) -> str:
     mark = ""
+    if not study.can_differ(dataset, measure):
+        return mark
     if (
         best is not None
         and model != best
@@ -544,8 +637,9 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
     return Figure(
         name=f"results-{dataset}",
         title=f"{_listed(list(panels))} of every model on {dataset}",
-        caption=f"{dataset}: mean over test queries with its bootstrap interval; ticks below a dot "
-        "are the folds. A control outside the range is named at the edge",
+        caption=f"{dataset}: mean over test queries with its bootstrap interval"
+        f"{'' if study.of_one_fold(dataset) else '; ticks below a dot are the folds'}. "
+        "A control outside the range is named at the edge",
         source=f"{SUMMARY}, {MEASURES}",
         description=f"{measure_title(measures[0])}: {words}.",
         draw=lambda: dot_plot(labels, panels, interval=study.interval()),
@@ -556,7 +650,7 @@ def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot | None:
     row = study.mean(dataset, model, measure)
     if row is None:
         return None
-    folds = study.folds(dataset, model, measure)
+    folds = () if study.of_one_fold(dataset) else study.folds(dataset, model, measure)
     return Dot(study.model_title(model), row["mean"], row["low"], row["high"], folds, study.is_control(model))
 
 
@@ -597,7 +691,10 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
                 paths.setdefault(row["l2"], []).append(row["value"])
         means = ((l2, sum(values) / len(values)) for l2, values in sorted(paths.items()))
         series[study.model_title(model)] = [(l2, mean, mean, mean) for l2, mean in means]
+    if all(len(points) == 1 for points in series.values()):
+        return []
     measure = measure_title(found[0]["measure"])
+    mean = "" if study.of_one_fold(dataset) else ", mean over folds"
     best = "; ".join(
         f"{label}: best at λ = {max(points, key=lambda p: p[1])[0]:.3g}" for label, points in series.items()
     )
@@ -605,9 +702,9 @@ def _validation_blocks(study: Study, dataset: str) -> list[Block]:
         Figure(
             name=f"validation-{dataset}",
             title=f"Validation {measure} against the regularisation on {dataset}",
-            caption=f"{dataset}: {measure} on the validation queries against the regularisation λ, mean over folds",
+            caption=f"{dataset}: {measure} on the validation queries against the regularisation λ{mean}",
             source=VALIDATION,
-            description=f"Mean over folds. {best}.",
+            description=f"{'One fold' if not mean else 'Mean over folds'}. {best}.",
             draw=lambda: line_plot(series, xlabel="regularisation λ", ylabel=f"validation {measure}", log="x"),
         )
     ]
@@ -678,8 +775,8 @@ def _flattened(found: Mapping[str, Any], prefix: str = "") -> list[tuple[str, st
     return entries
 
 
-def _count(number_: int, noun: str) -> str:
-    return f"{number_:,} {noun}{'' if number_ == 1 else 's'}"
+def _count(number_: int, noun: str, plural: str = "") -> str:
+    return f"{number_:,} {noun if number_ == 1 else plural or f'{noun}s'}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from pipeline_lib.reporting.tables import Table, to_csv, to_latex
 
 Kind = TypeVar("Kind", Table, Figure)
 TEMPLATES = Path(__file__).parent / "templates"
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def render(
@@ -46,28 +47,49 @@ def render(
     folder = Path(reports_folder)
     context = ledger.Context.of(results.study, results.availability())
     judgements = ledger.judge(ledger.load(), evidence, context)
-    write_text(folder / "index.html", _page(results.study, build(results, judgements, papers), folder))
+    text = _page(results.study, build(results, judgements, papers), folder, heading(papers))
+    write_text(folder / "index.html", text)
 
 
 def build(results: ResultsFolder, judgements: Sequence[ledger.Judgement], papers: Sequence[str]) -> list[Section]:
-    """All sections in their order, the pages of ``papers`` among them."""
+    """All sections in their order, with the pages and the claims of ``papers`` among them."""
     study = sections.Study(results)
+    chosen = [one for one in judgements if one.claim.paper.name in papers]
     modules = [page(paper) for paper in names() if paper in papers]
     found = [module.build(results) for module in modules if module is not None]
-    first = (*sections.overview(study), *claims_section.headline(judgements), *sections.best_learners(study))
-    return [
+    first = (
+        *sections.overview(study),
+        *claims_section.left_out(judgements, papers),
+        *claims_section.headline(chosen),
+        *sections.best_learners(study),
+    )
+    parts = [
         Section("overview", "Overview", first),
         sections.datasets(study),
         sections.results(study),
-        *(section for section in found if section is not None),
+        *found,
         sections.published(study),
-        claims_section.section(judgements),
+        claims_section.section(chosen),
         sections.methods(study),
         sections.provenance(study),
     ]
+    return [part for part in parts if part is not None]
 
 
-def _page(study: str, parts: Sequence[Section], folder: Path) -> str:
+def heading(papers: Sequence[str]) -> str:
+    """The page's heading: it speaks of claims only where the study took up some paper, and says of how many.
+
+    Example
+    -------
+    >>> heading(["slam", "cone"]), heading([])
+    ('Learning to rank: what two papers claim and what was measured', 'Learning to rank: what was measured')
+    """
+    number = NUMBERS[len(papers)] if len(papers) < len(NUMBERS) else str(len(papers))
+    claimed = f"what {number} paper{'s claim' if len(papers) != 1 else ' claims'} and " if papers else ""
+    return f"Learning to rank: {claimed}what was measured"
+
+
+def _page(study: str, parts: Sequence[Section], folder: Path, title: str) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -87,6 +109,7 @@ def _page(study: str, parts: Sequence[Section], folder: Path) -> str:
     environment.filters["mathematics"] = lambda words: Markup(mathematics(words))
     return environment.get_template("report.html.j2").render(
         study=study,
+        heading=title,
         sections=parts,
         pictures=pictures,
         table_numbers={name: i for i, name in enumerate(tables, 1)},

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from pipeline_lib.errors import DataError
+
 Raw = str | int | float | bool | None
 
 MISSING = "–"
@@ -26,6 +28,10 @@ class Column:
     key: str
     title: str
     align: Literal["left", "right"] = "right"
+
+    def __post_init__(self) -> None:
+        if not self.title.strip():
+            raise DataError(f"column {self.key!r}: expected a title, found none; every column of a table is headed")
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,8 @@ def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]
             failures.append(str(error))
     for archive, path in find_archives(data_set, folder):
         try:
-            # Where every part has a digest, the parts decide: the same files may have been packed again.
-            parts_decide = all(part.sha256 for part in data_set.parts.values())
-            (check_size if parts_decide else check_archive)(path, archive)
+            # Where the parts decide, the same files may have been packed again.
+            (check_size if data_set.known_by_parts else check_archive)(path, archive)
             return _unpack(data_set, raw, path)
         except DataError as error:
             failures.append(str(error))

@@ -24,6 +24,16 @@ CATALOG = PROJECT / "data" / "catalog.yaml"
 SCHEMA = PROJECT / "workflow" / "schemas" / "catalog.schema.yaml"
 ROLES = ("train", "validation", "test")
 
+READ_BY: dict[str, tuple[str, ...]] = {
+    "simulate_data": ("accepted",),
+    "obtain_data": ("accepted",),
+    "convert_data": ("accepted", "n_features", "labels", "qid", "counts"),
+    "split_folds": ("blocks", "split", "folds"),
+    "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "n_folds"),
+}
+"""What of an entry the output of each command depends on. Neither a title nor the places where files are to be had
+change a number, so that they are no reason to obtain, convert or train again."""
+
 
 @dataclass(frozen=True)
 class Archive:
@@ -122,11 +132,34 @@ class DataSet:
         """Feature values in all, rows times features; 0 where the configuration decides."""
         return self.counts.rows * self.n_features if self.counts and self.n_features else 0
 
-    @cached_property
-    def digest(self) -> str:
-        """A short digest of the whole entry: equal if and only if the catalogue says the same of the data set."""
-        spelled = json.dumps(dataclasses.asdict(self), sort_keys=True, default=sorted)
-        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
+    def digest(self, command: str) -> str:
+        """A short digest of what a command reads of the entry (see :data:`READ_BY`).
+
+        Example
+        -------
+        >>> entry = load()["MQ2008"]
+        >>> corrected = dataclasses.replace(entry, title="MQ2008")
+        >>> [entry.digest(name) == corrected.digest(name) for name in ("convert_data", "describe_data")]
+        [True, False]
+        """
+        read = {name: getattr(self, name) for name in READ_BY[command]}
+        return hashlib.sha256(json.dumps(read, sort_keys=True, default=_plain).encode()).hexdigest()[:16]
+
+    @property
+    def known_by_parts(self) -> bool:
+        """Whether every part has a digest, so that the parts alone say which files are the data set."""
+        return all(part.sha256 for part in self.parts.values())
+
+    @property
+    def accepted(self) -> tuple[object, ...]:
+        """What decides which files are taken for the data set, whatever place they come from.
+
+        The names and digests of the parts; where these are not known, also the archives and the paths in them.
+        """
+        if self.known_by_parts:
+            return tuple((part.name, part.sha256) for part in self.parts.values())
+        archives = tuple((archive.name, archive.bytes, archive.sha256, archive.md5) for archive in self.archives)
+        return (archives, tuple((part.name, part.members, part.sha256) for part in self.parts.values()))
 
     @cached_property
     def blocks(self) -> tuple[str, ...]:
@@ -186,6 +219,11 @@ def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
     if name not in data_sets:
         raise ConfigurationError(f"unknown data set {name!r}; {hint(name, data_sets)}")
     return data_sets[name]
+
+
+def _plain(value: Any) -> Any:
+    """Records and sets as values that JSON can hold."""
+    return dataclasses.asdict(value) if isinstance(value, Counts | Fold) else sorted(value)
 
 
 def _read(path: Path) -> Any:

@@ -61,15 +61,15 @@ mean 'normalisation'?
     return surrogate(**options)
 
 
-def module_of(name: str) -> str:
-    """The module that holds the surrogate ``name``, without importing it.
+def target_of(name: str) -> str:
+    """The module and the class of the surrogate ``name``, without importing them.
 
     Example
     -------
-    >>> module_of("listnet")
-    'pipeline_lib.surrogates.listwise'
+    >>> target_of("listnet")
+    'pipeline_lib.surrogates.listwise:ListNet'
     """
-    return _REGISTRY.module_of(registered(name))
+    return _REGISTRY.target_of(registered(name))
 
 
 def registered(name: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline_lib import RankingData, metrics
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import adarank, threshold_boosting
+from pipeline_lib.learners import adarank, rankboost
 from pipeline_lib.learners.models import ThresholdModel, from_dict
 from pipeline_lib.surrogates.rankboost import RankBoost
 
@@ -51,7 +51,7 @@ def test_adarank_keeps_the_rounds_best_on_validation() -> None:
 def test_a_round_of_rankboost_by_hand() -> None:
     data = RankingData.from_arrays([[2.0], [0.0], [1.0]], [1, 1, 0], [1, 1, 1])
     # Pairs (0, 2) and (1, 2), D = 1/2 each. [x > 1.5]: r = 1/2. [x > 0.5]: pi = 1/2, 1/2, -1, so r = -1/2: the later.
-    found = threshold_boosting.run(data, rounds=1)
+    found = rankboost.run(data, rounds=1)
     assert found.thresholds.tolist() == [0.5]
     assert found.alphas[0] == pytest.approx(-0.5 * math.log(3))
     # Z = 1/2 (1 + e^alpha): pair (0, 2) has h = 1 in both, pair (1, 2) has 0 - 1.
@@ -81,7 +81,7 @@ def test_every_weak_ranker_is_the_best_there_is(seed: int) -> None:
     data = RankingData.from_arrays(
         rng.integers(0, 5, (18, 3)).astype(float), rng.integers(0, 3, 18), np.repeat([1, 2, 3], 6)
     )
-    found = threshold_boosting.run(data, rounds=6, pairs="alike")
+    found = rankboost.run(data, rounds=6, pairs="alike")
     H = np.zeros(data.n_documents)
     for k, theta, alpha in zip(found.features, found.thresholds, found.alphas, strict=True):
         r = math.tanh(alpha)
@@ -96,7 +96,7 @@ def test_every_weak_ranker_is_the_best_there_is(seed: int) -> None:
 
 def test_rankboost_keeps_the_rounds_best_on_validation_and_its_model_survives_json() -> None:
     data = RankingData.from_arrays(X, Y, QID)
-    trained = threshold_boosting.train(data, data, {"rounds": 5, "pairs": "queries-alike", "selection": "ap"}, 0)
+    trained = rankboost.train(data, data, {"rounds": 5, "pairs": "queries-alike", "selection": "ap"}, 0)
     again = from_dict(trained.model.to_dict())
     assert isinstance(again, ThresholdModel)
     np.testing.assert_array_equal(again.score(data), trained.model.score(data))
@@ -106,25 +106,25 @@ def test_rankboost_keeps_the_rounds_best_on_validation_and_its_model_survives_js
 
 def test_rankboost_may_go_on_where_one_threshold_orders_every_pair() -> None:
     data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
-    found = threshold_boosting.run(data, rounds=300)
+    found = rankboost.run(data, rounds=300)
     assert 10 < len(found.features) < 300
     assert np.isfinite(found.alphas).all()
     assert (found.normalisers >= 0).all()
-    trained = threshold_boosting.train(data, data, {"rounds": 300, "pairs": "alike", "selection": "ap"}, 0)
+    trained = rankboost.train(data, data, {"rounds": 300, "pairs": "alike", "selection": "ap"}, 0)
     assert trained.record["rounds"] == 1
 
 
 def test_wrong_arguments_are_named() -> None:
     data = RankingData.from_arrays(X, Y, QID)
     nothing = RankingData.from_arrays([[0.0], [1.0]], [0, 0], [1, 1])
-    rankboost = {"rounds": 2, "pairs": "some", "selection": "ap"}
+    settings = {"rounds": 2, "pairs": "some", "selection": "ap"}
     with pytest.raises(ConfigurationError, match="pairs"):
-        threshold_boosting.train(data, data, rankboost, 0)
+        rankboost.train(data, data, settings, 0)
     for call, words in (
         (lambda: adarank.run(nothing, "map", rounds=1), "relevant"),
         (lambda: adarank.run(data, "map", rounds=0), "rounds"),
-        (lambda: threshold_boosting.run(nothing, rounds=1), "different labels"),
-        (lambda: threshold_boosting.train(data, nothing, {**rankboost, "pairs": "alike"}, 0), "2 features"),
+        (lambda: rankboost.run(nothing, rounds=1), "different labels"),
+        (lambda: rankboost.train(data, nothing, {**settings, "pairs": "alike"}, 0), "2 features"),
         (lambda: ThresholdModel.of([1], [0.0], [1.0], n_features=1), "features in"),
         (lambda: ThresholdModel.of([0], [0.0], [1.0], n_features=1).score(data), "features"),
     ):

@@ -132,4 +132,5 @@ def test_settings_that_nobody_reads_are_refused(data):
 
 def test_every_registered_learner_exists():
     for name in learners.NAMES:
-        assert learners.create(name).__module__ == learners.module_of(name)
+        train = learners.create(name)
+        assert learners.target_of(name) == f"{train.__module__}:{train.__name__}"

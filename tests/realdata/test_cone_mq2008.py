@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from pipeline_lib import RankingData, metrics
-from pipeline_lib.learners import cone, threshold_boosting
+from pipeline_lib.learners import cone, rankboost
 from pipeline_lib.sources import letor
 
 TOLERANCE = 0.015
@@ -41,7 +41,7 @@ def measured(model, test: RankingData) -> tuple[float, float]:
 def test_rankboost(fold_one):
     train, validation, test = fold_one
     settings = {"rounds": 300, "pairs": "alike", "selection": "letor4_mean_ndcg"}
-    trained = threshold_boosting.train(train, validation, settings, 0)
+    trained = rankboost.train(train, validation, settings, 0)
     assert measured(trained.model, test) == pytest.approx((0.467, 0.480), abs=TOLERANCE)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
+from pipeline_lib.papers import names
 
 ROOT = Path(__file__).parents[2]
 MODELS: list[dict[str, Any]] = [
@@ -188,14 +190,10 @@ def _published() -> list[dict[str, Any]]:
 
 
 def _describe(study: Path) -> None:
-    availability = [
-        {"dataset": name, "title": title, "status": "at hand", "reason": "", "how_to_get": ""}
-        for name, (title, _, _) in DATASETS.items()
-    ]
+    availability = [{"dataset": name, "status": "at hand", "reason": "", "how_to_get": ""} for name in DATASETS]
     availability.append(
         {
             "dataset": "MQ2007",
-            "title": "MQ2007 (LETOR 4.0)",
             "status": "missing",
             "reason": "neither in data/raw nor in a mirror",
             "how_to_get": "download MQ2007.rar from the LETOR 4.0 page by hand and place it in data/raw",
@@ -305,9 +303,8 @@ def _dump(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=1))
 
 
-def report(results: Path, folder: Path) -> None:
+def report(results: Path, folder: Path, papers: Sequence[str] = names()) -> None:
     """Judge the claims, write them, and render the page, as the commands of the study do."""
-    from pipeline_lib import papers
     from pipeline_lib.claims import ledger
     from pipeline_lib.reporting import site
 
@@ -317,7 +314,7 @@ def report(results: Path, folder: Path) -> None:
     evidence = sorted((results / "evidence").glob("*.json"))
     judgements = ledger.judge(ledger.load(), evidence, context)
     ledger.write(folder / "claims.json", judgements, context)
-    site.render(results, folder, evidence=evidence, papers=papers.names())
+    site.render(results, folder, evidence=evidence, papers=papers)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_lib.errors import DataError
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, read_evidence, write_evidence
+from pipeline_lib.errors import DataError
 
 TABLE = "tables/slam.parquet"
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.claims import ledger
-from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_all, write_evidence
+from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.rules import Bound, Cells, Check, Equals, Exponent, Finding, Order, Quantity, Status, worst
+from pipeline_lib.errors import ConfigurationError, DataError
 
 ROOT = Path(__file__).parents[2]
 LEDGER = ROOT / "workflow" / "claims"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_lib.errors import DataError
 from pipeline_lib.claims import rules
 from pipeline_lib.claims.evidence import Interval, Trial
+from pipeline_lib.errors import DataError
 
 TABLE = "tables/any.parquet"
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
@@ -162,3 +164,9 @@ def test_what_cannot_be_read_is_an_error() -> None:
     with pytest.raises(DataError, match="expected the values of one of the checks"):
         rules.judge([check], [trial(gap=1, bound=2), trial(bound=2)])
     assert rules.judge([check], [trial(gap=1, bound=2, shown=7)], beside=["shown"]).status == "verified"
+
+
+def test_a_number_that_is_compared_with_is_written_once() -> None:
+    check = rules.create({"check": "order", "greater": [["floor", 0], ["ceiling", "floor"]]})
+    words = re.findall(r"[-\w.]+", check.judge([trial(floor=0.25, ceiling=3.5)]).sentence)
+    assert not [first for first, second in pairwise(words) if first == second]

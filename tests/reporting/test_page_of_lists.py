@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from pipeline_lib.reporting.pages import lists
 
 from pipeline_lib.commands import lists_averages, lists_constants, lists_sparse, lists_summary
 from pipeline_lib.papers.lists.computations import grid, summary
 from pipeline_lib.reporting.blocks import Block, Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
-from pipeline_lib.reporting.pages import lists
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from pipeline_lib.reporting.pages import twolayer, twolayer_budget, twolayer_gaps
 
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure, save
-from pipeline_lib.reporting.pages import twolayer, twolayer_budget, twolayer_gaps
 from pipeline_lib.reporting.results import ResultsFolder
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+from pipeline_lib.reporting.pages import lists, slam, slam_batch, slam_online
 
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
-from pipeline_lib.reporting.pages import lists, slam, slam_batch, slam_online
 from pipeline_lib.reporting.results import ResultsFolder
 
 

@@ -17,8 +17,9 @@ import polars as pl
 import pytest
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.reporting import pages
+from pipeline_lib.reporting import pages, site
 from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.tables import Column
 
 VOID = {"meta", "link", "br", "input", "img", "hr", "path", "use"}
 
@@ -122,6 +123,24 @@ def test_no_cell_is_empty_and_nothing_is_nan(report: Path) -> None:
     assert all(cell.strip() for cell in cells)
     words = re.sub(r"<style>.*?</style>|<svg\b.*?</svg>|<[^>]+>", " ", text, flags=re.DOTALL)
     assert not re.search(r"\b(nan|NaN|None|null|inf)\b", words)
+
+
+def test_every_column_is_headed() -> None:
+    with pytest.raises(DataError, match="kind"):
+        Column("kind", " ")
+
+
+def test_print_has_one_size_to_which_all_others_are_relative() -> None:
+    style = (site.TEMPLATES / "report.css").read_text(encoding="utf-8")
+    absolute = re.findall(r"([^{};]+)\{[^{}]*font(?:-size)?:[^;}]*\b[\d.]+(?:pt|px|cm|mm|in)\b", style)
+    assert [selector.strip() for selector in absolute] == ["html"]
+    sizes = {
+        name: float(found[1])
+        for name in ("body", "table", r"table\.wide", "figcaption")
+        if (found := re.search(rf"^{name} \{{[^}}]*?(?:font: |font-size: )([\d.]+)rem", style, re.MULTILINE))
+    }
+    assert len(sizes) == 4
+    assert sizes["body"] == max(sizes.values())
 
 
 def test_contradictions_and_missing_data_come_first(report: Path) -> None:

@@ -395,7 +395,7 @@ def test_what_cannot_be():
 def test_a_cut_off_can_be_part_of_the_name():
     named = surrogates.create("slam-ndcg@3")
     assert (type(named), named.k) == (slam.SlamNDCGAt, 3)
-    assert surrogates.module_of("slam-ndcg@3") == "pipeline_lib.surrogates.slam"
+    assert surrogates.target_of("slam-ndcg@3") == "pipeline_lib.surrogates.slam:SlamNDCGAt"
     assert surrogates.registered("slam-ndcg@3") == "slam-ndcg@k"
     assert surrogates.create("slam-ndcg@3", k=3).k == 3
     with pytest.raises(ConfigurationError, match="its name says k = 3, the option k = 5"):

@@ -432,7 +432,7 @@ def test_names_and_options():
     for name in surrogates.NAMES:
         loss = surrogates.create(name)
         assert loss.name == name
-        assert type(loss).__module__ == surrogates.module_of(name)
+        assert surrogates.target_of(name) == f"{type(loss).__module__}:{type(loss).__name__}"
     with pytest.raises(ConfigurationError, match="did you mean 'ranksvm'"):
         surrogates.create("rank-svm")
     with pytest.raises(ConfigurationError, match="did you mean 'margin'"):

@@ -2,6 +2,7 @@
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 # Jobs say `python`: it must be the interpreter that runs this workflow, whether or not its environment is activated.
@@ -11,9 +12,8 @@ sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
 
-from pipeline_lib import configuration, learners, papers, planning, run_lock, steps, surrogates, workloads
+from pipeline_lib import configuration, import_closure, learners, papers, planning, run_lock, steps, surrogates
 from pipeline_lib.errors import PipelineError
-from pipeline_lib.import_closure import closure
 from pipeline_lib.sources import catalog, mirrors
 
 ENVIRONMENT = str(ROOT / "environment.yml")
@@ -29,16 +29,8 @@ def checked(call, *arguments, **keywords):
 
 
 CATALOG = checked(catalog.load, ROOT / "data" / "catalog.yaml")
-STUDY = checked(
-    configuration.check,
-    config,
-    schema_path=ROOT / "workflow" / "schemas" / "config.schema.yaml",
-    n_folds={name: dataset.n_folds for name, dataset in CATALOG.items()},
-    algorithms=learners.NAMES,
-    with_surrogate=learners.WITH_SURROGATE,
-    surrogates=surrogates.NAMES,
-)
-MIRRORS = checked(mirrors.configured_mirrors, config["mirrors"])
+STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in CATALOG.items()})
+MIRRORS = checked(mirrors.configured_mirrors, STUDY.config["mirrors"])
 # Jobs find the mirrors in their environment: where a file was found is no reason to make it again.
 os.environ[mirrors.VARIABLE] = MIRRORS.spelled
 AVAILABILITY = {name: mirrors.availability(CATALOG[name], MIRRORS, RAW) for name in STUDY.datasets}
@@ -64,26 +56,37 @@ STEPS = checked(
             "folds": {name: STUDY.folds(name) for name in DATASETS},
             "how_to_get": {name: mirrors.how_to_get(entry, RAW) for name, entry in CATALOG.items()},
             "reproduces": {entry.name: entry.published for entry in STUDY.models if entry.published},
-            "statistics": dict(config["statistics"]),
+            "statistics": STUDY.config["statistics"],
         },
     ),
     STUDY.papers,
 )
 
 
-def code(command, *modules):
-    """The files of the package that a command imports, with the modules that only its arguments name."""
+def code(command, *targets):
+    """A function of any job: the digest of the code that a command runs, with what only its arguments name."""
+    return lambda wildcards: code_digest(command, *targets)
+
+
+@cache
+def code_digest(command, *targets):
+    """The digest of a command's code; what Snakemake compares to see whether a job must run again."""
     entry = ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}"]
-    return [os.path.relpath(path) for path in closure((*entry, *modules), ROOT)]
+    return checked(import_closure.digest, (*entry, *targets), ROOT)
+
+
+def surrogate_code(*names):
+    """The classes of surrogates, which a job's settings name and its command does not import by itself."""
+    return sorted({surrogates.target_of(name) for name in names})
 
 
 def code_of_training(wildcards):
-    """The code of one training job: the command, its learner, and its surrogate."""
+    """The digest of one training job's code: the command, its learner, and its surrogate."""
     entry = STUDY.model(wildcards.model)
-    chosen = [learners.module_of(entry.algorithm)]
+    chosen = [learners.target_of(entry.algorithm)]
     if entry.surrogate is not None:
-        chosen.append(surrogates.module_of(entry.surrogate))
-    return code("train_model", *chosen)
+        chosen.append(surrogates.target_of(entry.surrogate))
+    return code_digest("train_model", *chosen)
 
 
 def training_settings(wildcards):
@@ -104,8 +107,8 @@ def cells(wildcards):
 def asked_seconds(name, wildcards):
     """What the settings of a job of that rule ask for, in seconds."""
     if name == "train_model":
-        settings = STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
-        return workloads.training_seconds(algorithm(wildcards), settings, cells(wildcards))
+        settings = STUDY.learner_settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
+        return learners.get(algorithm(wildcards)).seconds(settings) * cells(wildcards) / 1e6
     step = next((step for step in STEPS if step.rule == name), None)
     return step.seconds(wildcards, cells(wildcards)) if step else 0.0
 
@@ -133,9 +136,9 @@ def compact(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def entry(wildcards):
-    """A data set's catalogue entry in brief: what is read differently reruns, other entries do not matter."""
-    return CATALOG[wildcards.dataset].digest
+def entry(command, dataset=None):
+    """A function of a data set's job: the digest of what its command reads of the catalogue's entry."""
+    return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
 
 
 def availability_record():
@@ -143,7 +146,6 @@ def availability_record():
     return [
         {
             "dataset": name,
-            "title": CATALOG[name].title,
             "status": "missing" if found.status == "missing" else "present",
             "reason": f"{name} is neither in {RAW} nor in a mirror folder." if found.status == "missing" else "",
             "how_to_get": found.how_to_get,

@@ -4,8 +4,6 @@ ruleorder: simulate_data > obtain_data
 
 rule simulate_data:
     """Draw letor-sim from its population and write it as LETOR text."""
-    input:
-        code=code("simulate_data"),
     output:
         manifest="data/raw/letor-sim/manifest.json",
     log:
@@ -19,9 +17,11 @@ rule simulate_data:
         mem_mb=mem_mb("simulate_data"),
         runtime=runtime("simulate_data"),
     params:
-        queries=config["letor_sim"]["queries"],
-        population=compact(config["letor_sim"]["population"]),
-        seed=config["seed"],
+        code=code("simulate_data"),
+        entry=entry("simulate_data", "letor-sim"),
+        queries=STUDY.config["letor_sim"]["queries"],
+        population=compact(STUDY.config["letor_sim"]["population"]),
+        seed=STUDY.config["seed"],
     shell:
         "python -m pipeline_lib simulate-data --queries {params.queries} --population {params.population:q} "
         "--seed {params.seed} --manifest {output.manifest} > {log} 2>&1"
@@ -29,8 +29,6 @@ rule simulate_data:
 
 rule obtain_data:
     """Find a data set's archive by hand, in a mirror or on the network; unpack and verify its parts."""
-    input:
-        code=code("obtain_data"),
     output:
         manifest="data/raw/{dataset}/manifest.json",
     log:
@@ -44,7 +42,8 @@ rule obtain_data:
         mem_mb=mem_mb("obtain_data"),
         runtime=runtime("obtain_data"),
     params:
-        entry=entry,
+        code=code("obtain_data"),
+        entry=entry("obtain_data"),
     shell:
         "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} " "--manifest {output.manifest} > {log} 2>&1"
 
@@ -52,7 +51,6 @@ rule obtain_data:
 rule convert_data:
     """Read LETOR text in bounded memory and store it once, as Parquet."""
     input:
-        code=code("convert_data"),
         manifest="data/raw/{dataset}/manifest.json",
     output:
         documents="data/parquet/{dataset}/documents.parquet",
@@ -68,7 +66,8 @@ rule convert_data:
         mem_mb=mem_mb("convert_data"),
         runtime=runtime("convert_data"),
     params:
-        entry=entry,
+        code=code("convert_data"),
+        entry=entry("convert_data"),
     shell:
         "python -m pipeline_lib convert-data --dataset {wildcards.dataset} --manifest {input.manifest} "
         "--documents {output.documents} --summary {output.summary} > {log} 2>&1"
@@ -77,7 +76,6 @@ rule convert_data:
 rule split_folds:
     """Name the queries of every fold's training, validation and test part."""
     input:
-        code=code("split_folds"),
         documents="data/parquet/{dataset}/documents.parquet",
     output:
         folds="data/parquet/{dataset}/folds.parquet",
@@ -92,7 +90,8 @@ rule split_folds:
         mem_mb=mem_mb("split_folds"),
         runtime=runtime("split_folds"),
     params:
-        entry=entry,
+        code=code("split_folds"),
+        entry=entry("split_folds"),
     shell:
         "python -m pipeline_lib split-folds --dataset {wildcards.dataset} --documents {input.documents} "
         "--folds {output.folds} > {log} 2>&1"

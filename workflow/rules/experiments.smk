@@ -5,7 +5,6 @@ for step in STEPS:
         name:
             step.rule
         input:
-            code=code("experiment", *step.modules),
             documents=step.documents,
             folds=step.folds,
             tables=step.tables,
@@ -27,11 +26,12 @@ for step in STEPS:
             mem_mb=mem_mb(step.rule),
             runtime=runtime(step.rule),
         params:
+            code=code("experiment", *step.targets),
             place=f"--paper {step.paper} --experiment {step.experiment} --step {step.step.name}",
             settings=compact(step.arguments),
             cell=cell_of(step),
             facts=compact(step.facts),
-            seed=config["seed"],
+            seed=STUDY.config["seed"],
         shell:
             "python -m pipeline_lib experiment {params.place} --settings {params.settings:q} --seed {params.seed} "
             "--cell {params.cell:q} --facts {params.facts:q} --documents {input.documents} --folds {input.folds} "

@@ -6,7 +6,6 @@ TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}
 rule train_model:
     """Train one model on one fold, choosing its settings on the validation part."""
     input:
-        code=code_of_training,
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
     output:
@@ -22,9 +21,10 @@ rule train_model:
         mem_mb=mem_mb("train_model"),
         runtime=runtime("train_model"),
     params:
+        code=code_of_training,
         algorithm=algorithm,
         settings=training_settings,
-        seed=config["seed"],
+        seed=STUDY.config["seed"],
     shell:
         "python -m pipeline_lib train-model --dataset {wildcards.dataset} --model {wildcards.model} "
         "--algorithm {params.algorithm} --settings {params.settings:q} --fold {wildcards.fold} "
@@ -35,7 +35,6 @@ rule train_model:
 rule evaluate_model:
     """Measure one model on every test query of every fold."""
     input:
-        code=code("evaluate_model"),
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
         summary="data/parquet/{dataset}/summary.json",
@@ -53,7 +52,8 @@ rule evaluate_model:
         mem_mb=mem_mb("evaluate_model"),
         runtime=runtime("evaluate_model"),
     params:
-        measures=config["evaluation"]["measures"],
+        code=code("evaluate_model"),
+        measures=STUDY.config["evaluation"]["measures"],
     shell:
         "python -m pipeline_lib evaluate-model --models {input.models} --documents {input.documents} "
         "--folds {input.folds} --summary {input.summary} --measures {params.measures} --output {output.queries} > {log} 2>&1"

@@ -2,13 +2,17 @@
 PUBLISHED = sorted(str(path) for path in Path("workflow/published").glob("*.csv"))
 LEDGER = sorted(os.path.relpath(paper.folder / "claims.yaml") for paper in papers.every())
 TEMPLATES = sorted(os.path.relpath(path) for path in (ROOT / "pipeline_lib/reporting/templates").glob("*"))
+# Whose formulas the study records.
+CHOSEN_LEARNERS = [
+    *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
+    *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
+]
 PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
 rule describe_data:
     """Say what a data set holds, beside what its catalogue entry expects."""
     input:
-        code=code("describe_data"),
         manifest="data/raw/{dataset}/manifest.json",
         summary="data/parquet/{dataset}/summary.json",
         documents="data/parquet/{dataset}/documents.parquet",
@@ -31,7 +35,8 @@ rule describe_data:
         mem_mb=mem_mb("describe_data"),
         runtime=runtime("describe_data"),
     params:
-        entry=entry,
+        code=code("describe_data"),
+        entry=entry("describe_data"),
     shell:
         "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --manifest {input.manifest} "
         "--summary {input.summary} --documents {input.documents} --output {output} > {log} 2>&1"
@@ -40,7 +45,6 @@ rule describe_data:
 rule summarise_results:
     """Means over folds with intervals, training records, and published numbers beside ours."""
     input:
-        code=code("summarise_results"),
         evaluations=EVALUATIONS,
         models=TRAINED,
         published=PUBLISHED,
@@ -66,10 +70,11 @@ rule summarise_results:
         mem_mb=mem_mb("summarise_results"),
         runtime=runtime("summarise_results"),
     params:
+        code=code("summarise_results"),
         reproduces=compact({entry.name: entry.published for entry in STUDY.models if entry.published}),
-        level=config["statistics"]["level"],
-        resamples=config["statistics"]["resamples"],
-        seed=config["seed"],
+        level=STUDY.config["statistics"]["level"],
+        resamples=STUDY.config["statistics"]["resamples"],
+        seed=STUDY.config["seed"],
         folder=lambda wildcards, output: str(Path(output.measures).parent),
     shell:
         "python -m pipeline_lib summarise-results --evaluations {input.evaluations} --models {input.models} "
@@ -80,7 +85,6 @@ rule summarise_results:
 rule compare_models:
     """Paired randomisation tests between all models of a data set, with Holm's correction."""
     input:
-        code=code("compare_models"),
         evaluations=EVALUATIONS,
     output:
         report(
@@ -100,10 +104,11 @@ rule compare_models:
         mem_mb=mem_mb("compare_models"),
         runtime=runtime("compare_models"),
     params:
-        measures=config["evaluation"]["compared"],
-        level=config["statistics"]["level"],
-        resamples=config["statistics"]["resamples"],
-        seed=config["seed"],
+        code=code("compare_models"),
+        measures=STUDY.config["evaluation"]["compared"],
+        level=STUDY.config["statistics"]["level"],
+        resamples=STUDY.config["statistics"]["resamples"],
+        seed=STUDY.config["seed"],
     shell:
         "python -m pipeline_lib compare-models --evaluations {input.evaluations} --measures {params.measures} "
         "--level {params.level} --resamples {params.resamples} --seed {params.seed} --output {output} > {log} 2>&1"
@@ -111,8 +116,6 @@ rule compare_models:
 
 rule record_study:
     """Write down what was asked for and which data sets were there."""
-    input:
-        code=code("record_study"),
     output:
         configuration="results/{study}/configuration.yaml",
         availability="results/{study}/availability.json",
@@ -128,7 +131,8 @@ rule record_study:
         mem_mb=mem_mb("record_study"),
         runtime=runtime("record_study"),
     params:
-        configuration=compact(config),
+        code=code("record_study", *CHOSEN_LEARNERS),
+        configuration=compact(STUDY.config),
         availability=compact(availability_record()),
     shell:
         "python -m pipeline_lib record-study --configuration {params.configuration:q} "
@@ -139,7 +143,6 @@ rule record_study:
 rule judge_claims:
     """Turn the evidence of the experiments into a status for every claim."""
     input:
-        code=code("judge_claims"),
         ledger=LEDGER,
         evidence=EVIDENCE,
         tables=SHOWN_TABLES,
@@ -161,6 +164,8 @@ rule judge_claims:
     resources:
         mem_mb=mem_mb("judge_claims"),
         runtime=runtime("judge_claims"),
+    params:
+        code=code("judge_claims"),
     shell:
         "python -m pipeline_lib judge-claims --study {wildcards.study} "
         "--evidence {input.evidence} --availability {input.availability} --output {output} > {log} 2>&1"
@@ -169,7 +174,6 @@ rule judge_claims:
 rule render_report:
     """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
     input:
-        code=code("render_report", *PAGES),
         templates=TEMPLATES,
         data=per_dataset("results/{study}/data/{dataset}.json"),
         measures="results/{study}/tables/measures.parquet",
@@ -206,6 +210,7 @@ rule render_report:
         mem_mb=mem_mb("render_report"),
         runtime=runtime("render_report"),
     params:
+        code=code("render_report", *PAGES),
         papers=STUDY.papers,
     shell:
         "python -m pipeline_lib render-report --results results/{wildcards.study} "

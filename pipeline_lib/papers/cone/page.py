@@ -240,11 +240,12 @@ def _figure_3(dataset: str, rows: list[Row]) -> list[Block]:
         + "; ".join(f"{title}, at K = {point[0]:.0f} ({point[1]:.3f})" for title, point in best.items())
         + f". {_halfspace(rows)}"
     )
+    averaged = "folds and starts, with the 95 % interval over folds" if _has_folds(grown) else "starts, on one fold"
     figures = [
         Figure(
             name=f"cone-figure3-{measure}-{dataset.lower()}",
             title=f"{measure.upper()} against the number of basis vectors, {dataset}",
-            caption=f"Figure 3, {measure.upper()}: mean over folds and starts, with the 95 % interval over folds",
+            caption=f"Figure 3, {measure.upper()}: mean over {averaged}",
             source=BASES,
             description=words,
             draw=lambda measure=measure, curves=curves: line_plot(  # type: ignore[misc]
@@ -293,7 +294,7 @@ def _effects(dataset: str, rows: list[Row]) -> list[Block]:
             groups.append(Group(title, tuple(cells)))
     if not groups:
         return []
-    words = f"What do the constants and the prediction step change on {dataset}? {_foldings(rows)}"
+    words = f"What do the constants and the prediction step change on {dataset}? {_foldings(rows)}".rstrip()
     columns = [Column("setting", "Setting", "left"), Column("objective", "Training objective")]
     columns += [
         Column(f"{measure}_{fold_in}", f"{measure.upper()}, {fold_in}")
@@ -301,7 +302,8 @@ def _effects(dataset: str, rows: list[Row]) -> list[Block]:
         for fold_in in FOLD_INS
     ]
     notes = [
-        "Means over folds and starts. The objective is each setting's own, after all passes: compare methods alone.",
+        f"Means over {'folds and starts' if _has_folds(rows) else 'starts, on one fold'}. The objective is each "
+        "setting's own, after all passes: compare methods alone.",
         "What ranks is the basis after the passes that are best on the validation part.",
     ]
     caption = f"ConeRank's constants and updates on {dataset}"
@@ -312,6 +314,8 @@ def _effects(dataset: str, rows: list[Row]) -> list[Block]:
 def _foldings(rows: list[Row]) -> str:
     # Of all methods of training: both foldings of prediction, and whether the lowest objective ranks best.
     training = [row for row in rows if row["part"] == "method"]
+    if not training:
+        return ""
     sides = {fold_in: _mean(row["map"] for row in training if row["fold_in"] == fold_in) for fold_in in FOLD_INS}
     by_method = {
         method: [row for row in training if (row["method"], row["fold_in"]) == (method, "gradient")]
@@ -319,12 +323,18 @@ def _foldings(rows: list[Row]) -> str:
     }
     objective = {method: _mean(row["objective"] for row in found) for method, found in by_method.items()}
     measured = {method: _mean(row["map"] for row in found) for method, found in by_method.items()}
+    over = "Averaged over the methods of training" if len(by_method) > 1 else f"Trained by {METHODS[min(by_method)]}"
+    said = (
+        f"{over}, the score with the gradient folding-in has MAP {sides['gradient']:.3f}, that with least squares "
+        f"{sides['least-squares']:.3f}."
+    )
+    if len(by_method) == 1:
+        return said
     lowest, best = min(objective, key=lambda m: objective[m]), max(measured, key=lambda m: measured[m])
     return (
-        "Averaged over the methods of training, the score with the gradient folding-in has MAP "
-        f"{sides['gradient']:.3f}, that with least squares {sides['least-squares']:.3f}. Is a lower objective a better "
-        f"ranking? Lowest is {objective[lowest]:.1f}, {METHODS[lowest]}, with MAP {measured[lowest]:.3f}; the best "
-        f"MAP, {measured[best]:.3f}, is that of {METHODS[best]}, with {objective[best]:.1f}."
+        f"{said} Is a lower objective a better ranking? Lowest is {objective[lowest]:.1f}, {METHODS[lowest]}, with MAP "
+        f"{measured[lowest]:.3f}; the best MAP, {measured[best]:.3f}, is that of {METHODS[best]}, with "
+        f"{objective[best]:.1f}."
     )
 
 
@@ -648,6 +658,10 @@ def _by_size(rows: list[Row], method: str) -> list[Point]:
         values = [row["s_max"] for row in rows if (row["method"], row["P"]) == (method, P)]
         found.append((float(P), float(np.mean(values)), min(values), max(values)))
     return found
+
+
+def _has_folds(rows: list[Row]) -> bool:
+    return len({row["fold"] for row in rows}) > 1
 
 
 def _over_folds(rows: list[Row], K: int, measure: str) -> tuple[float, float, float]:

@@ -116,7 +116,7 @@ def _table(rows: list[Row]) -> list[Block]:
     chosen = [row for row in every if (row["m"], row["y_max"]) == (m, y_max)]
     bounds = {row["score_bound"] for row in chosen if row["score_bound"] is not None}
     by = {(row["surrogate"], row["constant"]): row for row in chosen}
-    columns = [Column("surrogate", "Loss", "left"), Column("kind", "", "left")]
+    columns = [Column("surrogate", "Loss", "left"), Column("kind", "Value", "left")]
     columns += [Column(what, title) for what, title in WHATS.items()]
     groups = []
     for name in dict.fromkeys(row["surrogate"] for row in chosen):

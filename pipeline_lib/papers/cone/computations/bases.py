@@ -6,6 +6,7 @@ folding-in, alpha, rho, c, the weights and form (9). One slice is one fold of a 
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline_lib import metrics
+from pipeline_lib import metrics, progress
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.learners import cone, erm
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
@@ -23,6 +24,8 @@ from pipeline_lib.surrogates.base import Floats
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.cone.experiments.bases import BasesSettings
+
+_LOG = logging.getLogger(__name__)
 
 TABLE = "tables/cone-bases.parquet"
 VOTES = "tables/cone-votes.parquet"
@@ -73,7 +76,7 @@ def run_fold(
     train, validation, test = (standard.apply(part) for part in parts)
     rows, ballots = [_ranksvm(asked, dataset, fold, parts)], []
     trained: dict[tuple[Any, ...], cone.Fit] = {}
-    for variant in variants(asked, train.n_features):
+    for variant in progress.counted(list(variants(asked, train.n_features)), _LOG, "variants"):
         for start in range(asked.starts):
             # Variants that differ in their part alone are trained once.
             key = (variant.method, variant.K, variant.problem, start)

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline_lib import progress
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations import descent
@@ -21,6 +23,8 @@ from pipeline_lib.theory import cones
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.cone.experiments.cones import ConesSettings
+
+_LOG = logging.getLogger(__name__)
 
 IDENTITIES = "tables/cone-identities.parquet"
 SPECTRUM = "tables/cone-spectrum.parquet"
@@ -93,7 +97,7 @@ def _descents(
     planned += [
         (descent.SMALL, sample, small.basis, run, small.passes) for run in descent.runs(small.fold_steps, small.step)
     ]
-    for name, data, K, run, passes in planned:
+    for name, data, K, run, passes in progress.counted(planned, _LOG, "traces"):
         found, trial = descent.trace(name, data, K, run, passes, seed)
         rows += found
         trials.append(trial)

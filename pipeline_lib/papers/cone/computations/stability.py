@@ -8,12 +8,14 @@ is one P.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline_lib import progress
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import cone
@@ -26,6 +28,8 @@ from pipeline_lib.theory import stability
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
+
+_LOG = logging.getLogger(__name__)
 
 TABLE = "tables/cone-stability.parquet"
 EXPONENTS = "tables/cone-stability-exponents.parquet"
@@ -43,7 +47,7 @@ def run_slice(asked: StabilitySettings, P: int, seed: int) -> list[dict[str, Any
     test = scale.apply(population.draw(asked.test_queries, rng))
     compared = scale.apply(population.draw(asked.compared_queries, rng))
     rows = []
-    for repetition in range(asked.repetitions):
+    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions with {P} queries"):
         rng = generator(seed, "cone-stability", P, repetition)
         train = scale.apply(population.draw(P, rng))
         rows += [_row(asked, train, test, compared, method, repetition, seed) for method in asked.methods]

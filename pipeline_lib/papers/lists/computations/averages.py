@@ -6,6 +6,7 @@ the integral minimised numerically, and both beside Monte Carlo estimates of the
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers.lists.computations import held_out
 from pipeline_lib.ranking_data import RankingData
@@ -22,6 +23,8 @@ from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import entropy, packing, rademacher
 from pipeline_lib.theory.constants import constants
+
+_LOG = logging.getLogger(__name__)
 
 AVERAGES = "tables/lists-rademacher.parquet"
 COVERINGS = "tables/lists-coverings.parquet"
@@ -108,7 +111,7 @@ def _averages(asked: Settings, seed: int) -> list[dict[str, Any]]:
     loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=asked.features))
     G, H, B, R = 2.0, 2.0, _loss_bound(asked.radius), population.feature_norm
     rows = []
-    for n in asked.queries:
+    for n in progress.counted(asked.queries, _LOG, "numbers of queries"):
         for m in asked.documents:
             data = population.draw(n, generator(seed, "lists-averages", n, m), m)
             size: dict[str, Any] = {"n": n, "m": m, "radius": asked.radius}

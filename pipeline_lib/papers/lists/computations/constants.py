@@ -6,6 +6,7 @@ Lemmas 4, 13 and 14.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers import score_lists
@@ -23,6 +24,8 @@ from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import constant_search, invariance, operator_norms, self_bounding
 from pipeline_lib.theory import constants as known
 from pipeline_lib.theory.constant_search import What
+
+_LOG = logging.getLogger(__name__)
 
 CONSTANTS = "tables/lists-constants.parquet"
 CHECKS = "tables/lists-identities.parquet"
@@ -215,7 +218,7 @@ def ranksvm_growth(asked: Settings, seed: int, table: list[dict[str, Any]]) -> E
 def constants_of_all(asked: Settings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """G, G^CW, H and B of every surrogate, stated and by search; and G <= sqrt(m) G^CW."""
     trials = []
-    for name in surrogates.NAMES:
+    for name in progress.counted(surrogates.NAMES, _LOG, "surrogates"):
         loss = surrogates.create(name)
         bound = asked.score_bound if name in NEEDS_BOUND else None
         for m in asked.lengths:

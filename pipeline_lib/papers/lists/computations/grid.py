@@ -11,6 +11,7 @@ where what the sample says of the best ranker is replaced by what the large one 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
@@ -27,6 +28,8 @@ from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings, Queries
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import list_bounds
+
+_LOG = logging.getLogger(__name__)
 
 # The best ranker of the ball is found on as many documents as others are measured on, but on no more than these where
 # the loss is not convex: that takes several descents.
@@ -201,7 +204,7 @@ class Slice:
 def run(asked: Settings, name: str, seed: int) -> list[dict[str, Any]]:
     """All rows of the loss ``name``: a row a population, m, n, repetition and learner."""
     rows = []
-    for m in asked.lengths:
+    for m in progress.counted(asked.lengths, _LOG, "lengths of lists"):
         rows += measure(Slice(asked, name, "noisy", m, seed))
     if name in asked.realisable_losses:
         for m in asked.realisable_lengths:
@@ -220,7 +223,8 @@ def measure(part: Slice) -> list[dict[str, Any]]:
     best = _best(part)
     known = held_out.risk_of_one(part.loss, _scored_by(part, best))
     rankers = []
-    for repetition in range(asked.repetitions_of(part.m)):
+    repetitions = range(asked.repetitions_of(part.m))
+    for repetition in progress.counted(repetitions, _LOG, f"{part.kind} samples of {part.name}, m = {part.m},"):
         whole = part.sample(sizes[-1], "sample", repetition)
         for n in sizes:
             fresh = reference.take(np.arange(2 * n))

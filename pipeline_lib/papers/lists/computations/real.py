@@ -9,6 +9,7 @@ and rest. Features are standardised on the whole data set and scaled so that the
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
@@ -24,6 +25,8 @@ from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import list_bounds
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def run(asked: Settings, data: RankingData, dataset: str, seed: int) -> list[dic
     if not sizes:
         return rows
     for m in asked.lengths:
-        for repetition in range(asked.repetitions):
+        for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions for m = {m}"):
             cut = inside.subsample_documents(m, generator(seed, "lists-real", dataset, m, repetition, "documents"))
             order = generator(seed, "lists-real", dataset, repetition, "queries").permutation(data.n_queries)
             axes = {"dataset": dataset, "m": m, "repetition": repetition}

@@ -21,6 +21,7 @@ too large rather than too small on average.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import erm
@@ -40,6 +41,8 @@ from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import list_bounds
+
+_LOG = logging.getLogger(__name__)
 
 TABLE = "tables/lists-sparse.parquet"
 LOSS = "listnet"
@@ -118,7 +121,7 @@ def run(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
     """Rows of the table, one a number of features, repetition and ranker, and the evidence for Theorem 12."""
     rows: list[dict[str, Any]] = []
     trials = []
-    for d in asked.features:
+    for d in progress.counted(asked.features, _LOG, "numbers of features"):
         found = _measure(asked, d, seed)
         rows += found
         least, worst = ([row for row in found if row["learner"] == learner] for learner in ("erm", "worst"))
@@ -216,7 +219,7 @@ def _rankers(asked: Settings, population: Population, seed: int) -> list[_Ranker
     loss, d, n = surrogates.create(LOSS), population.settings.features, asked.queries
     reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference"))
     found = []
-    for repetition in range(asked.repetitions):
+    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions with {d} features"):
         sample = population.draw(n, generator(seed, "lists-sparse", d, repetition))
         least = erm.fit(sample, loss, l2=0.0, radius=asked.radius, ball="l1", tol=asked.tol)
         worst = worst_gap.search(loss, sample, reference, asked.radius, asked.ascent_steps, "l1")

@@ -6,13 +6,14 @@ the table of section 6.1, and Theorem 10.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline_lib import metrics, surrogates
+from pipeline_lib import metrics, progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
@@ -25,6 +26,8 @@ from pipeline_lib.theory import constant_search, constants, invariance
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.slam.experiments.losses import LossesSettings
+
+_LOG = logging.getLogger(__name__)
 
 CHECKS = "tables/slam-losses.parquet"
 CONSTANTS = "tables/slam-constants.parquet"
@@ -64,7 +67,7 @@ def run(asked: LossesSettings, datasets: Mapping[str, RankingData], seed: int) -
     """Compute everything; ``datasets`` are further inputs of the gradient bound."""
     checks = _Checks()
     for y_max in asked.largest_labels:
-        for m in asked.lengths:
+        for m in progress.counted(asked.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
             for kind in KINDS:
                 rng = generator(seed, "slam-losses", kind, m, y_max)
                 _check_lists(checks, asked, kind, m, y_max, rng)
@@ -355,7 +358,7 @@ def table_of_constants(
         "svm-map": lambda norm: {"norm_svm_map": norm},
         **{name: lambda norm: {"norm_slam": norm} for name in COMPARED if name.startswith("slam-")},
     }
-    for name in COMPARED:
+    for name in progress.counted(COMPARED, _LOG, "surrogates of the table"):
         exact, searched = [], []
         for m in asked.table_lengths:
             rng = generator(seed, "slam-losses", "search", name, m)

@@ -7,6 +7,7 @@ that is ranked worst, and from the data sets of the study.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics
+from pipeline_lib import metrics, progress
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.learners import perceptron, rounds
 from pipeline_lib.ranking_data import RankingData, Standardisation
@@ -26,6 +27,8 @@ from pipeline_lib.theory import perceptron_bounds
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
+
+_LOG = logging.getLogger(__name__)
 
 RUNS = "tables/slam-perceptron.parquet"
 ETAS = "tables/slam-eta.parquet"
@@ -73,7 +76,7 @@ def run(asked: PerceptronSettings, datasets: Mapping[str, RankingData], seed: in
     """Run the perceptron over every stream; ``datasets`` give further streams."""
     runs: list[dict[str, Any]] = []
     etas: list[dict[str, Any]] = []
-    for measure in asked.measures:
+    for measure in progress.counted(asked.measures, _LOG, "measures"):
         for stream in _streams(asked, datasets, measure, seed):
             runs += bounds_of(stream.data, stream.order, measure, asked.checkpoints, _axes(stream, measure))
             etas += influence_of_eta(stream.data, stream.order, measure, asked.etas, _axes(stream, measure))
@@ -179,7 +182,7 @@ def _streams(
         NOISY: Population(_population(asked, noise, 0.0)),
         SEPARABLE: Population(_population(asked, 0.0, asked.margin)),
     }
-    for repetition in range(asked.repetitions):
+    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions of {measure}"):
         for name, population in pools.items():
             rng = generator(seed, "slam-perceptron", name, repetition)
             data = population.draw(asked.queries, rng)

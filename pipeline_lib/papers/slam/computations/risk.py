@@ -13,6 +13,7 @@ minimum over the ball is found by a certified solve on that very sample, which c
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm
@@ -32,6 +33,8 @@ from pipeline_lib.theory import list_bounds
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.slam.experiments.risk import RiskSettings
+
+_LOG = logging.getLogger(__name__)
 
 RISKS = "tables/slam-risk.parquet"
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
@@ -66,7 +69,7 @@ def measure(asked: RiskSettings, surrogate: str, part: int, seed: int) -> list[d
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in asked.radii}
     least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
     rows = []
-    for repetition in range(part, asked.repetitions, asked.parts):
+    for repetition in progress.counted(range(part, asked.repetitions, asked.parts), _LOG, "repetitions"):
         for n in asked.sizes:
             # The same samples for every surrogate and radius: their differences are of one draw.
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition))

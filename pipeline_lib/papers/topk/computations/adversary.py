@@ -15,6 +15,7 @@ which do not depend on y_t,
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.ranking_data import RankingData
@@ -33,6 +34,8 @@ from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.adversary import AdversarySettings
+
+_LOG = logging.getLogger(__name__)
 
 TABLE_1 = "tables/topk-table1.parquet"
 GAME = "tables/topk-adversary.parquet"
@@ -68,7 +71,8 @@ def run(asked: AdversarySettings, seed: int) -> Results:
     cells, cell_evidence = table_1()
     game: list[dict[str, Any]] = []
     trials: list[Trial] = []
-    for learner in (*FEEDBACK_LEARNERS, *PLAIN_LEARNERS, FULL_INFORMATION):
+    learners = (*FEEDBACK_LEARNERS, *PLAIN_LEARNERS, FULL_INFORMATION)
+    for learner in progress.counted(learners, _LOG, "learners"):
         regrets = np.array([[_average_regret(asked, seed, learner, number, T) for T in asked.rounds]
                             for number in range(asked.seeds)])  # fmt: skip
         rows = [_row(learner, T, over_folds(regrets[:, i])) for i, T in enumerate(asked.rounds)]

@@ -6,6 +6,7 @@ surrogate, all by enumeration of everything that may be shown.
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import surrogates
+from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Label, Trial
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.seeds import generator
@@ -23,6 +24,8 @@ from pipeline_lib.theory import decomposability, operator_norms
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.exactness import ExactnessSettings
+
+_LOG = logging.getLogger(__name__)
 
 BIASES = "tables/topk-biases.parquet"
 MOMENTS = "tables/topk-moments.parquet"
@@ -108,7 +111,7 @@ def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
 def estimators(asked: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> list[Evidence]:
     """The learner's estimates against the gradients, with the correct and with the printed probabilities."""
     correct, printed = [], []
-    for loss in with_estimator():
+    for loss in progress.counted(with_estimator(), _LOG, "surrogates"):
         for k in asked.shown:
             if k < top_k_feedback.ORDERS[loss.name]:
                 continue

@@ -16,6 +16,7 @@ T^(-1/2) of ListNet, and ``all-labels-same-step`` with that of Algorithm 1, so t
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics, surrogates
+from pipeline_lib import metrics, progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
@@ -34,6 +35,8 @@ from pipeline_lib.surrogates.base import Floats, Surrogate
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.figure import FigureSettings
+
+_LOG = logging.getLogger(__name__)
 
 Panel = Literal["as-printed", "correct"]
 OGD_POWER, TOP_K_POWER = -1.0 / 2.0, -2.0 / 3.0
@@ -62,7 +65,7 @@ def choose(asked: FigureSettings, dataset: str, documents: RankingData, seed: in
     rows: list[dict[str, Any]] = []
     for name in REPAIRED:
         tried: list[dict[str, Any]] = []
-        for radius in asked.repair_radii:
+        for radius in progress.counted(asked.repair_radii, _LOG, f"radii of {name}"):
             for factor in asked.repair_factors:
                 final = [
                     repaired_game(asked, data, name, radius, factor, (seed, "topk-repair", dataset, number)).ndcg[-1]
@@ -88,7 +91,7 @@ def curves(
     if set(chosen) != set(REPAIRED):
         raise DataError(f"repair: expected a choice for {', '.join(REPAIRED)}, found {sorted(chosen)}")
     found: dict[tuple[str, str], list[Floats]] = {}
-    for number in range(asked.seeds):
+    for number in progress.counted(range(asked.seeds), _LOG, "seeds"):
         axes = (seed, "topk-figure", dataset, number)
         for learner in WITHOUT_PANEL:
             found.setdefault(("", learner), []).append(_control(asked, data, learner, axes))

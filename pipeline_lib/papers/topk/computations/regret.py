@@ -15,6 +15,7 @@ seed's loss less the same seed's bound, with the interval of this paired differe
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, top_k_feedback
@@ -33,6 +35,8 @@ from pipeline_lib.surrogates.base import Floats
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.regret import RegretSettings
+
+_LOG = logging.getLogger(__name__)
 
 REGRET = "tables/topk-regret.parquet"
 EXPONENTS = "tables/topk-exponents.parquet"
@@ -56,9 +60,10 @@ class Results:
 def measure(asked: RegretSettings, seed: int, part: int) -> list[dict[str, Any]]:
     """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, surrogate and T."""
     data, order = _sequence(asked, seed)
+    numbers = range(part, asked.seeds, asked.slices)
     return [
         _game(asked, seed, data, order[:T], name, number)
-        for number in range(part, asked.seeds, asked.slices)
+        for number in progress.counted(numbers, _LOG, "seeds")
         for name in LEARNERS
         for T in asked.rounds
     ]

@@ -11,6 +11,7 @@ first queries and first documents throughout the grid, so that a whole repetitio
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.ranking_data import RankingData
@@ -32,6 +34,8 @@ from pipeline_lib.theory.two_layer_rademacher import contracted, disjoint_pairs
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
+
+_LOG = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -77,7 +81,7 @@ def measure(asked: GapsSettings, seed: int, part: int) -> list[dict[str, Any]]:
         for loss in losses
     }
     rows = []
-    for repetition in range(part, asked.repetitions, asked.slices):
+    for repetition in progress.counted(range(part, asked.repetitions, asked.slices), _LOG, "repetitions"):
         drawn = _drawn(asked, population, generator(seed, "twolayer-gaps", "sample", repetition))
         for loss in losses:
             rows += [{"repetition": repetition, **row} for row in _measured(asked, drawn, pool, loss, best[loss.name])]

@@ -13,12 +13,14 @@ lengths and tasks for queries the two samplings are one.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.papers.twolayer.computations.gaps import CENTRED, mean_interval
@@ -30,6 +32,8 @@ from pipeline_lib.theory.pair_losses import PairLoss
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
+
+_LOG = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +100,8 @@ class _Target:
     def gaps(self, n: int, m: int) -> Floats:
         """Gaps less those of the best ranker, one a repetition."""
         found = []
-        for repetition in range(self._asked.repetitions):
+        repetitions = range(self._asked.repetitions)
+        for repetition in progress.counted(repetitions, _LOG, f"{self._name} samples, n = {n} and m = {m},"):
             rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition)
             data = self._draw(n, m, rng, self._name)
             w, _ = risks.fitted(data, self._loss, self._asked.radius)

@@ -9,6 +9,7 @@ Beside n* stands C/m for the m that ``theory.judging_depth`` gives on the popula
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import progress
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import depth, risks
 from pipeline_lib.papers.twolayer.computations.gaps import LEVEL, ZERO_ONE, joint_level, mean_interval
@@ -28,6 +30,8 @@ from pipeline_lib.theory import pair_losses, two_layer
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
+
+_LOG = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -73,7 +77,7 @@ def _on_population(asked: TradeoffSettings, seed: int, part: int) -> list[dict[s
     loss, features = pair_losses.get(asked.loss), population.settings.features
     best = _reference(asked, population, seed)
     rows = []
-    for repetition in range(part, asked.repetitions, asked.slices):
+    for repetition in progress.counted(range(part, asked.repetitions, asked.slices), _LOG, "repetitions"):
         # Splits differ by less than a pool tells apart: one for every repetition puts its error into the intervals.
         rng = generator(seed, "twolayer-tradeoff", "pool", repetition)
         pool = risks.Pool.of(population.draw(asked.risk_queries, rng, 2))
@@ -110,7 +114,8 @@ def _on_data(asked: TradeoffSettings, fold: Fold, seed: int, part: int) -> list[
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
     loss, measured = pair_losses.get(asked.loss), pair_losses.get(ZERO_ONE)
     rows = []
-    for repetition in range(part, asked.data_repetitions, asked.slices):
+    repetitions = range(part, asked.data_repetitions, asked.slices)
+    for repetition in progress.counted(repetitions, _LOG, f"repetitions on {fold.dataset}, fold {fold.number},"):
         for budget in asked.data_budgets:
             rng = generator(seed, "twolayer-tradeoff", fold.dataset, fold.number, budget, repetition)
             eligible = np.flatnonzero(train.documents_per_query >= budget // 2)

@@ -1,0 +1,91 @@
+"""How does long work say how far it is?
+
+Modules write to ``logging.getLogger(__name__)``. The library adds no handler, so that nothing is printed unless a
+program asks for it: the commands of this project do, by :func:`printed`, and a caller's own handlers work as for any
+library. What is written never enters a result.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO, TypeVar
+
+Item = TypeVar("Item")
+
+SECONDS = 10.0
+"""Work of many small steps writes a line about as often as this."""
+
+
+@contextmanager
+def printed(stream: TextIO) -> Iterator[None]:
+    """Print what the package logs to ``stream``, each line at once and with the seconds since the block began.
+
+    Example
+    -------
+    >>> import sys
+    >>> with printed(sys.stdout):
+    ...     logging.getLogger("pipeline_lib.learners.erm").info("l2 = 0.1: 7 iterations")  # doctest: +ELLIPSIS
+         0.0 s  learners.erm: l2 = 0.1: 7 iterations
+    """
+    logger, handler = logging.getLogger("pipeline_lib"), logging.StreamHandler(stream)
+    handler.setFormatter(_Elapsed())
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+class Pace:
+    """Is it time for another line? At most once in :data:`SECONDS`, and not in the first of them.
+
+    Example
+    -------
+    >>> times = iter([0.0, 4.0, 11.0, 12.0])
+    >>> pace = Pace(clock=lambda: next(times))
+    >>> pace.due(), pace.due(), pace.due()
+    (False, True, False)
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last = clock()
+
+    def due(self) -> bool:
+        """Whether so much time has passed since the pace was made or was last due."""
+        now = self._clock()
+        if now - self._last < SECONDS:
+            return False
+        self._last = now
+        return True
+
+
+def counted(items: Sequence[Item], log: logging.Logger, what: str, pace: Pace | None = None) -> Iterator[Item]:
+    """Go through ``items`` and log every now and then how many of them are done; ``what`` names them.
+
+    Example
+    -------
+    >>> list(counted(range(3), logging.getLogger("pipeline_lib.example"), "rounds"))
+    [0, 1, 2]
+    """
+    pace = Pace() if pace is None else pace
+    for number, item in enumerate(items):
+        if pace.due():
+            log.info(f"{number} of {len(items)} {what} done")
+        yield item
+
+
+class _Elapsed(logging.Formatter):
+    def __init__(self) -> None:
+        super().__init__()
+        self._start = time.time()
+
+    def format(self, record: logging.LogRecord) -> str:
+        module = record.name.removeprefix("pipeline_lib.")
+        return f"{record.created - self._start:8.1f} s  {module}: {super().format(record)}"

@@ -1,0 +1,215 @@
+"""Does the report of a small study of one's own speak of what that study asked for, and of nothing else?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import made_study
+import polars as pl
+import pytest
+from pipeline_lib.reporting.claims import PAPERS
+
+from pipeline_lib.reporting import figures, site
+from pipeline_lib.statistics import paired_randomisation_test
+
+LEARNER, CONTROL, IDEAL = "erm-listnet", "random", "ideal"
+
+
+class Page(HTMLParser):
+    """The headings, sections and tables of a page, with the text of every cell, row by row."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.title = ""
+        self.sections: dict[str, str] = {}
+        self.tables: dict[str, list[list[str]]] = {}
+        self.warnings: list[str] = []
+        self._open: list[str] = []
+        self._table = ""
+        self._into: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag == "section":
+            self._open.append(str(found["id"]))
+            self.sections[self._open[-1]] = ""
+        elif tag == "figure":
+            self._table = str(found["id"]).removeprefix("table-")
+            if found.get("class") == "table":
+                self.tables[self._table] = []
+        elif tag == "tr" and self._table in self.tables:
+            self.tables[self._table].append([])
+        elif tag in ("th", "td") and self._table in self.tables:
+            self.tables[self._table][-1].append("")
+        elif tag == "p" and "warning" in str(found.get("class")):
+            self.warnings.append("")
+        if tag in ("th", "td", "h1", "style", "p"):
+            self._into.append("warning" if tag == "p" and "warning" in str(found.get("class")) else tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("th", "td", "h1", "style", "p"):
+            self._into.pop()
+        elif tag == "section":
+            self._open.pop()
+        elif tag == "figure":
+            self._table = ""
+
+    def handle_data(self, data: str) -> None:
+        into = self._into[-1] if self._into else ""
+        if into == "style":
+            return
+        if into == "h1":
+            self.title += data
+        elif into == "warning":
+            self.warnings[-1] += data
+        elif into in ("th", "td") and self._table in self.tables:
+            self.tables[self._table][-1][-1] += data
+        for section in self._open:
+            self.sections[section] += data
+
+    @property
+    def words(self) -> str:
+        return " ".join(self.sections.values())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_study.make(tmp_path_factory.mktemp("made"))
+
+
+Small = Callable[..., Page]
+
+
+@pytest.fixture
+def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
+    """Shrink the made-up study to one data set, one fold and few models and queries, and render it."""
+
+    # Drawing takes most of the time, and words are asked for here.
+    monkeypatch.setattr(figures, "save", lambda figure, folder: "")
+
+    def render(
+        models: Sequence[str] = (LEARNER, CONTROL, IDEAL),
+        queries: int = 5,
+        papers: Sequence[str] = (),
+        ideal: float = 1.0,
+        folds: int = 1,
+    ) -> Page:
+        results = tmp_path / "results" / "own"
+        shutil.copytree(made, results)
+        shutil.rmtree(results / "evidence")
+        (results / "data" / "MQ2008.json").unlink()
+        (results / "tables" / "slam-checks.parquet").unlink()
+        for path in (results / "tables").glob("*.parquet"):
+            frame = pl.read_parquet(path.read_bytes()).filter(pl.col("dataset") == "letor-sim")
+            if "model" in frame.columns:
+                frame = frame.filter(pl.col("model").is_in(models))
+            if "model_a" in frame.columns:
+                frame = frame.filter(pl.col("model_a").is_in(models) & pl.col("model_b").is_in(models))
+            if "fold" in frame.columns:
+                frame = frame.filter(pl.col("fold") <= folds)
+            if "n_queries" in frame.columns:
+                frame = frame.with_columns(n_queries=pl.lit(queries, pl.Int64))
+                means = ("value", "mean")
+                here = [name for name in means if name in frame.columns]
+                same = pl.when(pl.col("model") == IDEAL).then(ideal)
+                frame = frame.with_columns(same.otherwise(pl.col(name)).alias(name) for name in here)
+            if "n_folds" in frame.columns:
+                sd = pl.col("sd") if folds > 1 else pl.lit(None, pl.Float64)
+                frame = frame.with_columns(n_folds=pl.lit(folds, pl.Int64), sd=sd)
+            frame.write_parquet(path)
+        kept = [entry for entry in json.loads((results / "models.json").read_text()) if entry["model"] in models]
+        (results / "models.json").write_text(json.dumps(kept))
+        availability = json.loads((results / "availability.json").read_text())
+        (results / "availability.json").write_text(json.dumps(availability[:1]))
+        made_study.report(results, tmp_path / "report", papers)
+        text = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+        for link in re.findall(r'href="#([^"]+)"', text):
+            assert f'id="{link}"' in text, link
+        return Page(text)
+
+    return render
+
+
+@pytest.mark.parametrize("papers", [(), ("cone",), ("slam", "lists"), PAPERS], ids=len)
+def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], small: Small) -> None:
+    page = small(papers=papers)
+    number = site.NUMBERS[len(papers)]
+    assert ("paper" in page.title) == bool(papers)
+    assert not papers or re.search(rf"\b{number} papers?\b", page.title)
+    assert [name for name in page.sections if name.startswith("claims-")] == [f"claims-{paper}" for paper in papers]
+    assert ("claims" in page.sections) == bool(papers)
+    rows = page.tables.get("claims-by-status", [[]])[1:]
+    assert len(rows) == len(papers) + (len(papers) > 1)  # their sum is a row only where there is something to add
+    left_out = [paper for paper in PAPERS if paper not in papers]
+    assert not papers or all(paper in page.sections["overview"] for paper in left_out)
+
+
+def test_one_fold_has_no_deviation(small: Small) -> None:
+    page = small()
+    assert "over folds" not in page.words
+    assert "deviation" not in page.words
+    assert "±" not in page.words
+
+
+def test_two_folds_have_one(small: Small) -> None:
+    page = small(folds=2)
+    assert "standard deviation over folds" in page.words
+    assert "±" in page.words
+
+
+def test_no_section_and_no_table_is_empty(small: Small) -> None:
+    page = small()
+    assert "published" not in page.sections
+    for name, words in page.sections.items():
+        assert len(words.split()) > 5, name
+    for name, rows in page.tables.items():
+        assert len(rows) > 1, name
+        assert all(cell.strip() for row in rows for cell in row), name
+
+
+def test_one_learner_is_not_the_best_of_several(small: Small) -> None:
+    page = small()
+    [header, row] = page.tables["best-learners"]
+    assert "–" not in row
+    assert not any("best learner" in title.lower() or "next" in title.lower() for title in header)
+    assert "best learner" not in page.sections["results-letor-sim"]
+
+
+def test_controls_alone_have_no_best_learner(small: Small) -> None:
+    page = small(models=(CONTROL, IDEAL))
+    assert "best-learners" not in page.tables
+    assert "results-letor-sim" in page.tables
+
+
+@pytest.mark.parametrize("queries", [1, 5, 6, 7, 16])
+@pytest.mark.parametrize("models", [(LEARNER, CONTROL), (LEARNER, CONTROL, IDEAL)], ids=len)
+def test_too_few_queries_are_warned_of(queries: int, models: Sequence[str], small: Small) -> None:
+    page = small(models=models, queries=queries)
+    # The most extreme data there are: every query says the same, in as many tests as there are pairs of models.
+    least = paired_randomisation_test([1.0] * queries, [0.0] * queries, rng=None)  # type: ignore[arg-type]
+    tests = len(models) * (len(models) - 1) // 2
+    marks = [cell for row in page.tables["results-letor-sim"] for cell in row if "†" in cell or "‡" in cell]
+    if tests * least < 0.05:
+        assert not page.warnings
+        assert marks
+    else:
+        [words] = page.warnings
+        assert words.startswith(f"{queries} test quer")
+        assert f"{least:.3g}" in words
+        assert not marks
+
+
+@pytest.mark.parametrize(("queries", "without"), [(10, 2), (10, 1), (5, 4)])
+def test_the_ideal_order_says_why_it_stays_below_one(queries: int, without: int, small: Small) -> None:
+    page = small(queries=queries, ideal=1 - without / queries)
+    assert f"{without} of {queries} test queries" in page.sections["results-letor-sim"]
+
+
+def test_an_ideal_order_of_one_needs_no_reason(small: Small) -> None:
+    assert "no relevant document" not in small().sections["results-letor-sim"]
