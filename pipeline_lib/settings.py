@@ -50,7 +50,7 @@ Positive = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
 Probability = Annotated[float, Strict(), Field(gt=0, lt=1)]
 """A number between 0 and 1, both excluded."""
-Text = Annotated[str, Strict(), Field(min_length=1, pattern=r"\A[^\x00-\x1f\x7f]*\Z")]
+Text = Annotated[str, Strict(), Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """A text of one line."""
 Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
 """Whole numbers of at least 1, each larger than the one before."""
@@ -132,8 +132,12 @@ def problems(kind: type[Settings], error: ValidationError, where: str = "") -> I
     ...     print(*problems(Games, error, "topk.regret"))
     topk.regret.rounds: expected a value greater than or equal to 1, found 0
     """
-    for one in error.errors(include_url=False):
+    found = error.errors(include_url=False)
+    for one in found:
         loc = one["loc"]
+        # A list counts as empty when its first value is wrong, which another sentence says.
+        if one["type"] == "too_short" and any(other["loc"][: len(loc)] == loc and other is not one for other in found):
+            continue
         if one["type"] == "extra_forbidden":
             owner = _model_at(kind, loc[:-1])
             yield f"{_place(where, loc[:-1])}unknown key {str(loc[-1])!r}; {hint(str(loc[-1]), _keys(owner))}"
