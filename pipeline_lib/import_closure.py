@@ -3,6 +3,9 @@
 The answer is the static import closure: starting from a module, follow every ``import`` that names a module of the
 package, wherever in the file it stands (functions import lazily), except under ``if TYPE_CHECKING``. Workflow rules
 name these files as inputs, so that an edit reruns the jobs whose code it changes and nothing else.
+
+A module that declares an experiment holds the functions of all its steps, of which a job runs one. What its functions
+import counts only for those that are named, as ``module:function``, and for the functions of the module they call.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...
     Parameters
     ----------
     modules : iterable of str
-        Dotted names such as ``"pipeline_lib.metrics"``.
+        Dotted names such as ``"pipeline_lib.metrics"``, or ``"module:function"`` for a function of a declaration.
     root : Path, optional
         The folder that holds the package's folder; by default the one this file is in.
 
@@ -46,17 +49,18 @@ def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...
     found: dict[str, Path] = {}
     waiting = list(modules)
     for name in waiting:
-        if _file(name, folder) is None:
+        if _file(name.partition(":")[0], folder) is None:
             raise ConfigurationError(f"import closure: expected a module of {PACKAGE}, found {name!r}")
     while waiting:
         name = waiting.pop()
-        path = _file(name, folder)
+        module, _, function = name.partition(":")
+        path = _file(module, folder)
         if path is None or name in found:
             continue
         found[name] = path
-        waiting.extend(_parents(name))
-        waiting.extend(_imports(path, name))
-    return tuple(sorted(found.values()))
+        waiting.extend(_parents(module))
+        waiting.extend(_imports(path, module, function))
+    return tuple(sorted(set(found.values())))
 
 
 def _file(name: str, root: Path) -> Path | None:
@@ -77,10 +81,25 @@ def _parents(name: str) -> Iterator[str]:
 
 
 @cache
-def _imports(path: Path, name: str) -> tuple[str, ...]:
+def _imports(path: Path, name: str, function: str) -> tuple[str, ...]:
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return tuple(_named_imports(tree, package))
+    if not _declares_an_experiment(name):
+        return tuple(_named_imports(tree, package))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if function not in functions:
+        tree.body = [node for node in tree.body if node not in functions.values()]
+        return tuple(_named_imports(tree, package))
+    used = {node.id for node in ast.walk(functions[function]) if isinstance(node, ast.Name)}
+    called = (f"{name}:{other}" for other in sorted(used & functions.keys()))
+    return (name, *called, *_named_imports(functions[function], package))
+
+
+def _declares_an_experiment(name: str) -> bool:
+    match name.split("."):
+        case [_, "papers", _, "experiments", _]:
+            return True
+    return False
 
 
 def _named_imports(node: ast.AST, package: str) -> Iterator[str]:
@@ -92,6 +111,8 @@ def _named_imports(node: ast.AST, package: str) -> Iterator[str]:
             yield base
             # "from package import name": name may be a module of it; what is not a file is dropped later.
             yield from (f"{base}.{alias.name}" for alias in child.names)
+            # Or a function of a declaration, which may be called.
+            yield from (f"{base}:{alias.name}" for alias in child.names if _declares_an_experiment(base))
         elif isinstance(child, ast.If) and _is_type_checking(child.test):
             for statement in child.orelse:
                 yield from _named_imports(ast.Module([statement], []), package)
