@@ -211,9 +211,7 @@ def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, in
         yield from str(error).splitlines()
 
 
-def _per_fold_problems(
-    l2: Mapping[str, Any], trained_on: tuple[str, ...], n_folds: Mapping[str, int]
-) -> Iterator[str]:
+def _per_fold_problems(l2: Mapping[str, Any], trained_on: tuple[str, ...], n_folds: Mapping[str, int]) -> Iterator[str]:
     for name, values in l2.items():
         if not isinstance(values, list):
             yield f"l2.{name}: expected a list with one value for each fold, found {values!r}"

@@ -4,6 +4,9 @@ The answer is the static import closure: starting from a module, follow every ``
 package, wherever in the file it stands (functions import lazily), except under ``if TYPE_CHECKING``. Workflow rules
 name the digest of this code among their parameters, so that an edit reruns the jobs whose code it changes and nothing
 else, and an edit of comments or docstrings reruns nothing.
+
+A module that declares an experiment holds the functions of all its steps, of which a job runs one. What its functions
+import counts only for those that are named, as ``module:function``, and for the functions of the module they call.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...
     >>> [path.name for path in closure(["pipeline_lib.seeds"])]
     ['__init__.py', 'seeds.py']
     """
-    return tuple(sorted(_modules(modules, _folder(root)).values()))
+    return tuple(sorted(set(_modules(modules, _folder(root)).values())))
 
 
 def digest(targets: Iterable[str], root: Path | None = None) -> str:
@@ -82,9 +85,9 @@ def digest(targets: Iterable[str], root: Path | None = None) -> str:
     False
     """
     folder, chosen = _folder(root), sorted(set(targets))
-    modules = _modules((target.partition(":")[0] for target in chosen), folder)
+    files = {path: name.partition(":")[0] for name, path in _modules(chosen, folder).items()}
     lines = [target for target in chosen if ":" in target]
-    lines += [f"{path.relative_to(folder).as_posix()} {_read(path, name).digest}" for name, path in modules.items()]
+    lines += [f"{path.relative_to(folder).as_posix()} {_read(path, name).digest}" for path, name in files.items()]
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
 
 
@@ -93,20 +96,21 @@ def _folder(root: Path | None) -> Path:
 
 
 def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
-    """The closure: the file of every module by its name."""
+    """The closure: the file of every module, or ``module:function`` of a declaration, by its name."""
     found: dict[str, Path] = {}
     waiting = list(names)
     for name in waiting:
-        if _file(name, root) is None:
+        if _file(name.partition(":")[0], root) is None:
             raise ConfigurationError(f"import closure: expected a module of {PACKAGE}, found {name!r}")
     while waiting:
         name = waiting.pop()
-        path = _file(name, root)
+        module, _, function = name.partition(":")
+        path = _file(module, root)
         if path is None or name in found:
             continue
         found[name] = path
-        waiting.extend(_parents(name))
-        waiting.extend(_read(path, name).imports)
+        waiting.extend(_parents(module))
+        waiting.extend(_read(path, module, function if _declares_an_experiment(module) else "").imports)
     return found
 
 
@@ -128,14 +132,30 @@ def _parents(name: str) -> Iterator[str]:
 
 
 @cache
-def _read(path: Path, name: str) -> _Source:
-    """Read one module; a process that plans thousands of jobs reads it once."""
+def _read(path: Path, name: str, function: str = "") -> _Source:
+    """Read one module, or for its imports one function of a declaration; each is read once in a process."""
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
     except SyntaxError as error:
         raise ConfigurationError(f"{path}, line {error.lineno}: expected Python, found {error.msg}; mend it") from error
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return _Source(tuple(_named_imports(tree, package)), source_digest.digest(tree))
+    code = source_digest.digest(tree)
+    if not _declares_an_experiment(name):
+        return _Source(tuple(_named_imports(tree, package)), code)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if function not in functions:
+        tree.body = [node for node in tree.body if node not in functions.values()]
+        return _Source(tuple(_named_imports(tree, package)), code)
+    used = {node.id for node in ast.walk(functions[function]) if isinstance(node, ast.Name)}
+    called = (f"{name}:{other}" for other in sorted(used & functions.keys()))
+    return _Source((name, *called, *_named_imports(functions[function], package)), code)
+
+
+def _declares_an_experiment(name: str) -> bool:
+    match name.split("."):
+        case [_, "papers", _, "experiments", _]:
+            return True
+    return False
 
 
 def _named_imports(node: ast.AST, package: str) -> Iterator[str]:
@@ -147,6 +167,8 @@ def _named_imports(node: ast.AST, package: str) -> Iterator[str]:
             yield base
             # "from package import name": name may be a module of it; what is not a file is dropped later.
             yield from (f"{base}.{alias.name}" for alias in child.names)
+            # Or a function of a declaration, which may be called.
+            yield from (f"{base}:{alias.name}" for alias in child.names if _declares_an_experiment(base))
         elif isinstance(child, ast.If) and _is_type_checking(child.test):
             for statement in child.orelse:
                 yield from _named_imports(ast.Module([statement], []), package)

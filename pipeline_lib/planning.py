@@ -17,7 +17,6 @@ from pathlib import Path
 
 from pipeline_lib.cost import Cost
 
-
 # Seconds on one core of 2020s server hardware; float32 and float64 copies of the training part dominate the memory.
 COSTS: Mapping[str, Cost] = {
     "simulate_data": Cost(2.0, 3.0, 500.0, 100.0),

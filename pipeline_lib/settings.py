@@ -46,7 +46,8 @@ def _ordered(values: tuple[int, int]) -> tuple[int, int]:
     return values
 
 
-Whole = Annotated[int, Strict(), Field(ge=1)]
+# Not ge=1: pydantic would keep that and forget the ge of a field.
+Whole = Annotated[int, Strict(), Field(gt=0)]
 """A whole number of at least 1; ``Field(ge=...)`` may ask for more."""
 NotNegative = Annotated[int, Strict(), Field(ge=0)]
 """A whole number of at least 0."""
@@ -149,7 +150,7 @@ def problems(kind: type[Settings], error: ValidationError, where: str = "") -> I
     ...     Games.model_validate({"rounds": 0})
     ... except ValidationError as error:
     ...     print(*problems(Games, error, "topk.regret"))
-    topk.regret.rounds: expected a number >= 1, found 0
+    topk.regret.rounds: expected a number > 0, found 0
     """
     for one in error.errors(include_url=False):
         loc, found = one["loc"], one["input"]

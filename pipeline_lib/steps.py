@@ -184,12 +184,13 @@ class StudyStep:
 
     @property
     def targets(self) -> list[str]:
-        """What its jobs import by a name in their settings: the declaration, and surrogates."""
+        """The code that its jobs name: the declaration, its function in there, and the surrogates of the settings."""
         from pipeline_lib import surrogates
 
-        named = self.step.surrogates_of(self.settings)
+        named, run = self.step.surrogates_of(self.settings), self.step.run
         return [
             papers.module_of(self.paper, self.experiment),
+            f"{run.__module__}:{run.__name__}",
             *sorted({surrogates.target_of(name) for name in named}),
         ]
 

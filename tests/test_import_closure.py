@@ -71,6 +71,49 @@ def test_packages_on_the_way_are_inputs(tmp_path: Path) -> None:
     assert names == {"__init__.py", "a.py", "c.py", "sub/__init__.py", "sub/x.py"}
 
 
+DECLARATION = """
+from pipeline_lib import a
+def _slice(job):
+    from pipeline_lib import b
+def _helper(job):
+    from pipeline_lib import c
+def _join(job):
+    from pipeline_lib import d
+    return _helper(job)
+STEPS = (_slice, _join)
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"), [("", {"a"}), (":_slice", {"a", "b"}), (":_join", {"a", "c", "d"}), (":_helper", {"a", "c"})]
+)
+def test_of_a_declaration_only_the_function_that_runs_counts(tmp_path: Path, named: str, expected: set[str]) -> None:
+    root = package(tmp_path, a="", b="", c="", d="", papers__slash__toy__slash__experiments__slash__x=DECLARATION)
+    for folder in ("papers", "papers/toy", "papers/toy/experiments"):
+        (root / "pipeline_lib" / folder / "__init__.py").write_text("")
+    found = stems(closure([f"pipeline_lib.papers.toy.experiments.x{named}"], root))
+    assert found == {"x", *expected}
+
+
+def test_a_function_taken_from_a_declaration_counts(tmp_path: Path) -> None:
+    taking = "from pipeline_lib.papers.toy.experiments.x import _join"
+    root = package(
+        tmp_path, a="", b="", c="", d="", e=taking, papers__slash__toy__slash__experiments__slash__x=DECLARATION
+    )
+    assert stems(closure(["pipeline_lib.e"], root)) == {"e", "x", "a", "c", "d"}
+
+
+def test_editing_what_joins_slices_leaves_the_slices_alone() -> None:
+    from pipeline_lib import papers
+
+    def inputs(function: str) -> set[str]:
+        module = papers.module_of("lists", "grid")
+        return {path.name for path in closure([module, f"{module}:{function}"]) if path.parent.name == "computations"}
+
+    assert not inputs("_measure") & {"summary.py", "real.py"}
+    assert "summary.py" in inputs("_join")
+
+
 @pytest.mark.parametrize("ask", [closure, digest])
 def test_unknown_module_is_an_error(ask: Callable[[list[str]], object]) -> None:
     with pytest.raises(ConfigurationError, match=r"found 'pipeline_lib\.nowhere'"):

@@ -48,7 +48,10 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "surrogate": surrogate,
         "options": model.get("options", {}),
         "control": learner.control,
-        "formulas": [learner.formula, *([surrogates.create(surrogate, **model.get("options", {})).formula] if surrogate else [])],
+        "formulas": [
+            learner.formula,
+            *([surrogates.create(surrogate, **model.get("options", {})).formula] if surrogate else []),
+        ],
         "settings": {**config.get(section(model["algorithm"]), {}), **overrides},
         "published": model.get("published"),
     }

@@ -9,6 +9,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.lists.computations import constants
+from pipeline_lib.papers.lists.experiments.constants import ConstantsSettings
 from pipeline_lib.theory import operator_norms, self_bounding
 
 SMALL = {
@@ -27,7 +28,7 @@ SMALL = {
 
 
 def found() -> constants.Results:
-    return constants.run(constants.Settings.from_mapping(SMALL), 1)
+    return constants.run(ConstantsSettings.parse(SMALL), 1)
 
 
 def test_every_claim_gets_evidence() -> None:
@@ -66,7 +67,7 @@ def test_too_small_a_smoothness_breaks_the_lemma() -> None:
 
 def test_notes_say_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "_search", lambda *given: 2.5)
-    asked = constants.Settings.from_mapping(SMALL)
+    asked = ConstantsSettings.parse(SMALL)
     for part in (constants.proposition_1, constants.proposition_2):
         notes = part(asked, 1, []).notes
         assert "stay below" not in notes
@@ -80,8 +81,16 @@ def test_a_wrong_norm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(trial.values["largest_relative_difference"] > 0.01 for trial in trials)  # type: ignore[operator]
 
 
-def test_wrong_settings_are_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"lists.constants.widths: expected numbers > 0, found 0"):
-        constants.Settings.from_mapping({**SMALL, "widths": [0]})
-    with pytest.raises(ConfigurationError, match="expected the key 'starts'"):
-        constants.Settings.from_mapping({key: value for key, value in SMALL.items() if key != "starts"})
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("widths", [0], r"widths\[0\]: .* 0$"),
+        ("largest_labels", [1, 31], r"largest_labels\[1\]: .* 31$"),
+        ("ranksvm_lengths", [4, 8], "ranksvm_lengths: "),
+        ("lists", 1, "lists: "),
+        ("start", 50, "'start'; .*'starts'"),
+    ],
+)
+def test_wrong_settings_are_named(key: str, value: object, named: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"^lists\.constants\b.*{named}"):
+        ConstantsSettings.parse({**SMALL, key: value}, "lists.constants")

@@ -8,12 +8,16 @@ import math
 import numpy as np
 import pytest
 
-from pipeline_lib import surrogates
+from pipeline_lib import papers, surrogates
 from pipeline_lib.claims import ledger, rules
 from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.lists.computations import averages, grid, held_out, intervals, real, sparse, summary, worst_gap
+from pipeline_lib.papers.lists.experiments.averages import AveragesSettings
+from pipeline_lib.papers.lists.experiments.grid import GridSettings
+from pipeline_lib.papers.lists.experiments.real import RealSettings
+from pipeline_lib.papers.lists.experiments.sparse import SparseSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
@@ -43,7 +47,12 @@ GRID = {
     "realisable_losses": ["listnet"],
     "losses": LOSSES,
 }
-ASKED = grid.Settings.from_mapping(GRID)
+ASKED = GridSettings.parse(GRID)
+
+
+def changed(**settings):
+    """The settings of all tests here, but for some."""
+    return GridSettings.parse({**GRID, **settings})
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +251,7 @@ def test_the_realisable_population_has_no_risk(rows):
 
 
 def test_the_same_seed_gives_the_same_rows():
-    few = grid.Settings.from_mapping({**GRID, "queries": [10], "lengths": [3], "realisable_losses": []})
+    few = changed(queries=[10], lengths=[3], realisable_losses=[])
     assert grid.run(few, "listnet", 5) == grid.run(few, "listnet", 5)
     assert grid.run(few, "listnet", 5) != grid.run(few, "listnet", 6)
 
@@ -292,7 +301,7 @@ def test_exponents_are_those_of_made_rows():
         for repetition in range(4)
         for learner in ("erm", "worst")
     ]
-    found = summary.run(dataclasses.replace(ASKED, documents_at_most=10**6), made, [])
+    found = summary.run(changed(documents_at_most=10**6), made, [])
     by = {one.claim: one for one in found.evidence}
     in_m = [t.values["gap_exponent_in_m"] for t in by["lists-m-free"].trials if "gap_exponent_in_m" in t.values]
     in_n = [t.values["pessimistic_exponent"] for t in by["lists-n-rate"].trials]
@@ -307,7 +316,7 @@ def test_exponents_are_those_of_made_rows():
 
 def judged(claim, found):
     [evidence] = [one for one in found.evidence if one.claim == claim]
-    [asked] = [one for one in ledger.load() if one.id == claim]
+    [asked] = [one for one in ledger.load([papers.get("lists")]) if one.id == claim]
     return rules.judge(asked.checks, evidence.trials, asked.beside).status
 
 
@@ -315,7 +324,7 @@ def made_cell(**changes):
     learners = ("erm", "worst", "rerm", "ogd", "smooth-ogd")
     rows = [made_row("listnet", 3, 10, repetition, learner) for repetition in range(3) for learner in learners]
     rows[0] |= changes
-    return summary.run(dataclasses.replace(ASKED, realisable_losses=()), rows, [])
+    return summary.run(changed(realisable_losses=[]), rows, [])
 
 
 def test_an_excess_risk_of_the_minimiser_above_theorem_9_refutes_it():
@@ -332,7 +341,7 @@ def test_the_excess_risk_has_the_deviation_of_one_ranker_added():
 
 def test_notes_name_no_more_lengths_than_were_measured():
     made = [made_row("listnet", m, 10, k, w) for m in (3, 6, 12) for k in range(3) for w in ("erm", "worst")]
-    asked = dataclasses.replace(ASKED, lengths=(3, 6, 12, 500), documents_at_most=120)
+    asked = changed(lengths=[3, 6, 12, 500])
     [evidence] = [one for one in summary.run(asked, made, []).evidence if one.claim == "lists-m-free"]
     assert "for m from 3 to 12." in evidence.notes
 
@@ -346,7 +355,7 @@ def test_theorem_17_is_held_against_the_ranker_that_comes_nearest_to_its_bound()
     rows += [made_row("listnet", 3, 10, repetition, "worst") for repetition in range(3)]
     rows[0] |= {"empirical": 0.0, "risk": 1.1 * low}
     rows[1] |= {"empirical": 1e6, "risk": 1e6 + 1.2 * low}
-    found = summary.run(dataclasses.replace(ASKED, realisable_losses=()), rows, [])
+    found = summary.run(changed(realisable_losses=[]), rows, [])
     assert judged("lists-thm17", found) == "refuted"
     assert judged("lists-thm17", made_cell()) == "verified"
 
@@ -371,7 +380,7 @@ def made_row(loss, m, n, repetition, learner):
 
 
 def test_no_convex_loss_means_not_run():
-    asked = dataclasses.replace(ASKED, losses=(LOSSES[1],), realisable_losses=())
+    asked = changed(losses=LOSSES[1:], realisable_losses=[])
     made = [made_row("smooth-dcg", 3, n, k, w) for n in (10, 20, 40) for k in range(3) for w in ("erm", "worst")]
     by = {one.claim: one for one in summary.run(asked, made, []).evidence}
     assert "convex" in by["lists-table1"].not_run
@@ -385,27 +394,32 @@ def test_nothing_measured_is_an_error():
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "named"),
     [
-        {"delta": 1.0},
-        {"queries": []},
-        {"repetitions": 1},
-        {"radius": 0.0},
-        {"populations": {"noisy": {}}},
-        {"nothing": 1},
-        {"realisable_losses": ["lisnet"]},
-        {"best_ranker_documents": 599},
-        {"losses": [*LOSSES, LOSSES[0]]},
+        ({"delta": 1.0}, "delta"),
+        ({"queries": []}, "queries"),
+        ({"queries": [1, 10]}, "queries"),
+        ({"repetitions": 1}, "repetitions"),
+        ({"radius": 0.0}, "radius"),
+        ({"tol": 0.2}, "tol"),
+        ({"populations": {"noise": {}}}, r"populations: unknown key 'noise'; .*'noisy'"),
+        ({"nothing": 1}, "'nothing'"),
+        ({"realisable_losses": ["lisnet"]}, r"realisable_losses: .*'lisnet'; .*'listnet'"),
+        ({"best_ranker_documents": 599}, "best_ranker_documents"),
+        ({"losses": []}, "losses"),
+        ({"losses": [*LOSSES, LOSSES[0]]}, "losses"),
+        ({"losses": [{"name": "listnet", "surrogate": "lisnet"}]}, r"losses\[0\]\.surrogate: .*'listnet'"),
+        ({"losses": [{"surrogate": "listnet"}]}, r"losses\[0\]: .*'name'"),
     ],
 )
-def test_wrong_settings_are_refused(change):
-    with pytest.raises(ConfigurationError, match=r"lists\.grid"):
-        grid.Settings.from_mapping({**GRID, **change})
+def test_wrong_settings_are_refused(change, named):
+    with pytest.raises(ConfigurationError, match=rf"lists\.grid.*{named}"):
+        GridSettings.parse({**GRID, **change}, "lists.grid")
 
 
 def test_an_unknown_loss_gets_the_nearest():
     with pytest.raises(ConfigurationError, match="listnet"):
-        ASKED.loss("listnett")
+        grid.loss_of(ASKED, "listnett")
 
 
 def test_intervals_add_the_held_out_error():
@@ -427,7 +441,7 @@ REAL = {
 
 
 def test_real_samples_and_held_out_queries_do_not_overlap():
-    asked, data = real.Settings.from_mapping(REAL), small(n=50)
+    asked, data = RealSettings.parse(REAL), small(n=50)
     rows = real.run(asked, data, "made", 1)
     assert sorted({row["n"] for row in rows}) == [10, 20]
     assert [row["learner"] for row in rows] == ["erm", "worst", "rerm", "ogd"] * 4
@@ -438,8 +452,8 @@ def test_real_samples_and_held_out_queries_do_not_overlap():
 
 
 def test_what_is_measured_on_data_sets_is_evidence_for_the_same_theorems():
-    on_data = real.run(real.Settings.from_mapping(REAL), small(n=50), "made", 1)
-    asked = dataclasses.replace(ASKED, realisable_losses=())
+    on_data = real.run(RealSettings.parse(REAL), small(n=50), "made", 1)
+    asked = changed(realisable_losses=[])
     rows = [made_row("listnet", 3, 10, k, learner) for k in range(3) for learner in ("erm", "worst", "rerm", "ogd")]
     by = {one.claim: one for one in summary.run(asked, rows, on_data).evidence}
     for claim, learner in (("lists-thm5", "ogd"), ("lists-thm6", "rerm")):
@@ -463,7 +477,7 @@ def test_scaled_documents_fit_the_unit_ball():
         real.scaled(RankingData.from_arrays([[1.0], [1.0]], [0, 1], [1, 1]))
 
 
-SPARSE = sparse.Settings.from_mapping(
+SPARSE = SparseSettings.parse(
     {
         "features": [5, 50, 500],
         "active": 3,
@@ -488,10 +502,14 @@ def test_the_l1_class_gives_certified_gaps_and_a_bound_that_grows_as_a_root_of_a
     exponent = evidence.trials[-1].values["bound_exponent_in_d"]
     assert isinstance(exponent, Interval)
     assert 0.0 < exponent.value < 0.12
-    with pytest.raises(ConfigurationError, match="three numbers"):
-        dataclasses.replace(SPARSE, features=(5, 50))
-    with pytest.raises(ConfigurationError, match="held_out_queries"):
-        dataclasses.replace(SPARSE, held_out_queries=80)
+
+
+@pytest.mark.parametrize(
+    ("named", "value"), [("features", [5, 50]), ("features", [2, 5, 50]), ("held_out_queries", 80)]
+)
+def test_wrong_settings_of_the_l1_class_are_refused(named, value):
+    with pytest.raises(ConfigurationError, match=named):
+        SparseSettings.parse({**SPARSE.plain(), named: value})
 
 
 def test_theorem_12_is_judged_by_gap_worst_gap_and_excess_risk():
@@ -508,7 +526,7 @@ def test_theorem_12_is_judged_by_gap_worst_gap_and_excess_risk():
         assert value.value == max(row[column] for row in mine if row["learner"] == learner)
     added = 6.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W1 R_X, delta = 0.05, n = 10
     assert first.values["excess_bound"] == pytest.approx(first.values["bound"] + added, rel=1e-12)
-    [asked] = [one for one in ledger.load() if one.id == "lists-thm12"]
+    [asked] = [one for one in ledger.load([papers.get("lists")]) if one.id == "lists-thm12"]
     assert rules.judge(asked.checks, evidence.trials, asked.beside).status != "refuted"
     for statistic in ("gap", "worst_gap_found", "excess_risk"):
         worse = dataclasses.replace(first, values={**first.values, statistic: Interval(1e3, 999.0, 1001.0)})
@@ -583,7 +601,7 @@ def test_the_best_ranker_of_the_l1_ball_needs_no_other_feature():
 
 
 def test_estimates_of_averages_stay_below_their_bounds():
-    asked = averages.Settings.from_mapping(
+    asked = AveragesSettings.parse(
         {
             "queries": [10],
             "documents": [4],

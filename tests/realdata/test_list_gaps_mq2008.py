@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from pipeline_lib.papers.lists.computations import real
+from pipeline_lib.papers.lists.experiments.real import RealSettings
 from pipeline_lib.sources import letor
 
-ASKED = real.Settings.from_mapping(
+ASKED = RealSettings.parse(
     {
         "queries": [25, 200],
         "lengths": [10],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,16 @@ import polars as pl
 import pytest
 from pipeline_lib.reporting.pages import lists
 
-from pipeline_lib.commands import lists_averages, lists_constants, lists_sparse, lists_summary
-from pipeline_lib.papers.lists.computations import grid, summary
+from pipeline_lib import experiment, papers
+from pipeline_lib.papers.lists import page as lists
+from pipeline_lib.papers.lists.computations import summary
+from pipeline_lib.papers.lists.experiments.grid import GridSettings
 from pipeline_lib.reporting.blocks import Block, Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table
 
-ASKED = grid.Settings.from_mapping(
+ASKED = GridSettings.parse(
     {
         "queries": [10, 20, 40],
         "lengths": [3, 6, 12],
@@ -37,6 +38,14 @@ ASKED = grid.Settings.from_mapping(
         "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
     }
 )
+TABLES = {
+    f"{name}.parquet": {name: columns} for *_, step in papers.steps(["lists"]) for name, columns in step.tables.items()
+}
+
+
+def write(folder: Path, path: str, rows: list[dict[str, Any]]) -> None:
+    """Write a table as the paper declares it."""
+    experiment.write(TABLES[path], [folder / path], experiment.Outcome([rows]))
 
 
 def made_row(
@@ -70,10 +79,9 @@ def write_summary(folder: Path, growth: float, certified: float | None = None) -
         for repetition in range(3)
         for learner in learners
     ]
-    found = summary.run(dataclasses.replace(ASKED), rows, [])
+    found = summary.run(ASKED, rows, [])
     for name, path in (("cells", lists.CELLS), ("bounds", lists.BOUNDS), ("exponents", lists.EXPONENTS)):
-        frame = pl.DataFrame(getattr(found, name), schema=lists_summary.SCHEMAS[name])
-        frame.write_parquet(folder / path)
+        write(folder, path, getattr(found, name))
 
 
 def inside(blocks: tuple[Block, ...], kind: type) -> list[Any]:
@@ -157,7 +165,7 @@ def test_closed_forms_below_their_integrals_are_said(tmp_path: Path) -> None:
         "closed_form": 24.0,
         "loss_bound": 7.0,
     }
-    pl.DataFrame([average], schema=lists_averages.SCHEMAS["averages"]).write_parquet(tmp_path / lists.AVERAGES)
+    write(tmp_path, lists.AVERAGES, [average])
     for closed, said in ((24.0, "In 1 of 1 settings they are not"), (26.0, "In all of 1 settings")):
         row = {
             "corollary": 8,
@@ -169,7 +177,7 @@ def test_closed_forms_below_their_integrals_are_said(tmp_path: Path) -> None:
             "integral": 25.0,
             "alpha": 1.0,
         }
-        pl.DataFrame([row], schema=lists_averages.SCHEMAS["closed_forms"]).write_parquet(tmp_path / lists.CLOSED_FORMS)
+        write(tmp_path, lists.CLOSED_FORMS, [row])
         assert said in words(lists.averages(ResultsFolder.at(tmp_path)))
         assert "500 to 500 times above" in words(lists.averages(ResultsFolder.at(tmp_path)))
 
@@ -200,7 +208,7 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
         for repetition in (0, 1)
         for learner, gap in (("erm", 0.1), ("worst", 0.3))
     ]
-    pl.DataFrame(sparse, schema=lists_sparse.SCHEMA).write_parquet(tmp_path / lists.SPARSE)
+    write(tmp_path, lists.SPARSE, sparse)
     results = ResultsFolder.at(tmp_path)
     said = words(lists.sparse(results))
     assert "from 0.1 to 1" in said.replace("grows ", "")
@@ -243,7 +251,6 @@ def test_the_lemma_on_operator_norms_is_on_the_page(tmp_path: Path, excess: floa
     values = {"largest_relative_difference": 0.25, "largest_relative_excess": excess}
     check = {"claim": "lists-lemma4", "case": "p = 2", "m": None, "d": None}
     rows = [{**check, "statistic": name, "value": value} for name, value in values.items()]
-    schema = lists_constants.SCHEMAS["checks"]
-    pl.DataFrame(rows, schema=schema).write_parquet(tmp_path / lists.CHECKS)
+    write(tmp_path, lists.CHECKS, rows)
     said = words(lists.lemmas(ResultsFolder.at(tmp_path)))
     assert f"at most 0.25 of it, and exceeds it by {excess:.2g} at most" in said

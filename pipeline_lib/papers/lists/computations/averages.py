@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,64 +23,16 @@ from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import entropy, packing, rademacher
 from pipeline_lib.theory.constants import constants
 
+if TYPE_CHECKING:
+    from pipeline_lib.papers.lists.experiments.averages import LOSS, AveragesSettings
+
 _LOG = logging.getLogger(__name__)
 
 AVERAGES = "tables/lists-rademacher.parquet"
 COVERINGS = "tables/lists-coverings.parquet"
 CLOSED_FORMS = "tables/lists-closed-forms.parquet"
-LOSS = "listnet"
 # ListNet above the entropy of its labels reaches B = y_max + 2 W2 R_X.
 Y_MAX = 2
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is estimated.
-
-    Attributes
-    ----------
-    queries, documents : rising ints
-        n and m of the samples.
-    features : int
-    radius : number > 0
-        W2 and W1.
-    draws : int >= 2
-        Of the signs.
-    scales : numbers > 0
-        eps of the packings.
-    candidates : int >= 1
-        Rankers among which packings are sought.
-    integral_queries, integral_documents : rising ints
-        n and m at which closed forms and integrals are compared.
-    radii : numbers > 0
-        W2 there.
-    """
-
-    queries: tuple[int, ...]
-    documents: tuple[int, ...]
-    features: int
-    radius: float
-    draws: int
-    scales: tuple[float, ...]
-    candidates: int
-    integral_queries: tuple[int, ...]
-    integral_documents: tuple[int, ...]
-    radii: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        where = "lists.averages"
-        for name in ("queries", "documents", "integral_queries", "integral_documents"):
-            settings.wholes(f"{where}.{name}", getattr(self, name), 2)
-        for name, least in (("features", 2), ("draws", 2), ("candidates", 1)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        settings.positives(f"{where}.scales", self.scales)
-        settings.positives(f"{where}.radii", self.radii)
-        settings.positives(f"{where}.radius", (self.radius,))
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: lists: averages:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "lists.averages")
 
 
 @dataclass(frozen=True)
@@ -94,7 +45,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, seed: int) -> Results:
+def run(asked: AveragesSettings, seed: int) -> Results:
     """Compute everything."""
     coverings, packed = _coverings(asked, seed)
     closed_forms, compared = _closed_forms(asked)
@@ -107,7 +58,7 @@ def _loss_bound(radius: float) -> float:
     return found
 
 
-def _averages(asked: Settings, seed: int) -> list[dict[str, Any]]:
+def _averages(asked: AveragesSettings, seed: int) -> list[dict[str, Any]]:
     loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=asked.features))
     G, H, B, R = 2.0, 2.0, _loss_bound(asked.radius), population.feature_norm
     rows = []
@@ -158,14 +109,14 @@ def _averages(asked: Settings, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _local(asked: Settings, data: RankingData, axes: tuple[Axis, ...]) -> rademacher.Estimate:
+def _local(asked: AveragesSettings, data: RankingData, axes: tuple[Axis, ...]) -> rademacher.Estimate:
     # Rankers no worse than w = 0.
     scores = np.zeros(data.n_documents)
     at_zero = float(surrogates.create(LOSS).unchecked(scores, data.y, data.offsets)[0].mean())
     return rademacher.composite(data, LOSS, asked.radius, asked.draws, axes, largest_risk=at_zero)
 
 
-def _coverings(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
+def _coverings(asked: AveragesSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
     loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=asked.features))
     rows, trials = [], []
     for n in asked.queries:
@@ -195,7 +146,7 @@ def _coverings(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Eviden
     return rows, Evidence("lists-prop7", tuple(trials), notes)
 
 
-def _candidates(asked: Settings, ball: str, rng: np.random.Generator) -> Floats:
+def _candidates(asked: AveragesSettings, ball: str, rng: np.random.Generator) -> Floats:
     # Half on the surface, half inside, the surface first: its points are furthest apart.
     w = rng.normal(size=(asked.candidates, asked.features))
     if ball == "l1":
@@ -207,7 +158,7 @@ def _candidates(asked: Settings, ball: str, rng: np.random.Generator) -> Floats:
     return np.asarray(asked.radius * depth * w / size)
 
 
-def _closed_forms(asked: Settings) -> tuple[list[dict[str, Any]], Evidence]:
+def _closed_forms(asked: AveragesSettings) -> tuple[list[dict[str, Any]], Evidence]:
     rows, trials = [], []
     for radius in asked.radii:
         for n in asked.integral_queries:
@@ -230,7 +181,7 @@ def _closed_forms(asked: Settings) -> tuple[list[dict[str, Any]], Evidence]:
     return rows, Evidence("lists-cor8", tuple(trials), notes)
 
 
-def _compared(asked: Settings, radius: float, n: int, m: int) -> list[dict[str, Any]]:
+def _compared(asked: AveragesSettings, radius: float, n: int, m: int) -> list[dict[str, Any]]:
     B = _loss_bound(radius)
     size = {"n": n, "m": m, "radius": radius, "feature_norm": 1.0}
     closed = {

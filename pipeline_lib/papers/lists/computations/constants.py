@@ -10,13 +10,12 @@ import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers import score_lists
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
@@ -24,6 +23,9 @@ from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import constant_search, invariance, operator_norms, self_bounding
 from pipeline_lib.theory import constants as known
 from pipeline_lib.theory.constant_search import What
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.lists.experiments.constants import ConstantsSettings
 
 _LOG = logging.getLogger(__name__)
 
@@ -52,67 +54,6 @@ SELF_BOUNDED: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How hard to look.
-
-    Attributes
-    ----------
-    listnet_lengths : rising ints >= 1
-        The m of Proposition 1.
-    lengths : rising ints >= 2
-        The m of the searches for all surrogates.
-    ranksvm_lengths : rising ints >= 2
-        The m to which RankSVM's exponent is fitted.
-    largest_labels : rising ints >= 1
-        The y_max of all searches.
-    widths : numbers > 0
-        The sigma of SmoothDCG.
-    cutoffs : rising ints >= 1
-        The k of SmoothDCG; 1 is the published loss.
-    score_bound : number > 0
-        The S of ||s||_inf <= S for constants that need one.
-    restarts : int >= 1
-        Restarts of each search.
-    matrices : int >= 1
-        Matrices for every p of Lemma 4.
-    starts : int >= 1
-        Starts of each maximisation in Lemma 4.
-    lists : int >= 2
-        Pairs of score vectors for every loss, m and y_max of Lemma 14.
-    """
-
-    listnet_lengths: tuple[int, ...]
-    lengths: tuple[int, ...]
-    ranksvm_lengths: tuple[int, ...]
-    largest_labels: tuple[int, ...]
-    widths: tuple[float, ...]
-    cutoffs: tuple[int, ...]
-    score_bound: float
-    restarts: int
-    matrices: int
-    starts: int
-    lists: int
-
-    def __post_init__(self) -> None:
-        where = "lists.constants"
-        for name, least in (("restarts", 1), ("matrices", 1), ("starts", 1), ("lists", 2)):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        for name, least in (("listnet_lengths", 1), ("lengths", 2), ("ranksvm_lengths", 2)):
-            settings.wholes(f"{where}.{name}", getattr(self, name), least)
-        for name in ("largest_labels", "cutoffs"):
-            settings.wholes(f"{where}.{name}", getattr(self, name), 1)
-        settings.positives(f"{where}.widths", self.widths)
-        settings.positives(f"{where}.score_bound", (self.score_bound,))
-        if len(self.ranksvm_lengths) < 3:
-            raise ConfigurationError(f"{where}.ranksvm_lengths: expected three lengths or more, for an exponent")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: lists: constants:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "lists.constants")
-
-
-@dataclass(frozen=True)
 class Results:
     """Rows of the two tables, and the evidence."""
 
@@ -121,7 +62,7 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: Settings, seed: int) -> Results:
+def run(asked: ConstantsSettings, seed: int) -> Results:
     """Compute everything."""
     table: list[dict[str, Any]] = []
     checks: list[dict[str, Any]] = []
@@ -137,7 +78,9 @@ def run(asked: Settings, seed: int) -> Results:
     return Results(table, checks, evidence)
 
 
-def _search(loss: Surrogate, m: int, y_max: int, what: What, asked: Settings, seed: int, bound: float | None) -> float:
+def _search(
+    loss: Surrogate, m: int, y_max: int, what: What, asked: ConstantsSettings, seed: int, bound: float | None
+) -> float:
     options = (str(getattr(loss, "sigma", "")), str(getattr(loss, "k", "")))
     rng = generator(seed, "lists-constants", loss.name, *options, m, y_max, what)
     return constant_search.search(loss, m, y_max, what, rng=rng, restarts=asked.restarts, score_bound=bound).value
@@ -161,7 +104,7 @@ def _row(
     }
 
 
-def proposition_1(asked: Settings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def proposition_1(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """ListNet's G and H, by search, for lists as long as asked."""
     loss, trials = surrogates.create("listnet"), []
     for m in asked.listnet_lengths:
@@ -181,7 +124,7 @@ def proposition_1(asked: Settings, seed: int, table: list[dict[str, Any]]) -> Ev
     return Evidence("lists-prop1", tuple(trials), notes)
 
 
-def proposition_2(asked: Settings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def proposition_2(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """SmoothDCG's G, by search, over 2 (D(1) + ... + D(k)) G(y_max) / sigma."""
     trials = []
     for sigma in asked.widths:
@@ -201,7 +144,7 @@ def proposition_2(asked: Settings, seed: int, table: list[dict[str, Any]]) -> Ev
     return Evidence("lists-prop2", tuple(trials), notes)
 
 
-def ranksvm_growth(asked: Settings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def ranksvm_growth(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """The exponent in m of RankSVM's G, by search."""
     loss, trials = surrogates.create("ranksvm"), []
     for y_max in asked.largest_labels:
@@ -215,7 +158,7 @@ def ranksvm_growth(asked: Settings, seed: int, table: list[dict[str, Any]]) -> E
     return Evidence("lists-ranksvm", tuple(trials), "Fitted to the largest l1 norms found by search.")
 
 
-def constants_of_all(asked: Settings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def constants_of_all(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """G, G^CW, H and B of every surrogate, stated and by search; and G <= sqrt(m) G^CW."""
     trials = []
     for name in progress.counted(surrogates.NAMES, _LOG, "surrogates"):
@@ -239,7 +182,7 @@ def constants_of_all(asked: Settings, seed: int, table: list[dict[str, Any]]) ->
 
 
 def _all_constants(
-    loss: Surrogate, m: int, y_max: int, bound: float | None, asked: Settings, seed: int
+    loss: Surrogate, m: int, y_max: int, bound: float | None, asked: ConstantsSettings, seed: int
 ) -> list[dict[str, Any]]:
     of_loss = known.constants(loss, m, y_max, score_bound=bound)
     value_bound = known.constants(loss, m, y_max, score_bound=asked.score_bound).bound
@@ -266,7 +209,7 @@ def theorem_3(checks: list[dict[str, Any]]) -> Evidence:
     return Evidence("lists-thm3", tuple(trials), notes)
 
 
-def lemma_4(asked: Settings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
+def lemma_4(asked: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
     """Both operator norms, by maximisation, against the largest p-norm of a row."""
     trials = []
     for p in NORMS:
@@ -309,7 +252,7 @@ def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
     return found
 
 
-def lemma_14(asked: Settings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
+def lemma_14(asked: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
     """The largest ratio of the two sides of the self-bounding inequality, over pairs of score vectors."""
     trials = []
     for name, options in SELF_BOUNDED:

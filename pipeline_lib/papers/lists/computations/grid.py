@@ -12,10 +12,10 @@ where what the sample says of the best ranker is replaced by what the large one 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from pipeline_lib.sources.population import Population, PopulationSettings, Quer
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import list_bounds
 
+if TYPE_CHECKING:
+    from pipeline_lib.papers.lists.experiments.grid import GridSettings
+
 _LOG = logging.getLogger(__name__)
 
 # The best ranker of the ball is found on as many documents as others are measured on, but on no more than these where
@@ -37,120 +40,17 @@ DOCUMENTS_FOR_RESTARTS = 100_000
 DOCUMENTS_PER_BLOCK = 50_000
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What is drawn and measured.
+def loss_of(asked: GridSettings, name: str) -> Surrogate:
+    """The surrogate of the loss called ``name``; ConfigurationError where the settings have none."""
+    for entry in asked.losses:
+        if entry.name == name:
+            return surrogates.create(entry.surrogate, **entry.options)
+    raise ConfigurationError(f"unknown loss {name!r}; {hint(name, [entry.name for entry in asked.losses])}")
 
-    Attributes
-    ----------
-    queries, lengths : rising ints
-        n and m.
-    documents_at_most : int
-        Cells of the grid with more documents, n m, are left out.
-    repetitions : int >= 2
-    rate_repetitions : int >= 2
-        For the shortest lists, whose cells have every n: to them the exponents in n are fitted.
-    held_out_documents, held_out_queries_at_least : int
-        The sample on which all rankers are measured has so many documents, but no fewer queries than the second.
-    best_ranker_documents : int
-        The sample on which the best ranker alone is measured, likewise; at least held_out_documents.
-    radius : number > 0
-        W2.
-    tol : number > 0
-        Relative gap to which minimisers are certified.
-    ascent_steps : int
-        Of the search for the worst gap.
-    delta : number in (0, 1)
-        Bounds may fail with this probability.
-    populations : mapping
-        ``noisy`` and ``realisable``: parameters of the two-layer population, without its documents.
-    realisable_lengths : rising ints
-        m for the second.
-    realisable_losses : tuple of str
-        Which losses are measured there: those with L* = 0.
-    losses : tuple of mappings
-        ``name``, ``surrogate`` and ``options``.
-    """
 
-    queries: tuple[int, ...]
-    lengths: tuple[int, ...]
-    documents_at_most: int
-    repetitions: int
-    rate_repetitions: int
-    held_out_documents: int
-    held_out_queries_at_least: int
-    best_ranker_documents: int
-    radius: float
-    tol: float
-    ascent_steps: int
-    delta: float
-    populations: Mapping[str, Mapping[str, Any]]
-    realisable_lengths: tuple[int, ...]
-    realisable_losses: tuple[str, ...]
-    losses: tuple[Mapping[str, Any], ...]
-
-    def __post_init__(self) -> None:
-        where = "lists.grid"
-        settings.wholes(f"{where}.queries", self.queries, 2)
-        for name in ("lengths", "realisable_lengths"):
-            settings.wholes(f"{where}.{name}", getattr(self, name), 2)
-        for name, least in (
-            ("documents_at_most", 1),
-            ("repetitions", 2),
-            ("rate_repetitions", 2),
-            ("held_out_documents", 1),
-            ("held_out_queries_at_least", 2),
-            ("ascent_steps", 1),
-        ):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        settings.whole(f"{where}.best_ranker_documents", self.best_ranker_documents, self.held_out_documents)
-        settings.positives(f"{where}.radius", (self.radius,))
-        settings.positives(f"{where}.tol", (self.tol,))
-        if not 0.0 < self.delta < 1.0:
-            raise ConfigurationError(f"{where}.delta: expected a number in (0, 1), found {self.delta}")
-        if set(self.populations) != {"noisy", "realisable"}:
-            raise ConfigurationError(
-                f"{where}.populations: expected the keys noisy and realisable, found {sorted(self.populations)}"
-            )
-
-        names = [entry["name"] for entry in self.losses]
-        if len(set(names)) < len(names):
-            raise ConfigurationError(f"{where}.losses: expected names that differ, found {names}")
-        for name in self.realisable_losses:
-            if name not in names:
-                raise ConfigurationError(f"{where}.realisable_losses: unknown loss {name!r}; {hint(name, names)}")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: lists: grid:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "lists.grid")
-
-    def loss(self, name: str) -> Surrogate:
-        """The surrogate of the loss called ``name``."""
-        for entry in self.losses:
-            if entry["name"] == name:
-                return surrogates.create(entry["surrogate"], **entry["options"])
-        raise ConfigurationError(f"unknown loss {name!r}; {hint(name, [entry['name'] for entry in self.losses])}")
-
-    def population(self, kind: str) -> Population:
-        """The population ``noisy`` or ``realisable``."""
-        return Population(PopulationSettings.from_mapping(self.populations[kind]))
-
-    def queries_of(self, m: int) -> list[int]:
-        """The n of the grid that lists of m documents are measured with."""
-        return [n for n in self.queries if n * m <= self.documents_at_most]
-
-    def repetitions_of(self, m: int) -> int:
-        """Samples of every cell with lists of m documents."""
-        return self.rate_repetitions if m == self.lengths[0] else self.repetitions
-
-    def held_out_queries(self, m: int) -> int:
-        """Queries of the sample on which all rankers are measured."""
-        return max(self.held_out_queries_at_least, self.held_out_documents // m)
-
-    def best_ranker_queries(self, m: int) -> int:
-        """Queries of the sample on which the best ranker is measured."""
-        return max(self.held_out_queries_at_least, self.best_ranker_documents // m)
+def population_of(asked: GridSettings, kind: str) -> Population:
+    """The population ``noisy`` or ``realisable``."""
+    return Population(PopulationSettings.from_mapping(getattr(asked.populations, kind)))
 
 
 @dataclass(frozen=True)
@@ -169,7 +69,7 @@ class Found:
 class Slice:
     """What all cells with one loss, population and m have in common."""
 
-    asked: Settings
+    asked: GridSettings
     name: str
     kind: str
     m: int
@@ -178,12 +78,12 @@ class Slice:
     @cached_property
     def loss(self) -> Surrogate:
         """The surrogate."""
-        return self.asked.loss(self.name)
+        return loss_of(self.asked, self.name)
 
     @cached_property
     def population(self) -> Population:
         """Where samples come from."""
-        return self.asked.population(self.kind)
+        return population_of(self.asked, self.kind)
 
     @cached_property
     def lipschitz(self) -> float:
@@ -201,7 +101,7 @@ class Slice:
         return self.population.draw_documents(self.queries(n, *axes), self.m, documents)
 
 
-def run(asked: Settings, name: str, seed: int) -> list[dict[str, Any]]:
+def run(asked: GridSettings, name: str, seed: int) -> list[dict[str, Any]]:
     """All rows of the loss ``name``: a row a population, m, n, repetition and learner."""
     rows = []
     for m in progress.counted(asked.lengths, _LOG, "lengths of lists"):

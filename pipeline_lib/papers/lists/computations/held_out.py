@@ -28,14 +28,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import DataError
+from pipeline_lib.papers.lists.level_controls import LEAST_QUERIES, POLYNOMIALS
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats, Surrogate
 
 DOCUMENTS_PER_BLOCK = 20_000
-POLYNOMIALS = 8
-"""Degree up to which a loss is regressed on the level."""
-LEAST_QUERIES = 10 * (POLYNOMIALS + 1)
-"""So many queries must a sample with levels have: ten for each control."""
 SINGULAR = 1e-12
 """Directions of the controls with so little of their variance are left out: one control repeats others there."""
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib import progress, surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.ranking_data import RankingData, Standardisation
@@ -26,53 +25,10 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Floats, Surrogate
 from pipeline_lib.theory import list_bounds
 
+if TYPE_CHECKING:
+    from pipeline_lib.papers.lists.experiments.real import RealSettings
+
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is sampled.
-
-    Attributes
-    ----------
-    queries, lengths : rising ints
-        n >= 4 and m; n of more than half of a data set's queries are left out.
-    repetitions : int >= 2
-    radius : number > 0
-        W2.
-    tol : number > 0
-        Relative gap to which minimisers are certified.
-    ascent_steps : int >= 1
-        Of the search for the worst gap.
-    delta : number in (0, 1)
-    losses : tuple of mappings
-        ``name``, ``surrogate`` and ``options``.
-    """
-
-    queries: tuple[int, ...]
-    lengths: tuple[int, ...]
-    repetitions: int
-    radius: float
-    tol: float
-    ascent_steps: int
-    delta: float
-    losses: tuple[Mapping[str, Any], ...]
-
-    def __post_init__(self) -> None:
-        where = "lists.real"
-        settings.wholes(f"{where}.queries", self.queries, 4)
-        settings.wholes(f"{where}.lengths", self.lengths, 2)
-        settings.whole(f"{where}.repetitions", self.repetitions, 2)
-        settings.whole(f"{where}.ascent_steps", self.ascent_steps, 1)
-        settings.positives(f"{where}.radius", (self.radius,))
-        settings.positives(f"{where}.tol", (self.tol,))
-        if not 0.0 < self.delta < 1.0:
-            raise ConfigurationError(f"{where}.delta: expected a number in (0, 1), found {self.delta}")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: lists: real:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "lists.real")
 
 
 def scaled(data: RankingData) -> RankingData:
@@ -96,7 +52,7 @@ def scaled(data: RankingData) -> RankingData:
     return RankingData(standard.X / np.float32(longest), standard.y, standard.offsets, standard.qids)
 
 
-def run(asked: Settings, data: RankingData, dataset: str, seed: int) -> list[dict[str, Any]]:
+def run(asked: RealSettings, data: RankingData, dataset: str, seed: int) -> list[dict[str, Any]]:
     """Rows of the table: one a loss, m, n, repetition and ranker; none where all n are above half of the queries."""
     inside = scaled(data)
     sizes = [n for n in asked.queries if 2 * n <= data.n_queries]
@@ -109,11 +65,11 @@ def run(asked: Settings, data: RankingData, dataset: str, seed: int) -> list[dic
             order = generator(seed, "lists-real", dataset, repetition, "queries").permutation(data.n_queries)
             axes = {"dataset": dataset, "m": m, "repetition": repetition}
             for entry in asked.losses:
-                loss = surrogates.create(entry["surrogate"], **entry["options"])
+                loss = surrogates.create(entry.surrogate, **entry.options)
                 best = erm.fit(cut, loss, l2=0.0, radius=asked.radius, tol=asked.tol).w
                 for n in sizes:
                     part = _Part(asked, loss, m, int(data.y.max()), cut.take(order[:n]), cut.take(order[n:]), best)
-                    axes = {"dataset": dataset, "m": m, "n": n, "repetition": repetition, "loss": entry["name"]}
+                    axes = {"dataset": dataset, "m": m, "n": n, "repetition": repetition, "loss": entry.name}
                     rows += [{**axes, **row} for row in part.rows()]
     return rows
 
@@ -121,7 +77,7 @@ def run(asked: Settings, data: RankingData, dataset: str, seed: int) -> list[dic
 @dataclass(frozen=True)
 class _Part:
     # One sample, all other queries, and the best ranker on both.
-    asked: Settings
+    asked: RealSettings
     loss: Surrogate
     m: int
     y_max: int

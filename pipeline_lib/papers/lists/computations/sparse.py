@@ -23,15 +23,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
-from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.papers.lists.computations.intervals import of_largest
@@ -42,82 +40,19 @@ from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import list_bounds
 
+if TYPE_CHECKING:
+    from pipeline_lib.papers.lists.experiments.sparse import LOSS, SparseSettings
+
 _LOG = logging.getLogger(__name__)
 
 TABLE = "tables/lists-sparse.parquet"
-LOSS = "listnet"
 BEST_TOL = 1e-6
 """Relative gap to which the best ranker is certified: it has few weights."""
 NUMBERS_PER_BLOCK = 2**22
 """Held-out queries are drawn in blocks of about this many feature values: 16 MB, and 32 MB in double precision."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What is drawn and measured.
-
-    Attributes
-    ----------
-    features : rising ints >= 2
-        d, at least three.
-    active : int
-        Features that matter.
-    queries, documents : int
-        n and m.
-    held_out_queries : int >= 90
-    repetitions : int >= 2
-    radius : number > 0
-        W1.
-    tol : number > 0
-        Relative gap to which minimisers are certified.
-    ascent_steps : int >= 1
-        Of the search for the worst gap.
-    delta : number in (0, 1)
-    fitted_at : int
-        The n at which the bound's exponent in d is fitted.
-    """
-
-    features: tuple[int, ...]
-    active: int
-    queries: int
-    documents: int
-    held_out_queries: int
-    repetitions: int
-    radius: float
-    tol: float
-    ascent_steps: int
-    delta: float
-    fitted_at: int
-
-    def __post_init__(self) -> None:
-        where = "lists.sparse"
-        settings.wholes(f"{where}.features", self.features, 2)
-        for name, least in (
-            ("active", 1),
-            ("queries", 2),
-            ("documents", 2),
-            ("held_out_queries", held_out.LEAST_QUERIES),
-            ("repetitions", 2),
-            ("ascent_steps", 1),
-            ("fitted_at", 1),
-        ):
-            settings.whole(f"{where}.{name}", getattr(self, name), least)
-        settings.positives(f"{where}.radius", (self.radius,))
-        settings.positives(f"{where}.tol", (self.tol,))
-        if len(self.features) < 3 or self.active > self.features[0]:
-            raise ConfigurationError(
-                f"{where}.features: expected three numbers or more, none below active, found {list(self.features)}"
-            )
-        if not 0.0 < self.delta < 1.0:
-            raise ConfigurationError(f"{where}.delta: expected a number in (0, 1), found {self.delta}")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse the section ``experiments: lists: sparse:``; ConfigurationError if it is wrong."""
-        return settings.parse(cls, mapping, "lists.sparse")
-
-
-def run(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
+def run(asked: SparseSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
     """Rows of the table, one a number of features, repetition and ranker, and the evidence for Theorem 12."""
     rows: list[dict[str, Any]] = []
     trials = []
@@ -147,11 +82,11 @@ def run(asked: Settings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
     return rows, Evidence("lists-thm12", tuple(trials), notes)
 
 
-def _population(asked: Settings, d: int) -> Population:
+def _population(asked: SparseSettings, d: int) -> Population:
     return Population(PopulationSettings(features=d, documents=asked.documents, active=asked.active))
 
 
-def _constants(asked: Settings, d: int) -> dict[str, Any]:
+def _constants(asked: SparseSettings, d: int) -> dict[str, Any]:
     population = _population(asked, d)
     # One bound on features for all d, so that only d changes: ||x||_inf <= ||x||_2 <= R.
     given: dict[str, Any] = {"m": asked.documents, "radius": asked.radius, "feature_norm": population.feature_norm}
@@ -159,11 +94,11 @@ def _constants(asked: Settings, d: int) -> dict[str, Any]:
     return {"d": d, "delta": asked.delta, **given, **found}
 
 
-def _bound(asked: Settings, d: int, n: int) -> float:
+def _bound(asked: SparseSettings, d: int, n: int) -> float:
     return list_bounds.evaluate("erm-l1", n=n, **_constants(asked, d))
 
 
-def _bounds(asked: Settings, d: int) -> dict[str, Any]:
+def _bounds(asked: SparseSettings, d: int) -> dict[str, Any]:
     # What all rows with d features have in common.
     bound, n = _bound(asked, d, asked.queries), asked.queries
     loss_bound = _constants(asked, d)["loss_bound"]
@@ -184,7 +119,7 @@ class _Ranker:
     certified_gap: float | None = None
 
 
-def _measure(asked: Settings, d: int, seed: int) -> list[dict[str, Any]]:
+def _measure(asked: SparseSettings, d: int, seed: int) -> list[dict[str, Any]]:
     population, loss = _population(asked, d), surrogates.create(LOSS)
     rankers = _rankers(asked, population, seed)
     weights = np.column_stack([ranker.w for ranker in rankers])
@@ -215,7 +150,7 @@ def _measure(asked: Settings, d: int, seed: int) -> list[dict[str, Any]]:
     ]
 
 
-def _rankers(asked: Settings, population: Population, seed: int) -> list[_Ranker]:
+def _rankers(asked: SparseSettings, population: Population, seed: int) -> list[_Ranker]:
     loss, d, n = surrogates.create(LOSS), population.settings.features, asked.queries
     reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference"))
     found = []

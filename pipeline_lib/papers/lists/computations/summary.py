@@ -10,16 +10,19 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial
 from pipeline_lib.errors import DataError
-from pipeline_lib.papers.lists.computations.grid import Settings
+from pipeline_lib.papers.lists.computations.grid import loss_of, population_of
 from pipeline_lib.papers.lists.computations.intervals import NORMAL, of_largest, of_mean
 from pipeline_lib.statistics import Exponent, fit_exponent
 from pipeline_lib.theory import list_bounds
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.lists.experiments.grid import GridSettings
 
 CELLS = "tables/lists-cells.parquet"
 BOUNDS = "tables/lists-bounds.parquet"
@@ -46,7 +49,7 @@ class Results:
 class Grid:
     """The rows of all slices by loss, population, m and n, with the bounds there."""
 
-    def __init__(self, asked: Settings, rows: Iterable[Row]) -> None:
+    def __init__(self, asked: GridSettings, rows: Iterable[Row]) -> None:
         self.asked = asked
         self.cells: dict[Key, dict[str, list[Row]]] = {}
         for row in rows:
@@ -60,10 +63,11 @@ class Grid:
         """What the surrogate supplies to a bound; None where the bound's assumptions do not hold for it."""
         key = (bound, loss, kind, m)
         if key not in self._constants:
-            y_max = self.asked.population(kind).settings.y_max
-            given = {"radius": self.asked.radius, "feature_norm": self.asked.population(kind).feature_norm}
+            population = population_of(self.asked, kind)
+            y_max = population.settings.y_max
+            given = {"radius": self.asked.radius, "feature_norm": population.feature_norm}
             try:
-                found = list_bounds.of_surrogate(bound, self.asked.loss(loss), m=m, y_max=y_max, **given)
+                found = list_bounds.of_surrogate(bound, loss_of(self.asked, loss), m=m, y_max=y_max, **given)
                 self._constants[key] = {"m": m, **given, "delta": self.asked.delta, **found}
             except DataError:
                 self._constants[key] = None
@@ -76,7 +80,7 @@ class Grid:
         return None if constants is None else list_bounds.evaluate(name, n=n, **constants, **more)
 
 
-def run(asked: Settings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
+def run(asked: GridSettings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
     """Everything that follows from the measured rows."""
     grid, found = Grid(asked, rows), Results()
     measured_on_data = list(real)
@@ -380,7 +384,7 @@ def _along(grid: Grid, axis: str, loss: str, kind: str, fixed: int, learner: str
 
 
 def _losses(grid: Grid) -> list[str]:
-    return list(dict.fromkeys(entry["name"] for entry in grid.asked.losses))
+    return list(dict.fromkeys(entry.name for entry in grid.asked.losses))
 
 
 def _free_of_m(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:

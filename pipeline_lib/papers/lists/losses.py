@@ -1,0 +1,38 @@
+"""How is a loss of an experiment described in the settings: by a name of its own, a surrogate, and its options?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, Strict
+
+from pipeline_lib import surrogates
+from pipeline_lib.errors import hint
+from pipeline_lib.settings import Settings
+
+
+def _known(name: str) -> str:
+    if surrogates.registered(name) not in surrogates.NAMES:
+        raise ValueError(f"unknown surrogate {name!r}; {hint(name, surrogates.NAMES)}")
+    return name
+
+
+class LossSettings(Settings):
+    """One loss."""
+
+    name: Annotated[str, Strict(), Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")] = Field(
+        description="in tables and figures"
+    )
+    surrogate: Annotated[str, Strict(), AfterValidator(_known)] = Field(description="what it is")
+    options: dict[str, Any] = Field({}, description="of the surrogate")
+
+
+def _named_differently(losses: tuple[LossSettings, ...]) -> tuple[LossSettings, ...]:
+    names = [loss.name for loss in losses]
+    if len(set(names)) < len(names):
+        raise ValueError(f"expected names that differ, found {names}")
+    return losses
+
+
+Losses = Annotated[tuple[LossSettings, ...], Field(min_length=1), AfterValidator(_named_differently)]
+"""Losses with different names."""
