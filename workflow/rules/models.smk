@@ -15,6 +15,8 @@ rule train_model:
         "results/{study}/logs/train_model/{dataset}/{model}/fold-{fold}.log",
     benchmark:
         "results/{study}/benchmarks/train_model/{dataset}/{model}/fold-{fold}.tsv"
+    group:
+        trained_together
     conda:
         ENVIRONMENT
     threads: 1
@@ -46,6 +48,8 @@ rule evaluate_model:
         "results/{study}/logs/evaluate_model/{dataset}/{model}.log",
     benchmark:
         "results/{study}/benchmarks/evaluate_model/{dataset}/{model}.tsv"
+    group:
+        trained_together
     conda:
         ENVIRONMENT
     threads: 1
