@@ -2,9 +2,8 @@
 
 `install` puts this file into a folder of executables under the names of the commands. A job is a folder named by its
 number: `request.json` is what was asked for, `state` the job's state, `peak` the most memory that its processes held
-at once, in MB. Three files in the folder of all jobs steer it: `cancel` holds what the comment of a job that is
-cancelled when it starts must contain (once), `limit` switches on that a job beyond its memory is killed, and `slots`
-is how many jobs run at once.
+at once, in MB. Two files in the folder of all jobs steer it: `cancel` holds what the comment of a job that is cancelled
+when it starts must contain (once), and `limit` switches on that a job beyond its memory is killed.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from typing import Any
 import psutil
 
 COMMANDS = ("sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct")
+SLOTS = 2  # jobs that run at once
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "OUT_OF_MEMORY")
 
 
@@ -103,36 +103,41 @@ def sbatch(jobs: Path, arguments: list[str]) -> int:
 def run(jobs: Path, arguments: list[str]) -> int:
     """Be the node: wait for a slot, run the job, watch its memory, write down how it ended."""
     job = jobs / arguments[0]
-    request = json.loads((job / "request.json").read_text())
-    slots = int((jobs / "slots").read_text()) if (jobs / "slots").exists() else 2
-    with (jobs / f"slot-{int(job.name) % slots}").open("w") as slot:
+    with (jobs / f"slot-{int(job.name) % SLOTS}").open("w") as slot:
         fcntl.flock(slot, fcntl.LOCK_EX)
-        if _cancelled_at_its_start(jobs, request["comment"]):
-            _set_state(job, "CANCELLED")
-            return 0
-        _set_state(job, "RUNNING")
-        with open(request["log"], "w") as log:
-            process = psutil.Popen(
-                ["sh", "-c", request["script"]],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                env={**os.environ, "SLURM_JOB_ID": job.name},
-            )
-            peak = 0.0
-            while process.poll() is None:
-                peak = max(peak, _megabytes(process))
-                (job / "peak").write_text(str(peak))
-                if (jobs / "limit").exists() and peak > request["megabytes"]:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-                    _set_state(job, "OUT_OF_MEMORY")
-                    return 0
-                with contextlib.suppress(psutil.TimeoutExpired):
-                    process.wait(0.05)
-        _set_state(job, "FAILED" if process.returncode else "COMPLETED")
+        ended = "FAILED"  # also where this process fails: nobody waits for a job that never ends
+        try:
+            ended = _outcome(jobs, job)
+        finally:
+            _set_state(job, ended)
     return 0
+
+
+def _outcome(jobs: Path, job: Path) -> str:
+    request = json.loads((job / "request.json").read_text())
+    if _cancelled_at_its_start(jobs, request["comment"]):
+        return "CANCELLED"
+    _set_state(job, "RUNNING")
+    with open(request["log"], "w") as log:
+        process = psutil.Popen(
+            ["sh", "-c", request["script"]],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env={**os.environ, "SLURM_JOB_ID": job.name},
+        )
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, _megabytes(process))
+            (job / "peak").write_text(str(peak))
+            if (jobs / "limit").exists() and peak > request["megabytes"]:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                return "OUT_OF_MEMORY"
+            with contextlib.suppress(psutil.TimeoutExpired):
+                process.wait(0.05)
+    return "FAILED" if process.returncode else "COMPLETED"
 
 
 def _cancelled_at_its_start(jobs: Path, comment: str) -> bool:

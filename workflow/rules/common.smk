@@ -128,7 +128,7 @@ def trained_together(wildcards):
 
 
 def stays_here(rule):
-    """Whether a cluster's controlling process runs the jobs of a rule itself: all light, one for the study or a data set."""
+    """Whether the jobs of a rule, one for the study or for a data set, are so light that no cluster needs to run them."""
     if not rule.wildcard_names <= {"study", "dataset"}:
         return False
     sizes = [CATALOG[name].n_cells for name in DATASETS] if "dataset" in rule.wildcard_names else []
