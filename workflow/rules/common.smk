@@ -100,11 +100,16 @@ def cells(wildcards):
     return CATALOG[wildcards.dataset].n_cells if "dataset" in wildcards.keys() else 0
 
 
+def training_seconds(wildcards, fold):
+    """What the settings of a model ask for in one training, in seconds."""
+    settings = STUDY.settings(wildcards.model, wildcards.dataset, int(fold))
+    return workloads.training_seconds(algorithm(wildcards), settings, cells(wildcards))
+
+
 def asked_seconds(name, wildcards):
     """What the settings of a job of that rule ask for, in seconds."""
     if name == "train_model":
-        settings = STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
-        return workloads.training_seconds(algorithm(wildcards), settings, cells(wildcards))
+        return training_seconds(wildcards, wildcards.fold)
     return workloads.seconds(name, config["experiments"], wildcards, cells(wildcards))
 
 
@@ -119,6 +124,23 @@ def runtime(name):
     return lambda wildcards, attempt: planning.runtime_minutes(
         name, cells(wildcards), attempt, asked_seconds(name, wildcards)
     )
+
+
+def trained_together(wildcards):
+    """The submission that a model's trainings on a data set share with its evaluation; None where they are long."""
+    asked = (training_seconds(wildcards, fold) for fold in STUDY.folds(wildcards.dataset))
+    longest = planning.seconds("train_model", cells(wildcards), max(asked))
+    return f"{wildcards.dataset}-{wildcards.model}" if planning.is_short(longest) else None
+
+
+def stays_here(rule):
+    """Whether the jobs of a rule, one for the study or for a data set, are so light that no cluster needs to run them."""
+    if not rule.wildcard_names <= {"study", "dataset"}:
+        return False
+    sizes = [CATALOG[name].n_cells for name in DATASETS] if "dataset" in rule.wildcard_names else []
+    largest, experiments = max(sizes, default=0), config["experiments"]
+    asked = workloads.seconds(rule.name, experiments, {}, largest), workloads.megabytes(rule.name, experiments)
+    return planning.is_light(rule.name, largest, *asked)
 
 
 def compact(value):
@@ -223,8 +245,11 @@ def print_plan():
     """Say what will run, what is missing and how to get it, and how long it may take."""
     jobs = [planned_job(job) for job in workflow.dag.needrun_jobs() if job.rule.name != "all"]
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
+    # a cluster runs as many jobs at once as its profile allows (perhaps without limit); nobody says how many cores
+    allowed = workflow.resource_settings
+    slots = min(allowed.nodes, len(jobs)) if allowed.nodes else allowed.cores or 1
     print(
-        planning.describe(STUDY.name, jobs, workflow.cores or 1, DATASETS, missing),
+        planning.describe(STUDY.name, jobs, slots, DATASETS, missing),
         file=sys.stderr,
     )
 
