@@ -40,14 +40,15 @@ class Registry:
 
     def module_of(self, name: str) -> str:
         """The dotted name of the module that ``name`` lives in, without importing it."""
-        return self._target(name)[0]
+        return self.target(name)[0]
 
     def load(self, name: str) -> Any:
         """Import the module and give the object."""
-        module, attribute = self._target(name)
+        module, attribute = self.target(name)
         return getattr(importlib.import_module(module), attribute)
 
-    def _target(self, name: str) -> tuple[str, str]:
+    def target(self, name: str) -> tuple[str, str]:
+        """The module and the attribute that ``name`` stands for, without importing anything."""
         if name not in self._targets:
             raise unknown(self.kind, name, self.names)
         module, _, attribute = self._targets[name].partition(":")

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline_lib import schemas
 from pipeline_lib.errors import ConfigurationError, hint
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -220,18 +221,10 @@ def _read(path: Path) -> Any:
 
 
 def _check_schema(document: Any, path: Path) -> None:
-    import jsonschema
-    import yaml
-
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    error = next(iter(sorted(jsonschema.Draft202012Validator(schema).iter_errors(document), key=_position)), None)
+    error = next(schemas.violations(document, SCHEMA), None)
     if error is not None:
         key = ".".join(str(step) for step in error.absolute_path) or "the file"
         raise ConfigurationError(f"{path}: {key}: {_sentence(error)}")
-
-
-def _position(error: Any) -> str:
-    return "/".join(str(step) for step in error.absolute_path)
 
 
 def _sentence(error: Any) -> str:
