@@ -176,6 +176,8 @@ def _schema_problem(error: Any, place: tuple[str, ...]) -> Iterator[str]:
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         yield f"{where}expected the key {missing[0]!r}, found {', '.join(map(str, error.instance)) or 'nothing'}"
+    elif error.validator == "pattern" and "title" in error.schema:
+        yield f"{where}expected {error.schema['title']}, found {error.instance!r}"
     else:
         remark = _number_hint(error.instance) if error.validator in ("type", "oneOf") else ""
         yield f"{where}{error.message}{remark}"

@@ -25,8 +25,8 @@ def arguments(module: str, name: str) -> dict[str, tuple[Any, ...] | str | None]
 
     Example
     -------
-    >>> arguments("pipeline_lib.surrogates.pairwise", "RankSVM")
-    {'normalisation': ('sum', 'mean'), 'margin': 'float'}
+    >>> arguments("pipeline_lib.surrogates.slam", "SlamNDCGAt")
+    {'k': 'int', 'margin': 'float'}
     """
     for home, node in _ancestry(module, name):
         for statement in node.body:

@@ -91,6 +91,13 @@ def test_the_default_configuration_is_sound() -> None:
         ("experiments/topk/regret/seeds", 5.0, "experiments.topk.regret.seeds: 5.0 is not of type 'integer'"),
         ("models/0/name", "random\n", r"models[0].name: 'random\n' does not match"),
         ("study", "default\n", r"study: 'default\n' does not match"),
+        (
+            "models/0/title",
+            "two\nlines",
+            r"models[0].title: expected one line of text without control characters, found",
+        ),
+        ("models/0/title", "\x1b[2J", "models[0].title: expected one line of text without control characters"),
+        ("mirrors", ["/data\n"], "mirrors[0]: expected one line of text without control characters"),
         (f"models/{LISTNET}/options", {"k": 3}, f"models[{LISTNET}].options: unknown option of surrogate listnet 'k'"),
         (RANKNET_OPTIONS, {"normalization": "mean"}, "'normalization'; did you mean 'normalisation'?"),
         (RANKNET_OPTIONS, {"normalisation": "meen"}, "unknown value 'meen'; did you mean 'mean'?"),

@@ -240,7 +240,8 @@ def _sentence(error: Any) -> str:
         allowed = ", ".join(map(str, error.validator_value))
         return f"expected one of {allowed}; found {error.instance!r}"
     if error.validator == "pattern":
-        return f"expected text that matches {error.validator_value}; found {error.instance!r}"
+        expected = error.schema.get("title") or f"text that matches {error.validator_value}"
+        return f"expected {expected}; found {error.instance!r}"
     if error.validator == "type":
         return f"expected {error.validator_value}; found {error.instance!r}"
     return str(error.message)
