@@ -7,13 +7,15 @@ and checks across keys. It imports nothing heavy, because every start of the wor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib import measures, schemas
 from pipeline_lib.errors import ConfigurationError, hint
-from pipeline_lib.surrogates import registered
+from pipeline_lib.surrogates import check_options, registered
 
 # Keys of a model's entry that say what it is; every other key overrides a setting of its algorithm.
 IDENTITY = ("name", "title", "algorithm", "surrogate", "options", "datasets", "published")
@@ -110,7 +112,7 @@ def check(
     ConfigurationError
         Listing every problem found, one a line, each with the key, what was expected and the nearest right name.
     """
-    problems = list(_schema_problems(config, schema_path))
+    problems = [*_endless_numbers(config), *_schema_problems(config, schema_path)]
     if not problems:
         problems = list(_cross_field_problems(config, n_folds, algorithms, with_surrogate, surrogates))
     if problems:
@@ -143,13 +145,25 @@ def _schema_problems(config: Mapping[str, Any], schema_path: Path) -> Iterator[s
 
 
 def _violations(config: Mapping[str, Any], schema_path: Path, place: tuple[str, ...]) -> Iterator[str]:
-    import jsonschema
-    import yaml
-
-    schema = yaml.safe_load(schema_path.read_text(encoding="utf-8"))
-    validator = jsonschema.Draft202012Validator(schema)
-    for error in sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.absolute_path]):
+    for error in schemas.violations(config, schema_path):
         yield from _schema_problem(error, place)
+
+
+def _endless_numbers(config: Mapping[str, Any]) -> Iterator[str]:
+    for place, value in _leaves(config):
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{_path(place)}expected a finite number, found {value}"
+
+
+def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Every value of a configuration with its place, those that hold others before what they hold."""
+    yield place, value
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*place, str(key)))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*place, index))
 
 
 def _schema_problem(error: Any, place: tuple[str, ...]) -> Iterator[str]:
@@ -162,8 +176,11 @@ def _schema_problem(error: Any, place: tuple[str, ...]) -> Iterator[str]:
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         yield f"{where}expected the key {missing[0]!r}, found {', '.join(map(str, error.instance)) or 'nothing'}"
+    elif error.validator == "pattern" and "title" in error.schema:
+        yield f"{where}expected {error.schema['title']}, found {error.instance!r}"
     else:
-        yield f"{where}{error.message}{_number_hint(error.instance)}"
+        remark = _number_hint(error.instance) if error.validator in ("type", "oneOf") else ""
+        yield f"{where}{error.message}{remark}"
 
 
 def _path(parts: Iterable[str | int]) -> str:
@@ -174,6 +191,8 @@ def _path(parts: Iterable[str | int]) -> str:
 
 
 def _number_hint(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return f" (where a whole number is meant, write {value:.0f})"
     if isinstance(value, str):
         try:
             float(value)
@@ -204,8 +223,11 @@ def _cross_field_problems(
         if name not in evaluation["measures"]:
             yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
     for where, name in _measure_names(config, algorithms):
-        if not _is_measure(name):
-            yield f"{where}: unknown measure {name!r}; {hint(name, _MEASURE_EXAMPLES)}"
+        try:
+            measures.parse(name)
+        except ConfigurationError as error:
+            yield f"{where}: {error}"
+    yield from _surrogate_problems(config, surrogates)
 
 
 def _fold_problems(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
@@ -239,8 +261,6 @@ def _model_problems(
         yield f"{algorithm} needs the key 'surrogate': one of {', '.join(surrogates)}"
     if algorithm not in with_surrogate and "surrogate" in model:
         yield f"the algorithm {algorithm!r} takes no surrogate"
-    if "surrogate" in model and registered(model["surrogate"]) not in surrogates:
-        yield f"unknown surrogate {model['surrogate']!r}; {hint(model['surrogate'], surrogates)}"
     for key in model:
         if key not in IDENTITY and key not in defaults:
             yield f"{key!r} is not a setting of {algorithm!r}"
@@ -263,7 +283,19 @@ def _per_fold_problems(
             yield f"l2: expected values for {name}, on which it is trained; restrict it with 'datasets'"
 
 
-_MEASURE_EXAMPLES = ("ndcg", "ndcg@10", "ap", "err", "p@10", "letor4_ndcg@10", "letor4_mean_ndcg")
+def _surrogate_problems(config: Mapping[str, Any], surrogates: Sequence[str]) -> Iterator[str]:
+    """Wherever a surrogate is named, in models or experiments: is there one, and does it take these options?"""
+    for place, value in _leaves(config):
+        if not (isinstance(value, Mapping) and isinstance(value.get("surrogate"), str)):
+            continue
+        where, name = _path((*place, "surrogate")), value["surrogate"]
+        if registered(name) not in surrogates:
+            yield f"{where}unknown surrogate {name!r}; {hint(name, surrogates)}"
+            continue
+        try:
+            check_options(name, value.get("options", {}))
+        except ConfigurationError as error:
+            yield f"{_path((*place, 'options'))}{error}"
 
 
 def _measure_names(config: Mapping[str, Any], algorithms: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -276,10 +308,3 @@ def _measure_names(config: Mapping[str, Any], algorithms: Sequence[str]) -> Iter
     for index, model in enumerate(config["models"]):
         if "selection" in model:
             yield f"models[{index}].selection", model["selection"]
-
-
-def _is_measure(name: str) -> bool:
-    stem, at, cutoff = name.partition("@")
-    if not at:
-        return stem in ("ndcg", "ap", "err", "letor4_mean_ndcg")
-    return stem in ("ndcg", "p", "letor4_ndcg") and cutoff.isdecimal() and int(cutoff) >= 1

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib import schemas
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.files import write_text
 from pipeline_lib.reporting import rules
@@ -114,11 +115,8 @@ def load(folder: str | os.PathLike[str]) -> list[Claim]:
         When a file is missing or wrong; the message names file, claim and key. Also when an id occurs twice.
     """
     import yaml
-    from jsonschema import Draft202012Validator
 
     root = Path(folder)
-    schema = yaml.safe_load((root.parent / "schemas" / "claims.schema.yaml").read_text(encoding="utf-8"))
-    validator = Draft202012Validator(schema)
     claims: list[Claim] = []
     for paper in PAPERS:
         path = root / f"{paper}.yaml"
@@ -126,9 +124,9 @@ def load(folder: str | os.PathLike[str]) -> list[Claim]:
             document = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, yaml.YAMLError) as error:
             raise ConfigurationError(f"{path}: expected the claims of {paper} as YAML, found {error}") from error
-        errors = sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.absolute_path])
-        if errors:
-            raise ConfigurationError(f"{path}: {_explained(errors[0], document)}")
+        wrong = next(schemas.violations(document, root.parent / "schemas" / "claims.schema.yaml"), None)
+        if wrong is not None:
+            raise ConfigurationError(f"{path}: {_explained(wrong, document)}")
         if document["paper"] != paper:
             raise ConfigurationError(f"{path}: expected paper: {paper}, found {document['paper']}")
         about = Paper(paper, document["title"], document["authors"])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from pipeline_lib.errors import DataError
+from pipeline_lib.reporting.blocks import quoted
 from pipeline_lib.reporting.evidence import Interval, Trial
 
 Status = Literal["verified", "deviates", "refuted", "not-run"]
@@ -503,8 +504,8 @@ def setting_words(trial: Trial) -> str:
 
 
 def at(trial: Trial) -> str:
-    """Write where a trial was made as the end of a clause, or nothing when it has no setting."""
-    return f" at {setting_words(trial)}" if trial.setting else ""
+    """Write where a trial was made as the end of a clause of running text, or nothing when it has no setting."""
+    return f" at {quoted(setting_words(trial))}" if trial.setting else ""
 
 
 def count(trials: Sequence[Trial]) -> str:

@@ -1,6 +1,7 @@
 # Shared by all other files here: the checked configuration, the catalogue, and what is asked of them.
 import json
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -144,8 +145,16 @@ def stays_here(rule):
 
 
 def compact(value):
-    """Plain values as one line of JSON in a fixed order, for a command line and for Snakemake's rerun check."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    """Plain values as one line of JSON in a fixed order, for a command line and for Snakemake's rerun check.
+
+    Braces in texts are escaped as JSON allows: Snakemake would take what stands in them for a wildcard.
+    """
+    line = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return re.sub(
+        r'"(?:[^"\\]|\\.)*"',
+        lambda text: text[0].replace("{", r"\u007b").replace("}", r"\u007d"),
+        line,
+    )
 
 
 def entry(command, dataset=None):
