@@ -42,3 +42,7 @@ rule clean_results:
         folders=[f"results/{STUDY.name}", f"reports/{STUDY.name}"],
     shell:
         "rm -rf {params.folders} > {log} 2>&1"
+
+
+# What takes seconds does not wait in a cluster's queue.
+workflow.localrules(*(rule.name for rule in workflow.rules if stays_here(rule)))

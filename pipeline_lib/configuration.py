@@ -239,9 +239,8 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _measure_problems(checked: Any) -> Iterator[str]:
     named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(checked.evaluation.measures)]
-    for learner in map(section, learners.NAMES):
-        if hasattr(checked, learner):
-            named.append((f"{learner}.selection", getattr(checked, learner).selection))
+    sections = [learner for learner in map(section, learners.NAMES) if hasattr(checked, learner)]
+    named += [(f"{learner}.selection", getattr(checked, learner).selection) for learner in sections]
     for index, model in enumerate(checked.models):
         if isinstance(selection := _overrides(model).get("selection"), str):
             named.append((f"models[{index}].selection", selection))

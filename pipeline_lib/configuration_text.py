@@ -6,6 +6,7 @@ keeps the committed files in step with the classes.
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -57,7 +58,7 @@ def _lines(settings: BaseModel, indent: int, spaced: bool = False) -> Iterator[s
 
 def _ordered(kind: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
     """The fields of a class, its own before those that it shares with others."""
-    own = kind.__dict__.get("__annotations__", {})
+    own = inspect.get_annotations(kind)
     return sorted(kind.model_fields.items(), key=lambda pair: pair[0] not in own)
 
 

@@ -11,7 +11,10 @@ from collections.abc import Iterable
 
 
 class PipelineError(Exception):
-    """Base of all errors that a person can mend without reading our code."""
+    """Base of all errors that a person can mend without reading our code; the message is :func:`printable`."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(printable(part) if isinstance(part, str) else part for part in arguments))
 
 
 class DataError(PipelineError, ValueError):
@@ -24,6 +27,21 @@ class ConfigurationError(PipelineError, ValueError):
 
 class DownloadError(PipelineError, OSError):
     """A file could not be fetched, or what was fetched is not the file that was asked for."""
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would obey rather than show; line feeds and tabs stay.
+
+    Messages quote servers, archives and files, whose bytes may move the cursor, hide text or set a window's title.
+
+    Example
+    -------
+    >>> print(printable("HTTP 404 \\x1b[2Jgone"))
+    HTTP 404 \\x1b[2Jgone
+    """
+    return "".join(
+        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode("ascii") for sign in text
+    )
 
 
 def hint(name: object, known: Iterable[str]) -> str:

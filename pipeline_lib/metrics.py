@@ -19,9 +19,7 @@ each measure then reads the labels from the top.
 
 from __future__ import annotations
 
-import difflib
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,14 +29,13 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.measures import EVERY_RANK, parse
 from pipeline_lib.ranking_data import MAX_LABEL
 
 Floats = NDArray[np.float64]
 NoRelevant = float | Literal["skip"]
 
-KNOWN_MEASURES = ("ndcg", "ndcg@K", "ap", "err", "p@K", "letor4_ndcg@K", "letor4_mean_ndcg")
 LETOR4_CUTOFFS = tuple(range(1, 11))
-EVERY_RANK = np.iinfo(np.int64).max
 
 
 def ndcg(
@@ -236,11 +233,11 @@ def per_query(
     >>> per_query(["ndgc@10"], [2.0, 1.0], [0, 1], [0, 2])
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.ConfigurationError: measure 'ndgc@10' is unknown; did you mean 'ndcg@10'?
+    pipeline_lib.errors.ConfigurationError: unknown measure 'ndgc@10'; did you mean 'ndcg@10'?
     """
     if isinstance(names, str):
         raise ConfigurationError(f"measures: expected a list of names, found the single name {names!r}")
-    measures = {name: _parse(name) for name in names}
+    measures = {name: parse(name) for name in names}
     ranking = _Ranking.of(scores, y, offsets)
 
     def at_cutoffs(family: str, measure: Any) -> dict[int, Floats]:
@@ -379,19 +376,6 @@ def _no_relevant_value(no_relevant: NoRelevant) -> float:
     if isinstance(no_relevant, float | int) and 0.0 <= no_relevant <= 1.0:
         return float(no_relevant)
     raise DataError(f'no_relevant: expected a number in [0, 1] or "skip", found {no_relevant!r}')
-
-
-def _parse(name: str) -> tuple[str, int]:
-    family, at, rank = name.partition("@")
-    if at and re.fullmatch("[1-9][0-9]{0,8}", rank) and f"{family}@K" in KNOWN_MEASURES:
-        return family, int(rank)
-    if not at and name in KNOWN_MEASURES:
-        return family, EVERY_RANK
-    spelled = rank if re.fullmatch("[1-9][0-9]{0,8}", rank) else "10"
-    known = [measure.replace("K", spelled) for measure in KNOWN_MEASURES]
-    without_rank = [measure for measure in known if measure.startswith(f"{name.lower()}@")]
-    nearest = (without_rank or difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.0))[0]
-    raise ConfigurationError(f"measure {name!r} is unknown; did you mean {nearest!r}?")
 
 
 # A relevant document's rank can be counted in one pass over its query, several scores an instruction, or read off a

@@ -32,6 +32,16 @@ COSTS: Mapping[str, Cost] = {
 }
 DEFAULT_COST = Cost(1.0, 0.0)
 
+OVERHEAD_MB = 400.0
+"""What a cluster's job holds besides its command: two Snakemake processes, that of the submission and that of its step.
+
+They were measured together, as a scheduler adds them up, at 363 to 367 MB.
+"""
+SHORT_SECONDS = 10.0
+"""A job that takes less is on its way for longer than it runs: a lone job of 2 s occupies a slot for about 8 s."""
+LIGHT_MB = 1000.0
+"""What a light job may hold, so that it may run where the controlling process runs."""
+
 
 @dataclass(frozen=True)
 class PlannedJob:
@@ -61,12 +71,14 @@ def seconds(cost: Cost, cells: float, asked: float = 0.0) -> float:
 def memory_mb(cost: Cost, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
     """Memory to ask for, in MB, of which the settings ask for ``asked``; a retry asks for twice as much.
 
+    :data:`OVERHEAD_MB` is part of it, also where a job runs without a cluster and does not need it.
+
     Example
     -------
     >>> memory_mb(Cost(2.0, start_mb=500.0), 0.0), memory_mb(Cost(2.0, start_mb=500.0), 0.0, attempt=2)
-    (500, 1000)
+    (900, 1800)
     """
-    return math.ceil((cost.mb(cells) + asked) * 2 ** (attempt - 1))
+    return math.ceil((cost.mb(cells) + asked + OVERHEAD_MB) * 2 ** (attempt - 1))
 
 
 def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
@@ -78,6 +90,36 @@ def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, asked: float = 0
     (10, 100)
     """
     return max(10, math.ceil(seconds(cost, cells, asked) / 6)) * 2 ** (attempt - 1)
+
+
+def is_short(seconds: float) -> bool:
+    """Whether a job of so many estimated seconds is not worth a submission of its own to a cluster.
+
+    Example
+    -------
+    >>> is_short(seconds(Cost(1.5), 1e7)), is_short(seconds(Cost(2.0), 0.0, asked=30.0))
+    (True, False)
+    """
+    return seconds <= SHORT_SECONDS
+
+
+def is_light(cost: Cost, cells: float, asked: float = 0.0, asked_mb: float = 0.0) -> bool:
+    """Whether a job is short and small enough to run where a cluster's controlling process runs.
+
+    Parameters
+    ----------
+    cost : Cost
+    cells : float
+        Feature values in the job's data set.
+    asked, asked_mb : float
+        Seconds and MB that the settings ask for.
+
+    Example
+    -------
+    >>> is_light(Cost(1.0), 1e6), is_light(Cost(2.0), 0.0, asked=598.0)
+    (True, False)
+    """
+    return is_short(seconds(cost, cells, asked)) and cost.mb(cells) + asked_mb <= LIGHT_MB
 
 
 def recorded_seconds(path: Path) -> float | None:

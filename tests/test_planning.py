@@ -51,6 +51,20 @@ def test_what_settings_ask_for_counts() -> None:
     assert planning.memory_mb("lists_grid", 0.0, asked=2000.0) == planning.memory_mb("lists_grid", 0.0) + 2000
 
 
+@given(st.sampled_from(sorted(planning.COSTS)), st.floats(0, 1e10), st.integers(1, 4))
+def test_memory_covers_what_runs_next_to_the_command(rule: str, cells: float, attempt: int) -> None:
+    asked = planning.memory_mb(rule, cells, attempt)
+    assert asked >= 2 ** (attempt - 1) * (planning.COSTS[rule].mb(cells) + planning.OVERHEAD_MB)
+    assert asked <= 2 ** (attempt - 1) * planning.memory_mb(rule, cells)
+
+
+def test_light_jobs_are_short_and_small() -> None:
+    assert planning.is_light("split_folds", 1e6)
+    assert not planning.is_light("split_folds", 1e6, asked=planning.SHORT_SECONDS)
+    assert not planning.is_light("split_folds", 1e6, asked_mb=planning.LIGHT_MB)
+    assert not planning.is_light("train_model", 1e9)
+
+
 def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
     long = PlannedJob("lists_grid", 30.0, record(tmp_path / "a.tsv", 600.0))
     text = planning.describe("s", [long, PlannedJob("judge_claims", 1.0, None)], 4, [], {})

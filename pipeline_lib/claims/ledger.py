@@ -1,7 +1,7 @@
 """Which claims do the papers make, and what does the evidence say of each?
 
-The ledger holds every claim with its rule, in ``pipeline_lib/papers/<paper>/claims.yaml``; an experiment hands in evidence
-(:mod:`pipeline_lib.claims.evidence`); :func:`judge` puts the two together. No status is ever written by hand.
+The ledger, ``pipeline_lib/papers/<paper>/claims.yaml``, holds every claim with its rule; an experiment hands in
+evidence (:mod:`pipeline_lib.claims.evidence`); :func:`judge` puts the two together. No status is ever written by hand.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib import schemas
 from pipeline_lib.claims import rules
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, read_evidence
 from pipeline_lib.claims.rules import STATUSES, Check, Status
@@ -103,9 +104,7 @@ def load(papers: Iterable[Paper] | None = None) -> list[Claim]:
         When a file is missing or wrong; the message names file, claim and key. Also when an id occurs twice.
     """
     import yaml
-    from jsonschema import Draft202012Validator
 
-    validator = Draft202012Validator(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
     claims: list[Claim] = []
     for paper in every() if papers is None else papers:
         path = paper.folder / "claims.yaml"
@@ -113,9 +112,9 @@ def load(papers: Iterable[Paper] | None = None) -> list[Claim]:
             document = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, yaml.YAMLError) as error:
             raise ConfigurationError(f"{path}: expected the claims of {paper.name} as YAML, found {error}") from error
-        errors = sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.absolute_path])
-        if errors:
-            raise ConfigurationError(f"{path}: {_explained(errors[0], document)}")
+        wrong = next(schemas.violations(document, SCHEMA), None)
+        if wrong is not None:
+            raise ConfigurationError(f"{path}: {_explained(wrong, document)}")
         claims += [_claim(entry, paper) for entry in document["claims"]]
     _check_unique(claims)
     return claims

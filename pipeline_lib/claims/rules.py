@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 
 from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.errors import DataError
+from pipeline_lib.markup import quoted
 
 Status = Literal["verified", "deviates", "refuted", "not-run"]
 STATUSES: tuple[Status, ...] = ("refuted", "deviates", "verified", "not-run")
@@ -503,8 +504,8 @@ def setting_words(trial: Trial) -> str:
 
 
 def at(trial: Trial) -> str:
-    """Write where a trial was made as the end of a clause, or nothing when it has no setting."""
-    return f" at {setting_words(trial)}" if trial.setting else ""
+    """Write where a trial was made as the end of a clause of running text, or nothing when it has no setting."""
+    return f" at {quoted(setting_words(trial))}" if trial.setting else ""
 
 
 def count(trials: Sequence[Trial]) -> str:

@@ -59,11 +59,11 @@ PUBLISHED_STEPS: Mapping[str, float] = {"sg": 0.001, "sg-printed": 0.001, "eg": 
 """mu of section 6.1; the exact method has no step."""
 
 ACCURACY = 1e-9
-"""Gap to which coefficients are folded in exactly, relative to rho^2."""
+"""Gap to which coefficients are folded in exactly, relative to rho^2, up to ``cone_kernels.SLACK``."""
 
 
 class UncertifiedWarning(UserWarning):
-    """Folding in exactly ran out of steps: a loss that is called certified is so to a larger gap alone."""
+    """Rounding or a lack of steps ended folding in exactly: a loss is certified to a larger gap alone."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,8 @@ def fit(
     Raises
     ------
     DataError
-        When an argument is out of range, no two documents of a query differ in label, or "eg-linear" meets a band.
+        When an argument is out of range, there is no feature, no two documents of a query differ in label, or
+        "eg-linear" meets a band.
 
     Example
     -------
@@ -243,8 +244,7 @@ def fit(
     _at_least_one("passes", passes)
     if not (math.isfinite(tol) and tol >= 0.0):
         raise DataError(f"tol: expected a finite number >= 0, found {tol}")
-    if not has_pairs(data):
-        raise DataError("cone: expected a query with documents of different labels, found none")
+    _check_data(data)
     d = data.n_features
     axes = _axes(seed)
     begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
@@ -356,8 +356,7 @@ def without_each(
     """
     problem = Problem() if problem is None else problem
     _check_folding(method, problem, fold_steps, fold_tol)
-    if not has_pairs(data):
-        raise DataError("cone: expected a query with documents of different labels, found none")
+    _check_data(data)
     d, skipped = data.n_features, np.asarray(left_out)
     if skipped.ndim != 1 or (skipped.size and skipped.dtype.kind not in "iu"):
         raise DataError(f"left_out: expected a list of whole numbers, found shape {skipped.shape}, {skipped.dtype}")
@@ -469,10 +468,10 @@ def _risk(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[float, flo
 
 
 def _warn_above(gap: float, rho: float) -> None:
-    if gap > ACCURACY * rho**2:
+    if not gap <= cone_kernels.SLACK * ACCURACY * rho**2:
         warnings.warn(
-            f"cone: after {cone_kernels.PAIR_STEPS:,} steps the coefficients of a pair are certified to a gap of "
-            f"{gap:.2g}, not {ACCURACY * rho**2:.2g}: its ||z - U w||^2 may be too high by as much",
+            f"cone: the coefficients of a pair are certified to a gap of {gap:.2g}, not {ACCURACY * rho**2:.2g}: its "
+            "||z - U w||^2 may be too high by as much; are the columns of U much longer than rho?",
             UncertifiedWarning,
             stacklevel=3,
         )
@@ -551,12 +550,19 @@ def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
 
     "Randomly initialised to satisfy the relaxed norm constraint": with rho = sqrt(d) the entries are standard normal.
 
+    Raises
+    ------
+    DataError
+        When d or K is not a whole number >= 1.
+
     Example
     -------
     >>> basis = started(400, 3, Problem(), (7,))
     >>> np.linalg.norm(basis, axis=0).round(-1), Problem().c_of(400)
     (array([20., 20., 20.]), 40.0)
     """
+    _at_least_one("d", d)
+    _at_least_one("K", K)
     rho = problem.rho_of(d)
     basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
     cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
@@ -714,6 +720,13 @@ def _check_folding(method: str, problem: Problem, fold_steps: int, fold_tol: flo
     _positive("fold_tol", fold_tol)
     if method == "eg-linear" and problem.band[0] != problem.band[1]:
         raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
+
+
+def _check_data(data: RankingData) -> None:
+    if not data.n_features:
+        raise DataError("cone: expected documents with at least one feature, found none")
+    if not has_pairs(data):
+        raise DataError("cone: expected a query with documents of different labels, found none")
 
 
 def _given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:

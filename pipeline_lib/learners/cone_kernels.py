@@ -21,7 +21,16 @@ import numpy as np
 from numba import njit
 
 PAIR_STEPS = 10_000
-"""Of folding a pair in exactly, at most; the gap that is left says whether they were enough."""
+"""Of folding a pair in exactly, at most; where they do not suffice, steps on the whole support follow."""
+
+SUPPORT_STEPS = 1_000
+"""At most, after the pair steps; the gap that is left says whether they were enough."""
+
+SLACK = 1.01
+"""A gap may exceed its tolerance by this factor: pair steps update their gradient, and rounding adds up in it."""
+
+DEPENDENT = 1e-14
+"""Square of the share of an edge outside the span of others below which it counts as dependent on them."""
 
 SG, SG_PRINTED, EG, EG_LINEAR, EXACT = range(5)
 """How coefficients are folded in; :mod:`pipeline_lib.learners.cone` names them."""
@@ -114,11 +123,13 @@ def _project(w, low, high):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
-    """Fold in until the certified gap is at most tol, or for PAIR_STEPS; w is the result, and the gap is returned.
+    """Fold in until the certified gap is at most tol; w is the result, and its gap is returned.
 
     The set is the convex hull of low e_k and high e_k, so the coefficients are w = sum_a v_a s_a e_k(a) with v on the
     simplex of K (low = high) or 2K atoms. Pair steps move weight from the atom of largest slope to that of smallest,
     by exact line search, until the Frank-Wolfe gap sum_a v_a h_a - min_a h_a <= tol bounds the distance to the minimum.
+    They zigzag where the minimum lies inside a face with long edges: :func:`_fold_on_support` ends what they leave.
+    The gap that is returned is that of w itself, from a gradient computed anew.
     """
     K = len(w)
     atoms = K if low == high else 2 * K
@@ -159,10 +170,146 @@ def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
         v[up] = v[up] - move if move < v[up] else 0.0
         for r in range(K):
             g[r] += 2.0 * move * (p * G[r, i] - q * G[r, j])
-    w[:] = 0.0
-    for a in range(atoms):
-        w[a % K] += v[a] * (low if a < K else high)
+    left = _gap(G, b, v, low, high, w, g)
+    if left > SLACK * tol:
+        left = _fold_on_support(G, b, w, low, high, tol, g, v[:atoms])
     return left
+
+
+@njit(cache=True)
+def _gap(G, b, v, low, high, w, g):  # type: ignore[no-untyped-def]
+    # Sets w = sum_a v_a s_a e_k(a) and its gradient g; the gap g.w - min over the set of g.w', which no rounding of
+    # former steps is in.
+    K = len(w)
+    w[:] = 0.0
+    for a in range(K if low == high else 2 * K):
+        w[a % K] += v[a] * (low if a < K else high)
+    along, least = 0.0, np.inf
+    for i in range(K):
+        half = -b[i]
+        for j in range(K):
+            half += G[i, j] * w[j]
+        g[i] = 2.0 * half
+        along += g[i] * w[i]
+        least = min(least, g[i])
+    return along - min(low * least, high * least)
+
+
+@njit(cache=True)
+def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
+    """End a folding-in at which pair steps zigzag; as :func:`fold_exactly`, from the weights v of the atoms.
+
+    An active-set method. The atoms of positive weight and the one of least slope are the support S. With the atom r of
+    largest weight as reference and edges D_a = s_a e_k(a) - s_r e_k(r), the minimum over the affine hull of S is at
+    w + sum_a t_a D_a where
+
+        (D_a'G D_b) t = -(h_a - h_r) / 2,     h_a = s_a g_k(a),
+
+    or as far in that direction as no weight of S turns negative; an atom whose weight vanishes leaves S. Slopes are
+    computed anew from w each time, so that what rounding spoils in one solution the next one mends. The best weights
+    met are the result.
+    """
+    K, atoms = len(w), len(v)
+    size, order = np.empty(atoms), np.empty(atoms, np.int64)
+    t, edges, inside = np.empty(atoms), np.empty((atoms, atoms)), np.empty(atoms, np.bool_)
+    kept, least_left = v.copy(), _gap(G, b, v, low, high, w, g)
+    entering = True
+    for a in range(atoms):
+        inside[a] = v[a] > 0.0
+    for _ in range(SUPPORT_STEPS):
+        if entering:
+            down = 0
+            for a in range(atoms):
+                size[a] = (low if a < K else high) * g[a % K]
+                if size[a] < size[down]:
+                    down = a
+            inside[down] = True
+        r, n = -1, 0
+        for a in range(atoms):
+            if inside[a] and (r < 0 or v[a] > v[r]):
+                r = a
+        for a in range(atoms):
+            if inside[a] and a != r:
+                order[n] = a
+                n += 1
+        _affine_minimum(G, g, low, high, r, order[:n], edges, t)
+        total, move, out = 0.0, 1.0, -1
+        for i in range(n):
+            total += t[i]
+        for i in range(n):
+            if t[i] < 0.0 and v[order[i]] < -t[i] * move:
+                move, out = v[order[i]] / -t[i], order[i]
+        if total > 0.0 and v[r] < total * move:
+            move, out = v[r] / total, r
+        for i in range(n):
+            v[order[i]] = max(v[order[i]] + move * t[i], 0.0)
+        v[r] = max(v[r] - move * total, 0.0)
+        entering = out < 0
+        if not entering:
+            v[out] = 0.0
+            inside[out] = False
+        v /= v.sum()
+        left = _gap(G, b, v, low, high, w, g)
+        if left < least_left:
+            least_left = left
+            kept[:] = v
+        if left <= tol:
+            break
+    v[:] = kept
+    return _gap(G, b, v, low, high, w, g)
+
+
+@njit(cache=True)
+def _affine_minimum(G, g, low, high, r, order, edges, t):  # type: ignore[no-untyped-def]
+    # Solves for t by Cholesky with pivots, edges in units of their lengths. An edge that depends on those before it
+    # moves no point that they do not move, and stays at 0. Reorders ``order``; t has its order.
+    n, K = len(order), len(g)
+    length, (p, j) = np.empty(n), ((low if r < K else high), r % K)
+    for x in range(n):
+        q, k = (low if order[x] < K else high), order[x] % K
+        length[x] = math.sqrt(max(q * q * G[k, k] - 2.0 * p * q * G[j, k] + p * p * G[j, j], 0.0))
+        if length[x] == 0.0:
+            length[x] = np.inf
+        t[x] = 0.5 * (p * g[j] - q * g[k]) / length[x]
+        for y in range(x + 1):
+            s, i = (low if order[y] < K else high), order[y] % K
+            edges[x, y] = q * s * G[k, i] - p * q * G[j, k] - p * s * G[j, i] + p * p * G[j, j]
+            edges[x, y] /= length[x] * length[y]
+            edges[y, x] = edges[x, y]
+    rank = 0
+    for x in range(n):
+        best = x
+        for y in range(x + 1, n):
+            if edges[y, y] > edges[best, best]:
+                best = y
+        if edges[best, best] <= DEPENDENT:
+            break
+        if best != x:
+            order[x], order[best] = order[best], order[x]
+            length[x], length[best] = length[best], length[x]
+            t[x], t[best] = t[best], t[x]
+            for y in range(n):
+                edges[x, y], edges[best, y] = edges[best, y], edges[x, y]
+            for y in range(n):
+                edges[y, x], edges[y, best] = edges[y, best], edges[y, x]
+        edges[x, x] = math.sqrt(edges[x, x])
+        for y in range(x + 1, n):
+            edges[y, x] /= edges[x, x]
+        for y in range(x + 1, n):
+            for i in range(x + 1, y + 1):
+                edges[y, i] -= edges[y, x] * edges[i, x]
+                edges[i, y] = edges[y, i]
+        rank += 1
+    for x in range(rank):
+        for y in range(x):
+            t[x] -= edges[x, y] * t[y]
+        t[x] /= edges[x, x]
+    for x in range(rank - 1, -1, -1):
+        for y in range(x + 1, rank):
+            t[x] -= edges[y, x] * t[y]
+        t[x] /= edges[x, x]
+    for x in range(n):
+        t[x] = t[x] / length[x] if x < rank else 0.0
 
 
 @njit(cache=True)

@@ -2,7 +2,9 @@
 
 Building blocks that say what is on the page; the template alone knows HTML. Two more blocks live in modules of their
 own: :class:`pipeline_lib.reporting.tables.Table` and :class:`pipeline_lib.reporting.figures.Figure`. Running text may
-hold ``code`` between backticks and ``[words](#place)`` links; everything else is shown as it is.
+hold ``code`` between backticks and ``[words](#place)`` links to places of the report; everything else is shown as it
+is. Words that somebody else chose, such as titles, are no markup: they get into running text through
+:func:`pipeline_lib.markup.quoted`.
 """
 
 from __future__ import annotations
@@ -103,6 +105,9 @@ class Section:
         return [block for block in self.blocks if isinstance(block, Subsection)]
 
 
+_MARKUP = re.compile(r"\\([\\`\[])|`([^`]+)`|\[([^\]]+)\]\(([#\w][^)\s:]*)\)")
+
+
 def inline(text: str) -> str:
     """Turn running text into HTML, escaping all but code and links.
 
@@ -110,10 +115,36 @@ def inline(text: str) -> str:
     -------
     >>> inline("see `a<b` at [claims](#claims)")
     'see <code>a&lt;b</code> at <a href="#claims">claims</a>'
+    >>> inline("[x](javascript:alert(1))")
+    '[x](javascript:alert(1))'
     """
-    safe = html.escape(text)
-    safe = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
-    return re.sub(r"\[([^\]]+)\]\(([#\w][^)\s]*)\)", r'<a href="\2">\1</a>', safe)
+
+    def marked(found: re.Match[str]) -> str:
+        sign, code, words, place = found.groups()
+        if sign is not None:
+            return str(sign)
+        return f"<code>{code}</code>" if code is not None else f'<a href="{place}">{_inside(words)}</a>'
+
+    def _inside(escaped: str) -> str:
+        return _MARKUP.sub(marked, escaped)
+
+    return _inside(html.escape(text))
+
+
+def plain(text: str) -> str:
+    r"""The words that a running text shows, where neither code nor links can be shown.
+
+    Example
+    -------
+    >>> plain(r"see `a<b` at [claims](#claims) of \[x](y)")
+    'see a<b at claims of [x](y)'
+    """
+
+    def bare(found: re.Match[str]) -> str:
+        sign, code, words, _ = found.groups()
+        return str(sign or code or _MARKUP.sub(bare, words))
+
+    return _MARKUP.sub(bare, text)
 
 
 def mathematics(text: str) -> str:

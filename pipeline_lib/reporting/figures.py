@@ -3,7 +3,7 @@
 Figures are drawn by matplotlib without a window. Letters are drawn as paths, so that a figure looks the same wherever
 it is opened; what it shows is also said in words (title and description inside the SVG). Series differ in marker as
 well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey. The same numbers give the
-same bytes: no dates, fixed identifiers.
+same bytes: no dates, fixed identifiers. Labels are words, never formulas: matplotlib reads none of them as TeX.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     """Draw ``figure``, write ``NAME.svg`` and ``NAME.png`` into ``folder``, and return the SVG for the page."""
     with _style():
         drawing = figure.draw()
-        drawing.suptitle(figure.title, x=0.005, ha="left", fontsize=9, fontweight="bold")
+        drawing.suptitle(_words(figure.title), x=0.005, ha="left", fontsize=9, fontweight="bold")
         stream = io.StringIO()
         drawing.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
         svg = _described(stream.getvalue(), figure)
@@ -99,8 +99,8 @@ def dot_plot(
             if dot is not None:
                 _draw_dot(axis, row, dot, low, high)
         axis.set_xlim(low, high)
-        axis.set_xlabel(measure)
-        axis.set_yticks(range(len(labels)), labels)
+        axis.set_xlabel(_words(measure))
+        axis.set_yticks(range(len(labels)), [_words(label) for label in labels])
         axis.set_ylim(len(labels) - 0.4, -0.6)
         axis.grid(axis="x")
         axis.tick_params(axis="y", length=0)
@@ -158,15 +158,15 @@ def line_plot(
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         if low != y or high != y:
             axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-        axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=label)
+        axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=_words(label))
     for i, (label, curve) in enumerate((bounds or {}).items()):
         x, y = zip(*curve, strict=True)
-        axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=label)
+        axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=_words(label))
     for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
         x, y = zip(*places, strict=True)
-        axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=label, zorder=3)
+        axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=_words(label), zorder=3)
     for i, (label, place) in enumerate((vertical or {}).items()):
-        axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=label)
+        axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=_words(label))
     if "x" in log:
         axis.set_xscale("log")
         _count_plainly(axis.xaxis)
@@ -174,7 +174,7 @@ def line_plot(
         axis.locator_params(axis="x", integer=True)
     if "y" in log:
         axis.set_yscale("log")
-    axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.set(xlabel=_words(xlabel), ylabel=_words(ylabel))
     axis.grid()
     labels = sum(len(one or {}) for one in (series, bounds, marks, vertical))
     figure.legend(loc="outside lower center", ncols=min(4, max(1, labels)))
@@ -221,13 +221,13 @@ def heat_maps(
             for j, value in enumerate(row):
                 if value is not None:
                     axis.text(j, i, f"{value:{form}}".lstrip("0"), ha="center", va="center", fontsize=6.5)
-        axis.set_title(title, fontsize=8.5)
-        axis.set_xticks(range(len(columns)), columns)
-        axis.set_yticks(range(len(rows)), rows)
+        axis.set_title(_words(title), fontsize=8.5)
+        axis.set_xticks(range(len(columns)), [_words(column) for column in columns])
+        axis.set_yticks(range(len(rows)), [_words(row) for row in rows])
         axis.tick_params(length=0)
-        axis.set_xlabel(xlabel)
+        axis.set_xlabel(_words(xlabel))
         axis.spines[:].set_visible(False)
-    axes[0].set_ylabel(ylabel)
+    axes[0].set_ylabel(_words(ylabel))
     return figure
 
 
@@ -254,16 +254,16 @@ def line_panels(
             axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
             every = max(1, len(x) // 6)
             [handles[label]] = axis.plot(
-                x, y, color=colour, marker=marker, markersize=3.5, markevery=every, linewidth=1.2, label=label
+                x, y, color=colour, marker=marker, markersize=3.5, markevery=every, linewidth=1.2, label=_words(label)
             )
         if "x" in log:
             axis.set_xscale("log")
         if "y" in log:
             axis.set_yscale("log")
-        axis.set(xlabel=xlabel)
-        axis.set_title(title, fontsize=8.5)
+        axis.set(xlabel=_words(xlabel))
+        axis.set_title(_words(title), fontsize=8.5)
         axis.grid()
-    axes[0].set(ylabel=ylabel)
+    axes[0].set(ylabel=_words(ylabel))
     figure.legend(handles=[handles[label] for label in labels], loc="outside lower center", ncols=min(4, len(labels)))
     return figure
 
@@ -302,6 +302,12 @@ def _range(learners: Sequence[Dot], dots: Sequence[Dot]) -> tuple[float, float]:
     low, high = min(near), max(near)
     margin = 0.06 * max(high - low, 1e-3)
     return low - margin, high + margin
+
+
+def _words(label: str) -> str:
+    """The label that matplotlib shows as it is: no formula between dollar signs, nothing left out of a legend."""
+    shown = label.replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 def _drawing(height: float) -> Drawing:

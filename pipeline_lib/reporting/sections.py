@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipeline_lib.markup import quoted
 from pipeline_lib.reporting.blocks import (
     Block,
     Bullets,
@@ -197,7 +198,14 @@ def datasets(study: Study) -> Section:
         blocks.append(Note("The study holds no description of a data set: the folder data/ is absent or empty."))
     missing = study.unstudied()
     if missing:
-        rows = [[text(entry["dataset"]), text(entry["reason"]), text(entry["how_to_get"])] for entry in missing]
+        rows = [
+            [
+                text(entry["dataset"]),
+                text(entry["reason"]),
+                Cell(entry["how_to_get"], raw=entry["how_to_get"], running=True),
+            ]
+            for entry in missing
+        ]
         columns = [Column("dataset", "Data set", "left"), Column("reason", "Why", "left")]
         columns.append(Column("how_to_get", "How to get it", "left"))
         table = simple("not-studied", "Data sets asked for and not studied", "availability.json", columns, rows)
@@ -241,7 +249,7 @@ def published(study: Study) -> Section | None:
     largest = max(study.published, key=lambda row: abs(row["delta"]))
     sentence = (
         f"{_count(len(rows), 'published number')}; the largest difference is "
-        f"{number(largest['delta'], 4, signed=True).text} ({study.model_title(largest['model'])}, "
+        f"{number(largest['delta'], 4, signed=True).text} ({quoted(study.model_title(largest['model']))}, "
         f"{measure_title(largest['measure'])} on {largest['dataset']})."
     )
     table = simple(
@@ -255,7 +263,7 @@ def methods(study: Study) -> Section:
     parts = [
         Subsection(
             f"method-{entry['model']}",
-            entry["title"] + (" (control)" if entry["control"] else ""),
+            quoted(entry["title"]) + (" (control)" if entry["control"] else ""),
             tuple(_method(entry)),
         )
         for entry in study.models.values()
@@ -396,7 +404,7 @@ def _certificates(study: Study) -> list[Block]:
     if not failed:
         all_ = f"All {len(asked):,} convex fits reached their" if len(asked) > 1 else "The one convex fit reached its"
         return [Paragraph(f"{all_} certified gap (`{TRAINING}`).")]
-    names = _listed(sorted({f"{study.model_title(r['model'])} on {r['dataset']}" for r in failed}))
+    names = _listed(sorted({f"{quoted(study.model_title(r['model']))} on {r['dataset']}" for r in failed}))
     sentence = f"{len(failed)} of {_count(len(asked), 'convex fit')} did not reach the certified gap: {names}"
     return [Note(f"{sentence} (`{TRAINING}`).", "warning")]
 
@@ -451,7 +459,7 @@ def _data_subsection(entry: Row) -> Subsection:
     blocks: list[Block] = [Definitions(tuple(facts))]
     remarks = [*entry.get("removed", []), *entry.get("notes", [])]
     if remarks:
-        blocks.append(Bullets(tuple(str(remark) for remark in remarks)))
+        blocks.append(Bullets(tuple(quoted(str(remark)) for remark in remarks)))
     blocks.append(_data_figure(entry, source))
     if entry["parts"]:
         columns = [Column("part", "Part", "left"), Column("queries", "Queries"), Column("rows", "Documents")]
@@ -716,7 +724,9 @@ def _at_zero(study: Study, dataset: str) -> list[str]:
     for row in study.training:
         if row["dataset"] == dataset and row.get("norm") is not None:
             folds.setdefault(row["model"], []).append(row["norm"] == 0.0)
-    return [f"{study.model_title(m)} ({sum(zero)} of {len(zero)} folds)" for m, zero in folds.items() if any(zero)]
+    return [
+        f"{quoted(study.model_title(m))} ({sum(zero)} of {len(zero)} folds)" for m, zero in folds.items() if any(zero)
+    ]
 
 
 def _training_blocks(study: Study, dataset: str) -> list[Block]:
@@ -744,7 +754,7 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
     ]
     certificates = sorted({row["certificate"] for row in found if row["certificate"] and row["certified"] is not None})
     notes = [f"Certified by: {_listed(certificates)}."] if certificates else []
-    local = _listed(sorted({study.model_title(row["model"]) for row in found if row["certificate"] == "local"}))
+    local = _listed(sorted({quoted(study.model_title(row["model"])) for row in found if row["certificate"] == "local"}))
     notes += [f"Not convex, the lowest of several local minima, without a gap: {local}."] if local else []
     table = simple(f"training-{dataset}", f"Training on {dataset}", TRAINING, columns, rows, notes)
     return [Details("Training: regularisation, objective and certified gap", (table,))]

@@ -12,7 +12,7 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.papers import names, page
 from pipeline_lib.reporting import claims_section, figures, sections
-from pipeline_lib.reporting.blocks import Section, inline, mathematics
+from pipeline_lib.reporting.blocks import Section, inline, mathematics, plain
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
@@ -106,6 +106,7 @@ def _page(study: str, parts: Sequence[Section], folder: Path, title: str) -> str
         lstrip_blocks=True,
     )
     environment.filters["inline"] = lambda words: Markup(inline(words))
+    environment.filters["plain"] = plain
     environment.filters["mathematics"] = lambda words: Markup(mathematics(words))
     return environment.get_template("report.html.j2").render(
         study=study,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pipeline_lib.errors import DataError
+from pipeline_lib.reporting.blocks import plain
 
 Raw = str | int | float | bool | None
 
@@ -38,8 +39,8 @@ class Column:
 class Cell:
     """What one cell shows and what it is.
 
-    ``text`` is shown and ``raw`` is written to CSV; ``spread`` (shown small, after ±) and ``mark`` (raised) follow the
-    text; ``strong`` sets it in bold.
+    ``text`` is shown as it is and ``raw`` is written to CSV; ``spread`` (shown small, after ±) and ``mark`` (raised)
+    follow the text; ``strong`` sets it in bold. With ``running`` the text is running text, which may hold code.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Cell:
     spread_raw: float | None = None
     mark: str = ""
     strong: bool = False
+    running: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption that names where its numbers come from.
+    """A table with a caption that names where its numbers come from; caption and notes are running text.
 
     ``name`` is the file name of its downloads, ``source`` the table of results behind it; the first column heads the
     rows.
@@ -213,7 +215,7 @@ def to_latex(table: Table) -> str:
         "% needs \\usepackage{booktabs}",
         "\\begin{table}",
         "  \\centering",
-        f"  \\caption{{{escaped(table.caption)}}}",
+        f"  \\caption{{{escaped(plain(table.caption))}}}",
         f"  \\label{{tab:{table.name}}}",
         f"  \\begin{{tabular}}{{{align}}}",
         "    \\toprule",
@@ -223,9 +225,9 @@ def to_latex(table: Table) -> str:
         lines.append("    \\midrule")
         if group.title:
             lines.append(f"    \\multicolumn{{{len(table.columns)}}}{{l}}{{\\emph{{{escaped(group.title)}}}}} \\\\")
-        lines += [f"    {' & '.join(_latex_cell(cell) for cell in row)} \\\\" for row in group.rows]
+        lines += [_latex_row(row) for row in group.rows]
     lines += ["    \\bottomrule", "  \\end{tabular}"]
-    lines += [f"  \\par\\small {escaped(note)}" for note in table.notes]
+    lines += [f"  \\par\\small {escaped(plain(note))}" for note in table.notes]
     return "\n".join([*lines, "\\end{table}", ""])
 
 
@@ -253,7 +255,7 @@ _LATEX = {
     "×": "$\\times$",
     "λ": "$\\lambda$",
     "·": "$\\cdot$",
-    "`": "",
+    "`": "\\textasciigrave{}",
     "\u00a0": "~",
 }
 
@@ -269,8 +271,14 @@ def escaped(words: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in words)
 
 
+def _latex_row(row: Sequence[Cell]) -> str:
+    cells = " & ".join(_latex_cell(cell) for cell in row)
+    # What follows the end of the line before must not be read as its argument.
+    return f"    {'{}' if cells.startswith(('[', '*')) else ''}{cells} \\\\"
+
+
 def _latex_cell(cell: Cell) -> str:
-    shown = escaped(cell.text)
+    shown = escaped(plain(cell.text) if cell.running else cell.text)
     if cell.strong:
         shown = f"\\textbf{{{shown}}}"
     if cell.spread:

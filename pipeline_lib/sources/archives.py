@@ -9,6 +9,7 @@ unpacks to far more than it should, is refused as a whole and leaves nothing beh
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -44,10 +45,12 @@ _MAGIC = (
     (b"Rar!\x1a\x07", "rar"),
     (b"7z\xbc\xaf\x27\x1c", "7z"),
 )
+# What the readers of the standard library raise at damage; a wrong offset makes them seek to nowhere.
 _DAMAGE = (
     *(zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, UnicodeDecodeError),
-    *(NotImplementedError, OSError),
+    *(NotImplementedError, ValueError, IndexError, OverflowError, OSError),
 )
+_SEEK_TO_NOWHERE = (None, errno.EINVAL, errno.EOVERFLOW)
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,10 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
         try:
             members = _open(archive, limit, stack)
             found = _take(archive, members, parts, staging, limit)
+        except DataError:
+            raise
         except _DAMAGE as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            if isinstance(error, OSError) and error.errno not in _SEEK_TO_NOWHERE:
                 raise  # a full disk or a missing permission is not the archive's fault
             raise DataError(f"{archive}: the archive is damaged or incomplete ({error}); fetch it again") from error
         missing = [name for name in parts if name not in found]
@@ -182,7 +187,7 @@ def _what_it_is(head: bytes) -> str:
 
 def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
     for info in archive.infolist():
-        kind = _kind(info.external_attr >> 16, info.is_dir())
+        kind = _kind(info.external_attr >> 16, info.orig_filename.endswith("/"))
         # zipfile cuts names at a null byte and turns the system's separator; the stored name is what counts.
         yield _Member(info.orig_filename, kind, bool(info.flag_bits & 1), info.file_size, _zip_content(archive, info))
 

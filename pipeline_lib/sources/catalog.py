@@ -17,11 +17,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline_lib import schemas
 from pipeline_lib.errors import ConfigurationError, hint
 
 PROJECT = Path(__file__).resolve().parents[2]
 CATALOG = PROJECT / "data" / "catalog.yaml"
 SCHEMA = PROJECT / "workflow" / "schemas" / "catalog.schema.yaml"
+LARGEST_ARCHIVE = 1 << 33
+"""Bytes of an archive of which the catalogue states neither ``bytes`` nor ``max_bytes``, at most."""
 ROLES = ("train", "validation", "test")
 
 READ_BY: dict[str, tuple[str, ...]] = {
@@ -37,12 +40,16 @@ change a number, so that they are no reason to obtain, convert or train again.""
 
 @dataclass(frozen=True)
 class Archive:
-    """A file that holds the whole data set; digests are those of accepted copies, none if none is known."""
+    """A file that holds the whole data set; digests are those of accepted copies, none if none is known.
+
+    At most ``max_bytes`` are ever fetched.
+    """
 
     name: str
     bytes: int | None
     sha256: tuple[str, ...]
     md5: tuple[str, ...]
+    max_bytes: int = LARGEST_ARCHIVE
 
 
 @dataclass(frozen=True)
@@ -252,18 +259,10 @@ def _read(path: Path) -> Any:
 
 
 def _check_schema(document: Any, path: Path) -> None:
-    import jsonschema
-    import yaml
-
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    error = next(iter(sorted(jsonschema.Draft202012Validator(schema).iter_errors(document), key=_position)), None)
+    error = next(schemas.violations(document, SCHEMA), None)
     if error is not None:
         key = ".".join(str(step) for step in error.absolute_path) or "the file"
         raise ConfigurationError(f"{path}: {key}: {_sentence(error)}")
-
-
-def _position(error: Any) -> str:
-    return "/".join(str(step) for step in error.absolute_path)
 
 
 def _sentence(error: Any) -> str:
@@ -279,7 +278,8 @@ def _sentence(error: Any) -> str:
         allowed = ", ".join(map(str, error.validator_value))
         return f"expected one of {allowed}; found {error.instance!r}"
     if error.validator == "pattern":
-        return f"expected text that matches {error.validator_value}; found {error.instance!r}"
+        expected = error.schema.get("title") or f"text that matches {error.validator_value}"
+        return f"expected {expected}; found {error.instance!r}"
     if error.validator == "type":
         return f"expected {error.validator_value}; found {error.instance!r}"
     return str(error.message)
@@ -298,16 +298,27 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
         labels=entry["text"]["labels"],
         qid=entry["text"]["qid"],
         counts=_counts(entry["counts"]) if "counts" in entry else None,
-        archives=tuple(
-            Archive(a["name"], a.get("bytes"), tuple(a.get("sha256", ())), tuple(a.get("md5", ())))
-            for a in entry.get("archives", ())
-        ),
+        archives=tuple(_archive(archive, entry) for archive in entry.get("archives", ())),
         addresses=tuple(Address(**address) for address in entry.get("addresses", ())),
         by_hand=entry.get("by_hand", ""),
         parts={part: _part(part, details) for part, details in entry["parts"].items()},
         split=dict(entry.get("split", {})),
         folds=tuple(Fold(**{role: tuple(fold[role]) for role in ROLES}) for fold in entry["folds"]),
     )
+
+
+def _archive(archive: Mapping[str, Any], entry: Mapping[str, Any]) -> Archive:
+    size = archive.get("bytes")
+    limit = size or archive.get("max_bytes") or _largest_archive(entry)
+    return Archive(archive["name"], size, tuple(archive.get("sha256", ())), tuple(archive.get("md5", ())), limit)
+
+
+def _largest_archive(entry: Mapping[str, Any]) -> int:
+    """The size of the text, written out once and once more for every fold with 32 bytes a value, or the default."""
+    if "counts" not in entry or "features" not in entry:
+        return LARGEST_ARCHIVE
+    text = 32 * int(entry["counts"]["rows"]) * (int(entry["features"]) + 4)  # label, query and comment take as four
+    return min(LARGEST_ARCHIVE, text * (1 + len(entry["folds"])))
 
 
 def _counts(entry: Mapping[str, Any]) -> Counts:

@@ -7,8 +7,11 @@ and digest, and only then renamed. Every source is tried in order; when none wor
 
 from __future__ import annotations
 
+import errno
 import http.client
+import io
 import json
+import os
 import re
 import shutil
 import sys
@@ -17,6 +20,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial as prefilled
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -31,17 +35,36 @@ PROGRESS_BYTES = 1 << 20  # what counts as progress
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts; doubled every time
 PASSING_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 REPORT_EVERY = 5.0  # seconds
+LEAST_RATE, RATE_WINDOW = 4096.0, 60.0  # bytes a second, over so many seconds
+SPARED_BYTES = 1 << 28  # of the disk
+ROOM_EVERY = 1 << 24  # bytes after which the room on the disk is looked at again
+SCHEMES = ("http", "https")
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How patient a download is: seconds without a byte, attempts without progress, and how to sleep."""
+    """How patient a download is.
+
+    Attributes
+    ----------
+    timeout : float > 0
+        Seconds without a byte.
+    attempts : int >= 1
+        In a row without progress.
+    least_rate, window : float > 0
+        An attempt ends that brings fewer bytes a second, over that many seconds; what it brought is kept.
+    sleep, clock : functions
+        Those of :mod:`time`.
+    """
 
     timeout: float = 60.0
     attempts: int = ATTEMPTS
+    least_rate: float = LEAST_RATE
+    window: float = RATE_WINDOW
     sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
 
 
 @dataclass(frozen=True)
@@ -93,7 +116,8 @@ def download(
     Raises
     ------
     DownloadError
-        When no candidate works: what was tried, why each failed, and how to get the file by hand.
+        When no candidate works: what was tried, why each failed, and how to get the file by hand. At once when the
+        folder cannot be written or the disk has no room; what was fetched is then kept and continued by the next call.
     """
     folder.mkdir(parents=True, exist_ok=True)
     failures = list(tried)
@@ -138,9 +162,9 @@ def _receive(candidate: Candidate, partial: Path, settings: Settings) -> bool:
     """Fill ``partial`` to its end, in as many attempts as make progress; True when it was pieced together."""
     scheme = urlsplit(candidate.address).scheme.lower()
     if scheme == "file":
-        _copy(Path(unquote(urlsplit(candidate.address).path)), partial)
+        _copy(Path(unquote(urlsplit(candidate.address).path)), partial, candidate.archive)
         return False
-    if scheme not in ("http", "https"):
+    if scheme not in SCHEMES:
         raise _SourceError(f"expected an address with http, https or file, found {scheme!r}")
     failed, attempts, furthest = 0, 0, _size(partial)
     while True:
@@ -166,7 +190,7 @@ def _attempt(candidate: Candidate, partial: Path, settings: Settings) -> int:
             headers["If-Range"] = validator
     request = urllib.request.Request(candidate.address, headers=headers)
     try:
-        response = urllib.request.urlopen(request, timeout=settings.timeout)
+        response = _opener(settings).open(request, timeout=settings.timeout)
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 416:
@@ -185,6 +209,8 @@ def _attempt(candidate: Candidate, partial: Path, settings: Settings) -> int:
         if expected is not None and total is not None and total != expected:
             _discard(partial)
             raise _SourceError(f"offers {total:,} bytes where {expected:,} are expected: another file")
+        _check_limit("offers", total or 0, candidate.archive, partial)
+        _check_room(partial, max((total or expected or 0) - offset, 0))
         _note_origin(candidate, response, partial)
         _append(response, partial, offset, total, candidate.archive)
     return offset
@@ -237,9 +263,9 @@ def _validator(response: Any) -> str:
 
 
 def _append(response: Any, partial: Path, offset: int, total: int | None, archive: Archive) -> None:
-    limit = archive.bytes
-    size = offset
-    progress = _Progress(archive.name, total or limit)
+    expected = archive.bytes
+    size = looked = offset
+    progress = _Progress(archive.name, total or expected)
     with partial.open("r+b" if offset else "wb") as file:
         file.seek(offset)
         file.truncate()
@@ -251,21 +277,118 @@ def _append(response: Any, partial: Path, offset: int, total: int | None, archiv
             if not block:
                 break
             size += len(block)
-            if limit is not None and size > limit:
-                raise _SourceError(f"sent more than the expected {limit:,} bytes: another file")
+            if expected is not None and size > expected:
+                raise _SourceError(f"sent more than the expected {expected:,} bytes: another file")
+            _check_limit("sent", size, archive, partial)
+            if size - looked >= ROOM_EVERY:
+                looked = size
+                _check_room(partial, len(block))
             file.write(block)
             progress.show(size)
-    known = total if total is not None else limit
+    known = total if total is not None else expected
     if known is not None and size < known:
         raise _PassingError(f"broke off after {size:,} of {known:,} bytes")
 
 
-def _copy(source: Path, partial: Path) -> None:
+def _check_limit(verb: str, size: int, archive: Archive, partial: Path) -> None:
+    if size > archive.max_bytes:
+        _discard(partial)
+        raise _SourceError(
+            f"{verb} {size:,} bytes, more than the {archive.max_bytes:,} that {archive.name} may have: another file, "
+            "or its max_bytes in data/catalog.yaml is too low"
+        )
+
+
+def _check_room(partial: Path, more: int) -> None:
+    free = shutil.disk_usage(partial.parent).free
+    if free - more < SPARED_BYTES:
+        needed = f"{more / 1e6:,.1f} MB more and {SPARED_BYTES / 1e6:,.0f} MB to spare are needed"
+        raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: {needed}, {free / 1e6:,.1f} MB are free")
+
+
+def _copy(source: Path, partial: Path, archive: Archive) -> None:
     _discard(partial)
+    if source.is_file():
+        _check_limit("has", source.stat().st_size, archive, partial)
+        _check_room(partial, source.stat().st_size)
+    elif source.exists():
+        raise _SourceError("is no regular file")
     try:
         shutil.copyfile(source, partial)
     except OSError as error:
         raise _SourceError(f"cannot be copied ({error.strerror or error})") from error
+
+
+class _Paced(io.RawIOBase):
+    """What a server sends, be it headers or content; an error as soon as a whole window passed at too low a rate."""
+
+    def __init__(self, stream: io.RawIOBase, settings: Settings) -> None:
+        self.stream, self.settings = stream, settings
+        self.began, self.received = settings.clock(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        size = self.stream.readinto(buffer)
+        self.received += size or 0
+        seconds = self.settings.clock() - self.began
+        if seconds >= self.settings.window:
+            if self.received < self.settings.least_rate * seconds:
+                rate = f"{self.received / seconds:,.0f} bytes a second"
+                raise TimeoutError(
+                    f"{rate} over {seconds:,.0f} s; at least {self.settings.least_rate:,.0f} are expected"
+                )
+            self.began, self.received = self.settings.clock(), 0
+        return size
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
+
+
+class _PacedResponse(http.client.HTTPResponse):
+    def __init__(self, sock: Any, *arguments: Any, settings: Settings, **keywords: Any) -> None:
+        super().__init__(sock, *arguments, **keywords)
+        self.fp = io.BufferedReader(_Paced(self.fp.detach(), settings))
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows only to http and https; urllib would follow to ftp, where nothing here keeps watch."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        scheme = urlsplit(newurl).scheme.lower()
+        if scheme not in SCHEMES:
+            raise _SourceError(f"leads to an address with {scheme!r}; only http and https are followed")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener(settings: Settings) -> urllib.request.OpenerDirector:
+    """Opens http and https alone, and watches the pace of what comes."""
+
+    def connecting(kind: Callable[..., Any]) -> Callable[..., Any]:
+        def connect(host: str, **keywords: Any) -> Any:
+            connection = kind(host, **keywords)
+            connection.response_class = prefilled(_PacedResponse, settings=settings)
+            return connection
+
+        return connect
+
+    class Http(urllib.request.HTTPHandler):
+        def http_open(self, req: urllib.request.Request) -> Any:
+            return self.do_open(connecting(http.client.HTTPConnection), req)
+
+    class Https(urllib.request.HTTPSHandler):
+        def https_open(self, req: urllib.request.Request) -> Any:
+            return self.do_open(connecting(http.client.HTTPSConnection), req)
+
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        *(urllib.request.ProxyHandler(), urllib.request.UnknownHandler(), Http(), Https()),
+        *(urllib.request.HTTPDefaultErrorHandler(), _Redirects(), urllib.request.HTTPErrorProcessor()),
+    ):
+        opener.add_handler(handler)
+    return opener
 
 
 def _asked_pause(error: urllib.error.HTTPError) -> float:

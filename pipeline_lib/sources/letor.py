@@ -13,7 +13,8 @@ A number is ``[+-]digits[.digits][e[+-]digits]`` (``5``, ``.5``, ``1e-3``) and b
 float64 nearest to it: bit for bit ``numpy.float32(float(text))``.
 
 Files are read in pieces: beside what is given out, memory holds one piece (1 MiB, or the longest line) and one entry
-per query.
+per query. A line has at most 64 MiB, and one wrong id cannot fill the memory: without a stated number of features,
+what a file takes as an array is limited by its size as a text.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ Qid = Literal["token", "comment"]
 MAX_FEATURES = 65_536
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 26
+"""Bytes of a line, without its line feed."""
+LARGEST_SPARSE, SPARSEST = 1 << 28, 32
+"""An array whose width nobody states has at most the larger of this many bytes and this many times those of its text;
+a value that is written out takes 4 bytes or more in both."""
 _QUOTED = 40
 
 
@@ -76,7 +81,8 @@ def read(
     path : path
         The file.
     n_features : int, optional
-        The number of features d; a larger id is an error. By default the largest id in the file (at most 65,536).
+        The number of features d; a larger id is an error. By default the largest id in the file (at most 65,536), as
+        long as the array takes at most 256 MiB or 32 times the bytes of the file.
     labels : {"integer", "rounded"}
         ``rounded`` also takes real labels (Yandex IMAT2009 has them) and rounds halves up.
     qid : {"token", "comment"}
@@ -86,7 +92,8 @@ def read(
     ------
     DataError
         ``file:line: expected ..., found ...`` when the text breaks the format of this module's docstring, a number is
-        not finite in float32, an id occurs twice in a line, a query returns after others, or there is no document.
+        not finite in float32, an id occurs twice in a line, a query returns after others, or there is no document; and
+        when a large id makes the array too large for a width that nobody states.
 
     Example
     -------
@@ -97,7 +104,11 @@ def read(
     ([[0.5, 0.0, 0.10000000149011612], [0.0, 1.0, 0.0]], [2, 0], [10])
     """
     reader = _Reader(path, n_features, labels, qid)
-    blocks = list(reader.blocks())
+    blocks, n_documents = [], 0
+    for block in reader.blocks():
+        blocks.append(block)
+        n_documents += len(block.X)
+        reader.check_size(n_documents)
     names = np.concatenate([block.qid for block in blocks])
     y = np.concatenate([block.label for block in blocks]).astype(np.int32)
     X = np.zeros((len(names), n_features or reader.largest_id), np.float32)
@@ -222,7 +233,8 @@ class _Reader:
         self.line = 0
         self.width = n_features or 1
         self.id_limit = n_features or MAX_FEATURES
-        self.largest_id = 0
+        self.largest_id = self.line_of_largest_id = 0
+        self.bytes_read = 0
         self._prepare_ids()
         self.first_lines: dict[int, int] = {}
         self.last_query: int | None = None
@@ -269,6 +281,19 @@ class _Reader:
         if row:
             yield Block(qid[:row], label[:row], X[:row])
 
+    def check_size(self, n_documents: int) -> None:
+        """Raise DataError when so many documents take more memory than a width that nobody states may ask for."""
+        if self.n_features is not None:
+            return
+        self._note_largest_id()
+        size = 4 * n_documents * self.largest_id
+        if size > max(LARGEST_SPARSE, SPARSEST * self.bytes_read):
+            raise DataError(
+                f"{self.path}:{self.line_of_largest_id}: expected features that are mostly written out, found the id "
+                f"{self.largest_id}, with which {n_documents:,} documents take {size / 1e6:,.0f} MB, nearly all of it "
+                f"zeros; if that is right, state n_features={self.largest_id}"
+            )
+
     def _new_block(self) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
         n = rows_per_group(self.width)
         return (
@@ -280,7 +305,7 @@ class _Reader:
 
     def _pieces(self) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
         """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
-        buffer = bytearray(PIECE)
+        buffer = bytearray(min(PIECE, self._largest_buffer()))
         kept = 0
         first = True
         with self._open() as file:
@@ -290,6 +315,7 @@ class _Reader:
                 if self.digest is not None:
                     self.digest.update(memoryview(buffer)[kept : kept + n])
                 stop = kept + n
+                self.bytes_read += n
                 if n == 0:
                     buffer[stop : stop + 1] = b"\n"
                     end = stop + 1 if stop else 0
@@ -328,13 +354,17 @@ class _Reader:
                 raise DataError(f"{self.path}:1: expected LETOR text, found {name}")
         return 3 if head.startswith(b"\xef\xbb\xbf") else 0
 
+    @staticmethod
+    def _largest_buffer() -> int:
+        return LONGEST_LINE + 1 + kernels.PADDING + 1  # the longest line with its line feed
+
     def _larger(self, buffer: bytearray) -> bytearray:
-        if len(buffer) > LONGEST_LINE:
+        if len(buffer) >= self._largest_buffer():
             raise DataError(
                 f"{self.path}:{self.line + 1}: expected a line of at most {LONGEST_LINE:,} bytes, found a longer one; "
                 "is this LETOR text?"
             )
-        return buffer + bytearray(len(buffer))
+        return buffer + bytearray(min(len(buffer), self._largest_buffer() - len(buffer)))
 
     def _settle(
         self, text: str, column: int, features: NDArray[np.float32], label: NDArray[np.uint8], line: int
@@ -369,7 +399,9 @@ class _Reader:
         self.seen = np.zeros(self.width + 1, np.int64)
 
     def _note_largest_id(self) -> None:
-        self.largest_id = max(self.largest_id, int(np.flatnonzero(self.seen).max(initial=0)))
+        largest = int(np.flatnonzero(self.seen).max(initial=0))
+        if largest > self.largest_id:
+            self.largest_id, self.line_of_largest_id = largest, int(self.seen[largest])
 
     def _check_queries(self, qid: NDArray[np.int64], lines: NDArray[np.int64]) -> None:
         """The documents of every query of these rows must continue the row before or begin a query not seen yet."""

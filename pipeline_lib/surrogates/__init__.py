@@ -12,13 +12,14 @@ array([0., 0.])
 
 from __future__ import annotations
 
-import inspect
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline_lib import submodules
+from pipeline_lib import declarations, submodules
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.registry import Registry, unknown
+from pipeline_lib.registry import Registry
 
 if TYPE_CHECKING:
     from pipeline_lib.surrogates.base import Surrogate
@@ -49,16 +50,31 @@ def create(name: str, **options: Any) -> Surrogate:
     pipeline_lib.errors.ConfigurationError: unknown option of surrogate ranksvm 'normalization'; did you \
 mean 'normalisation'?
     """
+    completed = check_options(name, options)
+    surrogate: type[Surrogate] = _REGISTRY.load(registered(name))
+    return surrogate(**completed)
+
+
+def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the surrogate ``name``, with k where the name states it; imports no surrogate.
+
+    Raises
+    ------
+    ConfigurationError
+        When the name or an option does not exist, an option is of another kind than its class declares, or name and
+        option disagree about k. Whether a number is in range is for the class to say.
+
+    Example
+    -------
+    >>> check_options("slam-ndcg@10", {"margin": 2.0})
+    {'margin': 2.0, 'k': 10}
+    """
     name, cutoff = _spelled(name)
     if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
         raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
-    options |= cutoff
-    surrogate: type[Surrogate] = _REGISTRY.load(name)
-    known = list(inspect.signature(surrogate).parameters)
-    for option in options:
-        if option not in known:
-            raise unknown(f"option of surrogate {name}", option, known)
-    return surrogate(**options)
+    completed = {**options, **cutoff}
+    declarations.check(f"surrogate {name}", completed, declarations.arguments(*target_of(name).split(":")))
+    return completed
 
 
 def target_of(name: str) -> str:
@@ -85,7 +101,7 @@ def registered(name: str) -> str:
 
 def _spelled(name: str) -> tuple[str, dict[str, int]]:
     head, _, number = name.partition("@")
-    return (f"{head}@k", {"k": int(number)}) if number.isdecimal() and int(number) >= 1 else (name, {})
+    return (f"{head}@k", {"k": int(number)}) if re.fullmatch("[1-9][0-9]*", number) else (name, {})
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from pipeline_lib.reporting.pages import cone
 
+from pipeline_lib.papers.cone import page as cone
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder

@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from pipeline_lib.reporting.pages import lists
 
 from pipeline_lib import experiment, papers
 from pipeline_lib.papers.lists import page as lists

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from pipeline_lib.reporting.pages import topk
 
+from pipeline_lib.papers.topk import page as topk
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from pipeline_lib.reporting.pages import twolayer, twolayer_budget, twolayer_gaps
 
+from pipeline_lib.papers.twolayer import page as twolayer
+from pipeline_lib.papers.twolayer import page_budget as twolayer_budget
+from pipeline_lib.papers.twolayer import page_gaps as twolayer_gaps
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure, save
 from pipeline_lib.reporting.results import ResultsFolder

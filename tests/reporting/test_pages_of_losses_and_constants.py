@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from pipeline_lib.reporting.pages import lists, slam, slam_batch, slam_online
 
+from pipeline_lib.papers.lists import page as lists
+from pipeline_lib.papers.slam import page as slam
+from pipeline_lib.papers.slam import page_batch as slam_batch
+from pipeline_lib.papers.slam import page_online as slam_online
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder

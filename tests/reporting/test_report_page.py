@@ -341,3 +341,61 @@ def test_a_learner_that_ends_at_zero_is_named(copy: Path, tmp_path: Path) -> Non
     found = rendered(copy, tmp_path)
     assert found.count("w = 0, which leaves the documents in the order of the file: ") == 1
     assert "order of the file: SLAM-NDCG (3 of 5 folds)." in found
+
+
+HOSTILE = (
+    *("[x](javascript:alert(1))", "[y](#claims)", "`code` \\`", "{study} {{z}}", "$a_{b$"),
+    *("<script>alert(1)</script>", "5 % \\[ \"q\" 'p' & \\"),
+)
+
+
+class Words(HTMLParser):
+    """All text of a page, without its tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.words = ""
+        self.feed(text)
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_path: Path) -> None:
+    models = json.loads((copy / "models.json").read_text())
+    for title, entry in zip(HOSTILE, models, strict=True):
+        entry["title"] = title
+    (copy / "models.json").write_text(json.dumps(models))
+    for path in (copy / "data").glob("*.json"):
+        entry = json.loads(path.read_text())
+        path.write_text(json.dumps({**entry, "title": " ".join(HOSTILE)}))
+    made_study.report(copy, tmp_path / "report")
+    text, before = (folder.joinpath("index.html").read_text() for folder in (tmp_path / "report", report))
+    assert sorted(set(Page(text).links)) == sorted(set(Page(before).links))
+    assert Page(text).loaded == Page(before).loaded
+    assert text.count("<script") == before.count("<script")
+    assert text.count("<code>") == before.count("<code>")
+    words = Words(text).words
+    for title in HOSTILE:
+        assert title in words
+    latex = "".join(path.read_text() for path in (tmp_path / "report/tables").glob("*.tex"))
+    assert "\\$a\\_\\{b\\$" in latex
+    assert not re.search(r"^ +[\[*]", latex, re.MULTILINE)
+    assert not re.search(r"(?<!\\)%(?! needs)", latex)
+
+
+def test_labels_of_figures_are_no_formulas(tmp_path: Path) -> None:
+    from pipeline_lib.reporting import figures
+
+    def found(label: str) -> str:
+        def draw() -> figures.Drawing:
+            points = [(1.0, 1.0, 0.5, 1.5), (10.0, 2.0, 1.5, 2.5)]
+            return figures.line_plot({label: points}, xlabel=label, ylabel=label, log="xy")
+
+        figure = figures.Figure("f", label, label, "s", label, draw)
+        figures.save(figure, tmp_path)
+        return (tmp_path / "f.svg").read_text()
+
+    for label in ("a $x", "$x$", "$a_{b$", "\\frac{$", "_hidden"):
+        # matplotlib names every text it draws: title, two axes, legend.
+        assert found(label).count(f"<!-- {label} -->") + found(label).count(f"<!--  {label} -->") == 4

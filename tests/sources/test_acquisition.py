@@ -146,6 +146,15 @@ def test_a_damaged_archive_does_not_hide_a_good_one(tmp_path, raw):
     assert obtain(small_set(tmp_path), raw, Mirrors(), network=False).source == "Small.tar.gz"
 
 
+def test_a_damaged_directory_of_an_archive_does_not_hide_a_good_mirror(tmp_path, raw):
+    bad, good = tmp_path / "bad", tmp_path / "good"
+    content = bytearray(zip_of(bad / "Small.zip").read_bytes())
+    content[content.index(b"PK\x05\x06") + 16] = 0xFF  # where the directory begins
+    (bad / "Small.zip").write_bytes(content)
+    zip_of(good / "Small.zip")
+    assert obtain(small_set(tmp_path), raw, Mirrors((bad, good)), network=False).source == "Small.zip"
+
+
 def test_parts_decide_about_an_archive_that_was_packed_again(tmp_path, raw):
     zip_of(raw / "Small.zip")
     data_set = small_set(tmp_path, archives=[{"name": "Small.zip", "sha256": ["0" * 64]}])

@@ -222,6 +222,16 @@ def test_a_truncated_archive_is_called_damaged(tmp_path, parts, target, make, sh
     assert_refused(path, parts, target, "damaged|no member")
 
 
+@pytest.mark.parametrize(("mark", "at", "byte"), [(b"PK\x05\x06", 16, 0xFF), (b"PK\x01\x02", 46, 0)])
+def test_a_damaged_directory_of_a_zip_is_no_surprise(tmp_path, parts, target, mark, at, byte):
+    """The place where the directory begins, and a name that begins with a null byte."""
+    path = zip_of(tmp_path / "a.zip")
+    content = bytearray(path.read_bytes())
+    content[content.index(mark) + at] = byte
+    path.write_bytes(content)
+    assert_refused(path, parts, target, "damaged|would leave|no member")
+
+
 def test_every_flipped_byte_is_noticed_or_harmless(tmp_path, parts, target):
     path = zip_of(tmp_path / "a.zip")
     good = path.read_bytes()

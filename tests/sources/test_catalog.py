@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from small_sets import ENTRY, entry, small_set, write_catalog
+from small_sets import ENTRY, TEXTS, entry, small_set, write_catalog
 
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.sources import catalog
@@ -113,7 +113,7 @@ FULL = {
     "data_sets": {
         "Small": entry(
             counts={"rows": 20, "queries": 5, "labels": [10, 5, 5], "approximate": ["labels"]},
-            archives=[{"name": "Small.zip", "bytes": 10, "sha256": ["0" * 64], "md5": ["0" * 32]}],
+            archives=[{"name": "Small.zip", "bytes": 10, "max_bytes": 10, "sha256": ["0" * 64], "md5": ["0" * 32]}],
             addresses=[{"address": "https://example.org/Small.zip", "archive": "Small.zip", "kind": "mirror"}],
             parts={
                 **ENTRY["parts"],
@@ -127,6 +127,22 @@ KEYS = [path for path in _every_key(FULL) if path[-2:-1] == () or path[-2] not i
 
 def test_the_full_example_is_valid(tmp_path):
     assert catalog.load(write_catalog(tmp_path, FULL))["Small"].parts["S1"].rows == 4
+
+
+@pytest.mark.parametrize(
+    ("size", "largest"), [({}, None), ({"bytes": 7}, 7), ({"max_bytes": 9}, 9), ({"bytes": 7, "max_bytes": 9}, 7)]
+)
+def test_every_archive_has_a_limit(tmp_path, size, largest):
+    path = write_catalog(tmp_path, {"data_sets": {"Small": entry(archives=[{"name": "Small.zip", **size}])}})
+    found = catalog.load(path)["Small"].archives[0].max_bytes
+    text = sum(map(len, TEXTS.values()))
+    assert found == largest if largest else 6 * text <= found < 100 * text
+
+
+def test_no_archive_of_the_catalogue_is_fetched_without_end(data_sets):
+    for data_set in data_sets.values():
+        for archive in data_set.archives:
+            assert 0 < archive.max_bytes <= (archive.bytes or catalog.LARGEST_ARCHIVE)
 
 
 @pytest.mark.parametrize("path", KEYS, ids=lambda path: ".".join(map(str, path)))

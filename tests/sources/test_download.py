@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import http.server
+import itertools
 import json
 import re
 import threading
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,6 +35,7 @@ class Answer:
     """How the server answers one request."""
 
     status: int = 200
+    reason: str | None = None
     body: bytes = BODY
     stated_length: int | None = -1  # -1: the right one, None: no such header
     send: int | None = None  # bytes after which the connection is cut
@@ -81,7 +84,7 @@ class Server:
 def _give(request: http.server.BaseHTTPRequestHandler, answer: Answer) -> None:
     time.sleep(answer.hang)
     if answer.status not in (200, 416):
-        request.send_response(answer.status)
+        request.send_response(answer.status, answer.reason)
         for name, value in answer.headers.items():
             request.send_header(name, value)
         request.send_header("Content-Length", "0")
@@ -154,9 +157,10 @@ def fetch(
     archive: Archive = RIGHT,
     use: Callable[[Path], Path] = lambda path: path,
     timeout: float = 5.0,
+    now: Callable[[], float] = time.monotonic,
 ) -> Path:
     candidates = [Candidate(f"{server.address}/x.zip", archive)]
-    settings = Settings(timeout=timeout, attempts=3, sleep=clock)
+    settings = Settings(timeout=timeout, attempts=3, sleep=clock, clock=now)
     return download(candidates, folder, use, by_hand="Ask the author.", settings=settings)
 
 
@@ -338,6 +342,84 @@ def test_an_endless_body_without_a_length_is_cut_off(server, tmp_path, clock):
     with pytest.raises(DownloadError, match="sent more than the expected 256,000 bytes"):
         fetch(server, tmp_path, clock)
     assert visible(tmp_path) == []
+
+
+@pytest.mark.parametrize(("stated", "verb"), [(-1, "offers 768,000"), (None, "sent ")])
+def test_a_file_of_unknown_size_is_fetched_up_to_its_limit(server, tmp_path, clock, stated, verb):
+    server.answers = [Answer(body=BODY * 3, stated_length=stated)]
+    with pytest.raises(DownloadError, match=rf"{verb}.* more than the 256,000 that x\.zip may have"):
+        fetch(server, tmp_path, clock, Archive("x.zip", None, (), (), max_bytes=len(BODY)))
+    assert all_files(tmp_path) == []
+    assert len(server.requests) == 1
+
+
+def test_a_download_is_refused_that_would_fill_the_disk(server, tmp_path, clock, monkeypatch):
+    room = [module.SPARED_BYTES + len(BODY)]
+    monkeypatch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=room[0]))
+    fetch(server, tmp_path / "enough", clock)
+    room[0] -= 1
+    with pytest.raises(DownloadError, match=r"x\.zip: cannot be written .*0\.3 MB more"):
+        fetch(server, tmp_path / "full", clock)
+    (tmp_path / "x.zip").write_bytes(BODY)
+    with pytest.raises(DownloadError, match="cannot be written"):
+        download([Candidate((tmp_path / "x.zip").as_uri(), RIGHT)], tmp_path / "full", Path, by_hand="")
+
+
+def test_a_download_stops_before_the_disk_is_full_and_is_continued_later(server, tmp_path, clock, monkeypatch):
+    partial = tmp_path / ".x.zip.partial"
+    looks = iter([module.SPARED_BYTES * 2, 0])
+    monkeypatch.setattr(module, "ROOM_EVERY", 1)
+    monkeypatch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(looks)))
+    server.answers = [Answer(send=100_000, stated_length=None), Answer()]
+    (tmp_path / ".x.zip.partial").write_bytes(BODY[:1000])
+    note = {"address": f"{server.address}/x.zip", "validator": '"v1"'}
+    (tmp_path / ".x.zip.partial.json").write_text(json.dumps(note))
+    with pytest.raises(DownloadError, match="cannot be written"):
+        fetch(server, tmp_path, clock)
+    assert partial.read_bytes() == BODY[:1000]
+    monkeypatch.undo()
+    assert fetch(server, tmp_path, clock).read_bytes() == BODY
+    assert [request.get("Range") for request in server.requests] == ["bytes=1000-"] * 2
+
+
+def test_a_transfer_that_drips_is_broken_off_and_continued(server, tmp_path, clock):
+    partial = tmp_path / ".x.zip.partial"
+
+    def after_the_first_block_a_century() -> float:
+        return 3e9 if partial.exists() and partial.stat().st_size else 0.0
+
+    server.answers = [Answer(chunk_pause=0.01), Answer()]
+    assert fetch(server, tmp_path, clock, now=after_the_first_block_a_century).read_bytes() == BODY
+    assert [bool(request.get("Range")) for request in server.requests] == [False, True]
+
+
+def test_headers_that_drip_are_not_waited_for(server, tmp_path, clock):
+    ticks = itertools.count(step=1000)
+    with pytest.raises(DownloadError, match=r"bytes a second .*\(3 attempts\)"):
+        fetch(server, tmp_path, clock, now=lambda: next(ticks))
+    assert len(server.requests) == 3
+
+
+def test_redirects_are_followed_to_http_alone(server, tmp_path, clock):
+    server.answers = [Answer(status=302, headers={"Location": f"{server.address}/elsewhere.zip"}), Answer()]
+    assert fetch(server, tmp_path / "http", clock).read_bytes() == BODY
+    server.requests = []
+    server.answers = [Answer(status=302, headers={"Location": "ftp://127.0.0.1:1/x.zip"})]
+    with pytest.raises(DownloadError, match="'ftp'; only http and https"):
+        fetch(server, tmp_path / "ftp", clock)
+    assert (len(server.requests), clock.pauses) == (1, [])
+
+
+def test_what_a_server_says_cannot_command_the_terminal(server, tmp_path, clock):
+    server.answers = [Answer(status=404, reason="gone\x1b]0;title\x07\x9b2J")]
+    with pytest.raises(DownloadError, match=r"gone\\x1b\]0;title\\x07\\x9b2J") as caught:
+        fetch(server, tmp_path, clock)
+    assert str(caught.value).isprintable()
+
+
+def test_a_device_is_not_copied(tmp_path):
+    with pytest.raises(DownloadError, match="no regular file"):
+        download([Candidate("file:///dev/zero", UNKNOWN)], tmp_path, lambda path: path, by_hand="")
 
 
 def test_a_body_without_a_length_is_accepted_by_its_digest(server, tmp_path, clock):

@@ -260,6 +260,18 @@ def test_a_line_without_end_is_refused_before_memory_is_full(tmp_path: Path, mon
         letor.read(path)
 
 
+@pytest.mark.parametrize("piece", [64, 256, 4096])
+@pytest.mark.parametrize("end", ["", "\n", "\n0 qid:1 1:1\n"])
+def test_the_limit_of_a_line_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int, end: str) -> None:
+    monkeypatch.setattr(letor, "PIECE", piece)
+    monkeypatch.setattr(letor, "LONGEST_LINE", 1000)
+    line = "1 qid:1 1:1 # "
+    longest = "0 qid:1 2:1\n" + line + "x" * (1000 - len(line))
+    assert letor.read(file_of(tmp_path, longest + end)).X[1].tolist() == [1.0, 0.0]
+    with pytest.raises(DataError, match=r"some.txt:2: expected a line of at most 1,000 bytes"):
+        letor.read(file_of(tmp_path, longest + "x" + end))
+
+
 @pytest.mark.parametrize("line", ["1 1:1", "1 1:1 #", "1 1:1 # x17", "1 1:1 # 17a", "1 1:1 # 1.5"])
 def test_a_comment_without_a_query(tmp_path: Path, line: str) -> None:
     with pytest.raises(DataError, match=r"txt:2: expected a comment that begins with the query's name"):
@@ -285,6 +297,24 @@ def test_options_are_checked(tmp_path: Path, options: dict[str, Any]) -> None:
 def test_an_id_beyond_all_reason_does_not_eat_memory(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"txt:1: expected a feature id in 1..65536, found '4000000000:1'"):
         letor.read(file_of(tmp_path, "1 qid:1 4000000000:1\n"))
+
+
+def test_one_large_id_does_not_eat_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(letor, "LARGEST_SPARSE", 1 << 22)
+    text = "1 qid:1 1:1\n" * 3 + "1 qid:1 65536:1\n"
+    assert letor.read(file_of(tmp_path, text)).X.shape == (4, 65_536)
+    path = file_of(tmp_path, text + "0 qid:1 1:1\n" * 13)
+    with pytest.raises(DataError, match=r"some.txt:4: .*the id 65536, .*n_features=65536"):
+        letor.read(path)
+    assert letor.read(path, n_features=65_536).X.shape == (17, 65_536)
+
+
+def test_features_that_are_written_out_are_read_whatever_they_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(letor, "LARGEST_SPARSE", 1)
+    line = "1 qid:1 " + " ".join(f"{j}:0" for j in range(1, 1001))
+    assert letor.read(file_of(tmp_path, f"{line}\n" * 20)).X.shape == (20, 1000)
 
 
 # --- Numbers: bit for bit what numpy.float32(float(text)) gives

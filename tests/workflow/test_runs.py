@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+import yaml
 
 from .conftest import Project, job_table
 
@@ -27,6 +29,30 @@ def test_a_training_writes_a_line_a_setting_into_its_log(finished: Project) -> N
     log = (finished.folder / "results/small/logs/train_model/letor-sim/listnet/fold-1.log").read_text()
     assert re.findall(r"l2 = ([\d.]+)", log) == ["0.1", "0.01"]
     assert "l2 =" not in (finished.folder / "results/small/logs/train_model/letor-sim/random/fold-1.log").read_text()
+
+
+def test_texts_of_a_study_are_never_wildcards_or_formats(new_project: Callable[..., Project]) -> None:
+    hostile = "{study} {{ {wildcards.study} {} $ $x$ [x](javascript:alert(1)) <script> % %s \\ \\\\ \"q\" 'p' `c` }"
+    models = [
+        {"name": "random", "title": hostile, "algorithm": "random"},
+        {"name": "listnet", "title": "$x", "algorithm": "erm", "surrogate": "listnet", "l2": [0.1]},
+    ]
+    project = new_project(models=models, mirrors=[hostile.replace(":", "")], folds=[1])
+    path = project.folder / "data/catalog.yaml"
+    catalogue = yaml.safe_load(path.read_text())
+    catalogue["data_sets"]["letor-sim"]["title"] = hostile
+    path.write_text(yaml.safe_dump(catalogue, sort_keys=False))
+    project.snakemake()
+    results = project.folder / "results/small"
+    recorded = yaml.safe_load((results / "configuration.yaml").read_text())
+    assert recorded["models"] == models
+    assert recorded["mirrors"] == [hostile.replace(":", "")]
+    assert [model["title"] for model in json.loads((results / "models.json").read_text())] == [hostile, "$x"]
+    assert json.loads((results / "data/letor-sim.json").read_text())["title"] == hostile
+    page = (project.folder / "reports/small/index.html").read_text()
+    assert "<script>" not in page
+    assert 'href="javascript' not in page
+    assert "Nothing to be done" in project.snakemake()
 
 
 def test_running_again_does_nothing(finished_copy: Project) -> None:

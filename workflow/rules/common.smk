@@ -1,6 +1,7 @@
 # Shared by all other files here: the checked configuration, the catalogue, and what is asked of them.
 import json
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -104,11 +105,16 @@ def cells(wildcards):
     return CATALOG[wildcards.dataset].n_cells if "dataset" in wildcards.keys() else 0
 
 
+def training_seconds(wildcards, fold):
+    """What the settings of a model ask for in one training, in seconds."""
+    settings = STUDY.learner_settings(wildcards.model, wildcards.dataset, int(fold))
+    return learners.get(algorithm(wildcards)).seconds(settings) * cells(wildcards) / 1e6
+
+
 def asked_seconds(name, wildcards):
     """What the settings of a job of that rule ask for, in seconds."""
     if name == "train_model":
-        settings = STUDY.learner_settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
-        return learners.get(algorithm(wildcards)).seconds(settings) * cells(wildcards) / 1e6
+        return training_seconds(wildcards, wildcards.fold)
     step = next((step for step in STEPS if step.rule == name), None)
     return step.seconds(wildcards, cells(wildcards)) if step else 0.0
 
@@ -131,9 +137,35 @@ def runtime(name):
     )
 
 
+def trained_together(wildcards):
+    """The submission that a model's trainings on a data set share with its evaluation; None where they are long."""
+    asked = (training_seconds(wildcards, fold) for fold in STUDY.folds(wildcards.dataset))
+    longest = planning.seconds(cost("train_model"), cells(wildcards), max(asked))
+    return f"{wildcards.dataset}-{wildcards.model}" if planning.is_short(longest) else None
+
+
+def stays_here(rule):
+    """Whether the jobs of a rule, one for the study or for a data set, are so light that no cluster needs to run them."""
+    if not rule.wildcard_names <= {"study", "dataset"}:
+        return False
+    sizes = [CATALOG[name].n_cells for name in DATASETS] if "dataset" in rule.wildcard_names else []
+    largest = max(sizes, default=0)
+    step = next((step for step in STEPS if step.rule == rule.name), None)
+    asked = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
+    return planning.is_light(cost(rule.name), largest, *asked)
+
+
 def compact(value):
-    """Plain values as one line of JSON in a fixed order, for a command line and for Snakemake's rerun check."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    """Plain values as one line of JSON in a fixed order, for a command line and for Snakemake's rerun check.
+
+    Braces in texts are escaped as JSON allows: Snakemake would take what stands in them for a wildcard.
+    """
+    line = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return re.sub(
+        r'"(?:[^"\\]|\\.)*"',
+        lambda text: text[0].replace("{", r"\u007b").replace("}", r"\u007d"),
+        line,
+    )
 
 
 def entry(command, dataset=None):
@@ -207,8 +239,11 @@ def print_plan():
     """Say what will run, what is missing and how to get it, and how long it may take."""
     jobs = [planned_job(job) for job in workflow.dag.needrun_jobs() if job.rule.name != "all"]
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
+    # a cluster runs as many jobs at once as its profile allows (perhaps without limit); nobody says how many cores
+    allowed = workflow.resource_settings
+    slots = min(allowed.nodes, len(jobs)) if allowed.nodes else allowed.cores or 1
     print(
-        planning.describe(STUDY.name, jobs, workflow.cores or 1, DATASETS, missing),
+        planning.describe(STUDY.name, jobs, slots, DATASETS, missing),
         file=sys.stderr,
     )
 

@@ -14,6 +14,8 @@ rule train_model:
         "results/{study}/logs/train_model/{dataset}/{model}/fold-{fold}.log",
     benchmark:
         "results/{study}/benchmarks/train_model/{dataset}/{model}/fold-{fold}.tsv"
+    group:
+        trained_together
     conda:
         ENVIRONMENT
     threads: 1
@@ -45,6 +47,8 @@ rule evaluate_model:
         "results/{study}/logs/evaluate_model/{dataset}/{model}.log",
     benchmark:
         "results/{study}/benchmarks/evaluate_model/{dataset}/{model}.tsv"
+    group:
+        trained_together
     conda:
         ENVIRONMENT
     threads: 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline_lib.markup import quoted
 from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure, line_plot
 from pipeline_lib.reporting.results import ResultsFolder, Row
@@ -100,7 +101,7 @@ def _at_zero(results: ResultsFolder) -> list[str]:
         if row["norm"] is not None and (row["surrogate"] or "").startswith("slam-"):
             folds.setdefault((row["model"], row["dataset"]), []).append(row["norm"] == 0.0)
     return [
-        f"{titles.get(model, model)} on {dataset} ({sum(zero)} of {len(zero)} folds)"
+        f"{quoted(titles.get(model, model))} on {dataset} ({sum(zero)} of {len(zero)} folds)"
         for (model, dataset), zero in folds.items()
         if any(zero)
     ]
@@ -122,7 +123,7 @@ def _verdicts(rows: Sequence[Row], level: float) -> str:
         told_apart = row["p_holm"] <= 1.0 - level
         verdict = ("better than" if row["difference"] > 0 else "worse than") if told_apart else "not told apart from"
         said.append(
-            f"on {dataset}, {row['title']} ({row['value']:.4f}) is {verdict} {row['other_title']} "
+            f"on {dataset}, {quoted(row['title'])} ({row['value']:.4f}) is {verdict} {quoted(row['other_title'])} "
             f"({row['other_value']:.4f}), the best of them"
         )
     sentence = "; ".join(said)

@@ -1,0 +1,49 @@
+"""How is a document checked against a JSON Schema without YAML's and Python's leniency?
+
+A whole number is one that is written so (1.0 is none, though JSON Schema takes it for one), and a pattern that ends
+with "$" ends with the text (to Python it may also end before a last line feed).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def violations(document: Any, path: Path) -> Iterator[Any]:
+    """What breaks the schema in a YAML file, as errors of ``jsonschema``, in the order of their places.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "schema.yaml"
+    >>> _ = path.write_text("properties: {seed: {type: integer}, name: {pattern: '^[a-z]+$'}}")
+    >>> [error.message for error in violations({"seed": 1.0, "name": "a\\n"}, path)]
+    ["'a\\\\n' does not match '^[a-z]+$'", "1.0 is not of type 'integer'"]
+    """
+    import jsonschema
+    import yaml
+
+    base = jsonschema.Draft202012Validator
+    types = base.TYPE_CHECKER.redefine("integer", _is_integer)
+    strict = jsonschema.validators.extend(base, {"pattern": _pattern}, type_checker=types)  # type: ignore[no-untyped-call]
+    schema = yaml.safe_load(path.read_text(encoding="utf-8"))
+    yield from sorted(strict(schema).iter_errors(document), key=_place)
+
+
+def _place(error: Any) -> list[str]:
+    return [str(step) for step in error.absolute_path]
+
+
+def _is_integer(_: Any, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _pattern(_: Any, pattern: str, value: object, __: Any) -> Iterator[Any]:
+    import jsonschema
+
+    to_the_end = pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
+    if isinstance(value, str) and not re.search(to_the_end, value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")

@@ -1,0 +1,128 @@
+"""The small study sent to a cluster by the documented command, with stand-ins for the commands of SLURM."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import slurm_stand_in
+from .conftest import Project
+
+pytestmark = pytest.mark.workflow
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Stand-ins for SLURM's commands, and the jobs that they were given."""
+
+    jobs: Path
+    environment: dict[str, str]
+
+    def run(self, project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Send the small study as docs/clusters.md says."""
+        # the executor asks first after the ten seconds of the profile; the stand-in answers when a job has ended
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm", "--configfile", "small.yaml",
+             "--slurm-init-seconds-before-status-checks", "1", *arguments],
+            cwd=project.folder,
+            env={**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **self.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )  # fmt: skip
+
+    def submissions(self) -> dict[str, list[dict[str, Any]]]:
+        """The submissions of every group of jobs, in order."""
+        found = defaultdict(list)
+        for request in slurm_stand_in.requests(self.jobs):
+            found[request["comment"].split("_")[1]].append(request)
+        return dict(found)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Cluster:
+    environment = slurm_stand_in.install(tmp_path / "bin", tmp_path / "jobs")
+    return Cluster(tmp_path / "jobs", environment)
+
+
+def assert_doubled(attempts: list[dict[str, Any]]) -> None:
+    """Every attempt asks for twice the memory and the time of the one before."""
+    for before, after in itertools.pairwise(attempts):
+        assert after["megabytes"] == 2 * before["megabytes"]
+        assert after["minutes"] == 2 * before["minutes"]
+
+
+def test_the_documented_command_gives_the_same_bytes_although_a_job_was_cancelled(
+    finished: Project, finished_copy: Project, cluster: Cluster
+) -> None:
+    for lost in ("results/small/models/letor-sim/ranksvm", "results/small/tables", "reports/small"):
+        shutil.rmtree(finished_copy.folder / lost)
+    (finished_copy.folder / "results/small/evaluation/letor-sim/ranksvm.parquet").unlink()
+    (cluster.jobs / "limit").touch()
+    (cluster.jobs / "cancel").write_text("ranksvm")
+    result = cluster.run(finished_copy)
+    assert result.returncode == 0, result.stdout[-6000:]
+    assert finished_copy.tables() == finished.tables()
+    # the trainings are one submission with their evaluation, and what takes seconds is none
+    assert set(cluster.submissions()) == {"letor-sim-ranksvm"}
+    (attempts,) = cluster.submissions().values()
+    assert [request["state"] for request in attempts] == ["CANCELLED", "COMPLETED"]
+    assert_doubled(attempts)
+
+
+@pytest.mark.slow
+def test_a_fresh_study_needs_one_submission_for_a_model_within_its_memory(
+    finished: Project, new_project: Callable[..., Project], cluster: Cluster
+) -> None:
+    project = new_project()
+    (cluster.jobs / "limit").touch()
+    result = cluster.run(project)
+    assert result.returncode == 0, result.stdout[-6000:]
+    assert project.tables() == finished.tables()
+    submissions = cluster.submissions()
+    assert set(submissions) == {"letor-sim-random", "letor-sim-listnet", "letor-sim-ranksvm"}
+    for attempts in submissions.values():
+        assert [request["state"] for request in attempts] == ["COMPLETED"]
+        assert attempts[0]["peak"] < attempts[0]["megabytes"]
+
+
+def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_copy: Project, cluster: Cluster) -> None:
+    with (finished_copy.folder / "pipeline_lib/surrogates/listwise.py").open("a") as handle:
+        handle.write("raise MemoryError('too little of it')\n")
+    (finished_copy.folder / "results/small/evaluation/letor-sim/random.parquet").unlink()
+    evaluated = [f"results/small/evaluation/letor-sim/{model}.parquet" for model in ("random", "listnet")]
+    result = cluster.run(finished_copy, *evaluated, "--retries", "1")
+    assert result.returncode != 0
+    assert "results/small/logs/train_model/letor-sim/listnet/fold-1.log" in result.stdout
+    assert "too little of it" in result.stdout
+    attempts = cluster.submissions()["letor-sim-listnet"]
+    assert [request["state"] for request in attempts] == ["FAILED", "FAILED"]
+    assert_doubled(attempts)
+    # the model next to it is a submission of its own and comes through
+    assert (finished_copy.folder / evaluated[0]).exists()
+
+
+def test_trainings_share_a_submission_where_they_are_short(new_project: Callable[..., Project], tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / "MQ2008.zip").touch()
+    models = [
+        {"name": "random", "algorithm": "random"},
+        {"name": "cone", "algorithm": "cone", "passes": 100000, "basis": [10]},
+    ]
+    project = new_project(models=models, datasets=["MQ2008"], mirrors=[str(mirror)])
+    output = project.snakemake("-n", "--workflow-profile", "profiles/slurm")
+    assert project.planned()["train_model"] == 4
+    assert set(re.findall(r"Group job (\S+)", output)) == {"MQ2008-random"}
