@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pipeline_lib import progress
 from pipeline_lib.errors import PipelineError, hint
+from pipeline_lib.files import is_full
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 
@@ -57,9 +58,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except BrokenPipeError:
         # Whoever read the output has read enough (`... | head`); Python must not try to write the rest when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
+        return 1
+    except OSError as error:
+        if not is_full(error):
+            raise
+        # Files of the project name themselves; what is left is the output, which a job's log receives.
+        _give_up_output()
+        print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
         return 1
     return 0
+
+
+def _give_up_output() -> None:
+    """Let what is still to be printed go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _overview() -> str:

@@ -29,6 +29,10 @@ class DownloadError(PipelineError, OSError):
     """A file could not be fetched, or what was fetched is not the file that was asked for."""
 
 
+class StorageError(PipelineError, OSError):
+    """A file cannot be written: the disk is full, or the place does not take it."""
+
+
 def printable(text: str) -> str:
     """Escape what a terminal would obey rather than show; line feeds and tabs stay.
 

@@ -12,8 +12,9 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
-from pipeline_lib import configuration, import_closure, learners, planning, run_lock, surrogates, workloads
+from pipeline_lib import configuration, console, import_closure, learners, planning, run_lock, surrogates, workloads
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.reporting import pages
 from pipeline_lib.sources import catalog, mirrors
@@ -250,19 +251,21 @@ def planned_job(job):
     return planning.PlannedJob(name, planning.seconds(name, cells(job.wildcards), asked), benchmark)
 
 
-def print_plan():
-    """Say what will run, what is missing and how to get it, and how long it may take."""
-    jobs = [planned_job(job) for job in workflow.dag.needrun_jobs() if job.rule.name != "all"]
+def plan():
+    """What will run, what is missing and how to get it, and how long it may take."""
+    order = {rule.name: position for position, rule in enumerate(workflow.rules)}
+    needed = sorted(workflow.dag.needrun_jobs(), key=lambda job: order[job.rule.name])
+    jobs = {job.jobid: planned_job(job) for job in needed if not job.rule.norun}
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
-    # a cluster runs as many jobs at once as its profile allows (perhaps without limit); nobody says how many cores
+    # A cluster runs as many jobs at once as its profile allows (perhaps without limit); one machine, as it has cores.
     allowed = workflow.resource_settings
     slots = min(allowed.nodes, len(jobs)) if allowed.nodes else allowed.cores or 1
-    print(
-        planning.describe(STUDY.name, jobs, slots, DATASETS, missing),
-        file=sys.stderr,
-    )
+    text = planning.describe(STUDY.name, list(jobs.values()), slots, DATASETS, missing)
+    return console.Plan(text, jobs, slots)
 
 
-onstart:
-    RUN_LOCK = checked(run_lock.hold, Path("results/run.lock"))
-    print_plan()
+# Jobs on cluster nodes read this file as well: they work for the run that holds the lock.
+if workflow.is_main_process:
+    console.attach(logger, workflow.output_settings, plan)
+    if not run_lock.only_reads(sys.argv[1:]):
+        checked(run_lock.hold, Path("results/run.lock"), STUDY.name)
