@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from pipeline_lib import storage
 from pipeline_lib.errors import DataError
-from pipeline_lib.files import write_text
 from pipeline_lib.sources import catalog, conversion
 from pipeline_lib.sources.manifest import read_manifest
 
@@ -42,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     except DataError:
         arguments.documents.unlink()
         raise
-    write_text(arguments.summary, json.dumps(summary.to_dict(), sort_keys=True, indent=1) + "\n")
+    storage.write_json(arguments.summary, summary.to_dict())
 
 
 def check_counts(data_set: catalog.DataSet, summary: conversion.ConversionSummary) -> None:

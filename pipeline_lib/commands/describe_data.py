@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pipeline_lib.files import write_text
+from pipeline_lib import storage
 from pipeline_lib.ranking_data import query_index
 from pipeline_lib.sources import catalog
 from pipeline_lib.sources.manifest import read_manifest
@@ -27,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Join the catalogue's entry, the manifest and the counts."""
     data_set = catalog.get(arguments.dataset)
-    summary = json.loads(arguments.summary.read_text(encoding="utf-8"))
+    summary = storage.read_json(arguments.summary)
     offsets, _, _ = query_index(arguments.documents)
     manifest = read_manifest(data_set, arguments.manifest.parent.parent)
     verified = {part.name: part.verified for part in manifest.parts} if manifest else {}
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
         "notes": _notes(data_set, summary),
         "document_counts_histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
     }
-    write_text(arguments.output, json.dumps(description, sort_keys=True, indent=1, ensure_ascii=False) + "\n")
+    storage.write_json(arguments.output, description)
 
 
 def _expected(data_set: catalog.DataSet) -> dict[str, Any] | None:

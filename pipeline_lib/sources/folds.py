@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import query_index
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources.catalog import ROLES, DataSet
+from pipeline_lib.storage import checked, parquet_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,12 +75,10 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
 
 
 def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Write :func:`fold_table` as Parquet, whole or not at all."""
-    import pyarrow.parquet as pq
-
+    """Write :func:`fold_table` as Parquet with its checksums, whole or not at all."""
     table = fold_table(data_set, data_path)
-    with replacing(target) as partial:
-        pq.write_table(table, partial)
+    with parquet_writer(target, table.schema) as writer:
+        writer.write_table(table)
 
 
 def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "validation", "test"]) -> NDArray[np.int64]:
@@ -96,8 +94,8 @@ def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "val
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
-            table = file.read(columns=["fold", "part", "query"])
+        with checked(path) as source:
+            table = pq.ParquetFile(source).read(columns=["fold", "part", "query"])
     except (OSError, pa.ArrowInvalid) as error:
         raise DataError(f"{path}: expected a table of folds, found something else ({error})") from error
     if set(table.column_names) != {"fold", "part", "query"}:
