@@ -302,8 +302,10 @@ def parquet_writer(
     )
 
 
-def read_parts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def read_parts(path: str | os.PathLike[str], *, stored: bool = False) -> list[dict[str, Any]]:
     """Which parts a stored data set has, in the order of its rows: name, rows, queries, and sha256 where known.
+
+    ``stored`` as in :meth:`RankingData.read_parquet`.
 
     Raises
     ------
@@ -317,7 +319,7 @@ def read_parts(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     >>> RankingData.from_arrays([[0.], [1.]], [0, 1], [1, 2]).write_parquet(path); read_parts(path)
     [{'name': 'all', 'queries': 2, 'rows': 2, 'sha256': None}]
     """
-    with _open_parquet(path) as file:
+    with _open_parquet(path, stored=stored) as file:
         sources = json.loads((file.metadata.metadata or {}).get(SOURCES_KEY, b"{}"))
         return [{**part, "sha256": sources.get(part["name"])} for part in _parts(file)]
 
@@ -422,19 +424,20 @@ def _check_columns(schema: pa.Schema, path: str | os.PathLike[str]) -> None:
 
 
 def query_index(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str], *, stored: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[dict[str, Any]]]:
     """Read where the queries of a stored data set begin, without its features.
 
     Returns the offsets, shape (Q + 1,), the queries' names, shape (Q,), and the parts the file says it is made of, in
-    the order of the rows: ``{"name": ..., "rows": ..., "queries": ...}``.
+    the order of the rows: ``{"name": ..., "rows": ..., "queries": ...}``. ``stored`` as in
+    :meth:`RankingData.read_parquet`.
 
     Raises
     ------
     DataError
         When the file is not a Parquet file of a data set, or its parts do not add up to its rows and queries.
     """
-    with _open_parquet(path) as file:
+    with _open_parquet(path, stored=stored) as file:
         offsets, qids = _query_boundaries(file, path)
         parts = _parts(file)
     n_queries = sum(part["queries"] for part in parts)
@@ -446,7 +449,7 @@ def query_index(
 
 
 @contextlib.contextmanager
-def _open_parquet(path: str | os.PathLike[str], *, stored: bool = True) -> Iterator[pq.ParquetFile]:
+def _open_parquet(path: str | os.PathLike[str], *, stored: bool) -> Iterator[pq.ParquetFile]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

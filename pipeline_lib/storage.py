@@ -145,7 +145,7 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
     try:
         file = open(path, "rb")  # noqa: SIM115
     except OSError as error:
-        raise DataError(f"{path}: expected a stored table, found none that can be read ({error.strerror})") from error
+        raise DataError(f"{path}: expected a Parquet file, found none that can be read ({error.strerror})") from error
     with file:
         footer_start, footer = _footer(file)
         place = _place(footer)

@@ -75,7 +75,7 @@ def fold_table(folder: Path) -> tuple[Path, Callable[[Path], Any]]:
             writer.write_table(parquet_table(np.arange(2), np.zeros(2, int), np.zeros((2, 1), np.float32), schema))
         writer.add_key_value_metadata(parquet_metadata(described, {}))
     folds.write_folds(layout, folder / "documents.parquet", folder / "folds.parquet")
-    return folder / "folds.parquet", lambda path: [folds.queries(path, 2, role).tolist() for role in catalog.ROLES]
+    return folder / "folds.parquet", lambda path: folds.queries(path, 2, "test").tolist()
 
 
 KINDS = [model, evidence, table, documents, fold_table]

@@ -48,7 +48,7 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     """
     import pyarrow as pa
 
-    _, qids, parts = query_index(data_path)
+    _, qids, parts = query_index(data_path, stored=True)
     names = [part["name"] for part in parts]
     if names != list(data_set.parts):
         raise DataError(
@@ -88,16 +88,15 @@ def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "val
     ------
     DataError
         When the file is not a table of folds, or holds no such fold or part.
+    DamagedFileError
+        When it is not as it was written.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    try:
-        with checked(path) as source:
-            table = pq.ParquetFile(source).read(columns=["fold", "part", "query"])
-    except (OSError, pa.ArrowInvalid) as error:
-        raise DataError(f"{path}: expected a table of folds, found something else ({error})") from error
+    with checked(path) as source:
+        table = pq.ParquetFile(source).read(columns=["fold", "part", "query"])
     if set(table.column_names) != {"fold", "part", "query"}:
         raise DataError(
             f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names) or 'none'}"
