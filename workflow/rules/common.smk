@@ -15,7 +15,7 @@ from pipeline_lib import configuration, learners, planning, run_lock, surrogates
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.import_closure import closure
 from pipeline_lib.reporting import pages
-from pipeline_lib.sources import catalog, mirrors
+from pipeline_lib.sources import catalog, mirrors, raw_files
 
 ENVIRONMENT = str(ROOT / "environment.yml")
 RAW = Path("data/raw")
@@ -123,6 +123,12 @@ def compact(value):
 def entry(wildcards):
     """A data set's catalogue entry in brief: what is read differently reruns, other entries do not matter."""
     return CATALOG[wildcards.dataset].digest
+
+
+def raw_state(wildcards):
+    """Changes whenever sizes or times of a data set's raw files are no longer those of the last check."""
+    record = Path(f"data/parquet/{wildcards.dataset}/raw-files.json")
+    return raw_files.state_for_planning(CATALOG[wildcards.dataset], RAW, record)
 
 
 def availability_record():

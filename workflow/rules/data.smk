@@ -49,11 +49,38 @@ rule obtain_data:
         "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} " "--manifest {output.manifest} > {log} 2>&1"
 
 
+rule check_raw:
+    """Compare the raw text with the manifest; planned again whenever a file's size or time has changed."""
+    input:
+        code=code("check_raw"),
+        manifest="data/raw/{dataset}/manifest.json",
+    output:
+        # Kept when the check fails: as long as the files differ from it, the check is planned.
+        record=update("data/parquet/{dataset}/raw-files.json"),
+    log:
+        "data/logs/check_raw-{dataset}.log",
+    benchmark:
+        "data/logs/check_raw-{dataset}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("check_raw"),
+        runtime=runtime("check_raw"),
+    params:
+        state=raw_state,
+    shell:
+        "python -m pipeline_lib check-raw --dataset {wildcards.dataset} --manifest {input.manifest} "
+        "--planned-with {params.state:q} --record {output.record} > {log} 2>&1"
+
+
 rule convert_data:
     """Read LETOR text in bounded memory and store it once, as Parquet."""
     input:
         code=code("convert_data"),
         manifest="data/raw/{dataset}/manifest.json",
+        # A check that succeeds has found the text unchanged: no reason to convert it again.
+        checked=ancient("data/parquet/{dataset}/raw-files.json"),
     output:
         documents="data/parquet/{dataset}/documents.parquet",
         summary="data/parquet/{dataset}/summary.json",
@@ -101,4 +128,4 @@ rule split_folds:
 rule download:
     """Fetch every data set of the study that is not here yet; the only target that uses the network."""
     input:
-        expand("data/raw/{dataset}/manifest.json", dataset=STUDY.datasets),
+        expand("data/parquet/{dataset}/raw-files.json", dataset=STUDY.datasets),
