@@ -33,6 +33,7 @@ rule all:
     input:
         f"reports/{STUDY.name}/index.html",
         f"reports/{STUDY.name}/claims.json",
+        CHECKED,
 
 
 rule clean_results:

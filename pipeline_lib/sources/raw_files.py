@@ -20,6 +20,11 @@ from pipeline_lib.sources.manifest import FILE, Manifest
 UNCHANGED = "unchanged"
 
 
+def record_path(name: str) -> Path:
+    """Where the workflow keeps the record of the last check of a data set's raw files."""
+    return Path("data/parquet") / name / "raw-files.json"
+
+
 def check(data_set: DataSet, raw_folder: Path, manifest: Manifest) -> list[dict[str, Any]]:
     """Compare every raw file with the manifest; return their names, sizes, times (in ns) and SHA-256.
 
@@ -101,12 +106,12 @@ def _how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
     if data_set.source == "generated":
         return f"delete {manifest} to have the next run draw {data_set.name} again"
     advice = (
-        f"delete {path} to have the next run unpack it again, or `snakemake --cores 1 download` fetch it where there "
-        "is no archive at hand"
+        f"delete {path} and run `snakemake --cores 1 {record_path(data_set.name)}`, which unpacks it again, or fetches "
+        "it where there is no archive at hand"
     )
     if not data_set.parts[path.stem].sha256:
         advice += (
-            f"; if the change is meant, delete {manifest}: the next run records the text as it is now, and makes again "
-            "what follows from it"
+            f"; if the change is meant, delete {manifest} instead: the next run records the text as it is now, and "
+            "makes again what follows from it"
         )
     return advice

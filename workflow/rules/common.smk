@@ -127,7 +127,7 @@ def entry(wildcards):
 
 def raw_state(wildcards):
     """Changes whenever sizes or times of a data set's raw files are no longer those of the last check."""
-    record = Path(f"data/parquet/{wildcards.dataset}/raw-files.json")
+    record = raw_files.record_path(wildcards.dataset)
     return raw_files.state_for_planning(CATALOG[wildcards.dataset], RAW, record)
 
 

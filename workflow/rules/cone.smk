@@ -214,3 +214,4 @@ rule cone:
     """ConeRank."""
     input:
         expand(EVIDENCE["cone"], study=STUDY.name),
+        CHECKED,

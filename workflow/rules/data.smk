@@ -2,6 +2,11 @@
 ruleorder: simulate_data > obtain_data
 
 
+# What is made for people asks for these. Nothing is made from them, because a touched file is no reason to train again;
+# a conversion compares what it reads itself. A check that failed leaves no record, and the next run checks again.
+CHECKED = per_dataset(str(raw_files.record_path("{dataset}")))
+
+
 rule simulate_data:
     """Draw letor-sim from its population and write it as LETOR text."""
     input:
@@ -55,8 +60,7 @@ rule check_raw:
         code=code("check_raw"),
         manifest="data/raw/{dataset}/manifest.json",
     output:
-        # Kept when the check fails: as long as the files differ from it, the check is planned.
-        record=update("data/parquet/{dataset}/raw-files.json"),
+        record=str(raw_files.record_path("{dataset}")),
     log:
         "data/logs/check_raw-{dataset}.log",
     benchmark:
@@ -79,8 +83,6 @@ rule convert_data:
     input:
         code=code("convert_data"),
         manifest="data/raw/{dataset}/manifest.json",
-        # A check that succeeds has found the text unchanged: no reason to convert it again.
-        checked=ancient("data/parquet/{dataset}/raw-files.json"),
     output:
         documents="data/parquet/{dataset}/documents.parquet",
         summary="data/parquet/{dataset}/summary.json",
@@ -128,4 +130,4 @@ rule split_folds:
 rule download:
     """Fetch every data set of the study that is not here yet; the only target that uses the network."""
     input:
-        expand("data/parquet/{dataset}/raw-files.json", dataset=STUDY.datasets),
+        expand(str(raw_files.record_path("{dataset}")), dataset=STUDY.datasets),

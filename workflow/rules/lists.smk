@@ -207,3 +207,4 @@ rule lists:
     """Generalization bounds and the length of lists."""
     input:
         expand(EVIDENCE["lists"], study=STUDY.name),
+        CHECKED,

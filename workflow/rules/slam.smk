@@ -184,3 +184,4 @@ rule slam:
     """Perceptron-like algorithms and generalization bounds."""
     input:
         expand(EVIDENCE["slam"], study=STUDY.name),
+        CHECKED,

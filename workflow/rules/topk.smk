@@ -224,3 +224,4 @@ rule topk:
     """Online learning to rank with feedback at the top."""
     input:
         expand(EVIDENCE["topk"], study=STUDY.name),
+        CHECKED,

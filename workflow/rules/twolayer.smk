@@ -189,3 +189,4 @@ rule twolayer:
     """Two-layer generalization analysis."""
     input:
         expand(EVIDENCE["twolayer"], study=STUDY.name),
+        CHECKED,
