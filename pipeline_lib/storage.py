@@ -68,7 +68,8 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     DamagedFileError
         When the file does not have the checksum that it states, or states none.
     """
-    content = _read(path)
+    with _open(path) as file:
+        content = file.read()
     head = _JSON_HEAD.match(content)
     if head is None:
         raise DamagedFileError(path, "expected a JSON object that begins with its SHA-256, found none")
@@ -142,11 +143,7 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
         At once or while the file is read, when its bytes are not those that its checksums state; also when it states
         no checksum although one is required.
     """
-    try:
-        file = open(path, "rb")  # noqa: SIM115
-    except OSError as error:
-        raise DataError(f"{path}: expected a Parquet file, found none that can be read ({error.strerror})") from error
-    with file:
+    with _open(path) as file:
         footer_start, footer = _footer(file)
         place = _place(footer)
         if place is None:
@@ -181,7 +178,7 @@ def set_aside(path: Path) -> Path | None:
     if not made or ".." in path.parts:
         return None
     for number in range(1, 1000):
-        target = path.with_name(f"{path.name}.damaged{'' if number == 1 else f'-{number}'}")
+        target = _aside(path, number)
         try:
             os.link(path, target)
         except FileExistsError:
@@ -248,11 +245,17 @@ class _Blocks(io.RawIOBase):
         return n
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def _open(path: str | os.PathLike[str]) -> BinaryIO:
     try:
-        return Path(path).read_bytes()
+        return open(path, "rb")
     except OSError as error:
-        raise DataError(f"{path}: expected a stored file, found none that can be read ({error.strerror})") from error
+        if _aside(Path(path), 1).exists():
+            raise DamagedFileError(path, f"it is not there, because it was moved to {_aside(Path(path), 1)}") from error
+        raise DataError(f"{path}: expected a file that can be read, found none ({error.strerror})") from error
+
+
+def _aside(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.damaged{'' if number == 1 else f'-{number}'}")
 
 
 def _digest(*content: bytes) -> bytes:

@@ -198,6 +198,10 @@ def test_a_damaged_result_is_moved_aside_and_replaces_nothing(
         assert f"snakemake --cores 1 {path}" in message
         assert not path.exists()
         assert path.with_name(f"model.json.damaged{number}").read_bytes() == content
+    # A job that comes too late to see it says the same.
+    assert judge(path) == 1
+    assert "model.json.damaged" in capsys.readouterr().err
+    assert len(list(path.parent.iterdir())) == 2
 
 
 def test_a_file_that_no_run_makes_stays_where_it_is(
