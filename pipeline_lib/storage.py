@@ -185,8 +185,10 @@ def set_aside(path: Path) -> Path | None:
             continue
         except FileNotFoundError:  # another job has noticed, too, and was faster
             return target
-        except OSError:
-            return None if target.exists() else _renamed(path, target)
+        except OSError:  # a read-only folder, or a file system without second names for a file
+            if target.exists():
+                continue
+            return _renamed(path, target)
         try:
             path.unlink(missing_ok=True)
         except OSError:
@@ -197,7 +199,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def _renamed(path: Path, target: Path) -> Path | None:
-    """Rename where the file system has no second names for a file."""
+    """Rename where a file cannot have two names; None where the folder is read-only."""
     try:
         path.rename(target)
     except OSError:

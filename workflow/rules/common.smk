@@ -203,6 +203,18 @@ def per_trained_fold(pattern):
     ]
 
 
+def read_by(*names):
+    """The files of fixed names below results/ that rules read whose names begin so, for a target to ask for.
+
+    Snakemake makes a missing file again only for a job that runs or a target that asks. A job that failed, or was
+    killed, leaves its files missing while what was made from them before still stands.
+    """
+    chosen = [rule for rule in workflow.rules if rule.name.startswith(names) and rule.wildcard_names <= {"study"}]
+    read = {str(path) for rule in chosen for path in rule.input if not callable(path)}
+    paths = {path.replace("{study}", STUDY.name) for path in read}
+    return sorted(path for path in paths if path.startswith("results/"))
+
+
 def evidence(*claims):
     """Where the evidence for claims goes, one file each."""
     return [f"results/{{study}}/evidence/{claim}.json" for claim in claims]

@@ -215,3 +215,4 @@ rule cone:
     input:
         expand(EVIDENCE["cone"], study=STUDY.name),
         CHECKED,
+        read_by("cone_"),

@@ -208,3 +208,4 @@ rule lists:
     input:
         expand(EVIDENCE["lists"], study=STUDY.name),
         CHECKED,
+        read_by("lists_"),

@@ -185,3 +185,4 @@ rule slam:
     input:
         expand(EVIDENCE["slam"], study=STUDY.name),
         CHECKED,
+        read_by("slam_"),

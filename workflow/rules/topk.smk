@@ -225,3 +225,4 @@ rule topk:
     input:
         expand(EVIDENCE["topk"], study=STUDY.name),
         CHECKED,
+        read_by("topk_"),

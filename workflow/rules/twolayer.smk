@@ -190,3 +190,4 @@ rule twolayer:
     input:
         expand(EVIDENCE["twolayer"], study=STUDY.name),
         CHECKED,
+        read_by("twolayer_"),
