@@ -7,7 +7,9 @@ The command line prints such an error as one line and exits with status 1; anyth
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class PipelineError(Exception):
@@ -19,6 +21,14 @@ class PipelineError(Exception):
 
 class DataError(PipelineError, ValueError):
     """The data given are not what the function or the file format asks for."""
+
+
+class DamagedFileError(DataError):
+    """A stored file is not what its checksum says; ``path`` is the file, and the next run can make it again."""
+
+    def __init__(self, path: str | os.PathLike[str], difference: str) -> None:
+        super().__init__(f"{path}: damaged: {difference}")
+        self.path = Path(path)
 
 
 class ConfigurationError(PipelineError, ValueError):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.cone import adarank
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds
 
@@ -40,9 +40,8 @@ def run(arguments: argparse.Namespace) -> None:
     for documents, table in zip(arguments.documents, arguments.folds, strict=True):
         for fold in arguments.fold_numbers:
             parts = [
-                RankingData.read_parquet(documents, folds.queries(table, fold, part))
+                RankingData.read_parquet(documents, folds.queries(table, fold, part), stored=True)
                 for part in ("train", "validation", "test")
             ]
             rows += adarank.run_fold(documents.parent.name, fold, parts, arguments.seed, arguments.resamples)
-    with replacing(arguments.tables[0]) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.tables[0], pl.DataFrame(rows, schema=SCHEMA))

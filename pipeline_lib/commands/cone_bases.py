@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.commands.cone_bases_fold import MEASURED, VOTES
 from pipeline_lib.experiments.cone import bases
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 
@@ -24,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the two tables and the evidence."""
     slices = ((arguments.measured, MEASURED), (arguments.votes, VOTES))
-    joined = [pl.concat([pl.DataFrame(schema=schema), *map(pl.read_parquet, paths)]) for paths, schema in slices]
+    joined = [pl.concat([pl.DataFrame(schema=schema), *map(storage.read_table, paths)]) for paths, schema in slices]
     for path, frame in zip(arguments.tables, joined, strict=True):
-        with replacing(path) as partial:
-            frame.write_parquet(partial, compression="zstd")
+        storage.write_table(path, frame)
     write_all(arguments.evidence, bases.evidence(*(frame.to_dicts() for frame in joined)))

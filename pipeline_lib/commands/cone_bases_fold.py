@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.cone import bases
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds
 
@@ -52,11 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the fold's slices of the two tables."""
     parts = [
-        RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, arguments.fold, part))
+        RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, arguments.fold, part), stored=True)
         for part in ("train", "validation", "test")
     ]
     asked = bases.Settings.from_mapping(arguments.settings)
     rows, ballots = bases.run_fold(asked, arguments.dataset, arguments.fold, parts, arguments.seed)
     for path, found, schema in zip(arguments.tables, (rows, ballots), (MEASURED, VOTES), strict=True):
-        with replacing(path) as partial:
-            pl.DataFrame(found, schema=schema).write_parquet(partial, compression="zstd")
+        storage.write_table(path, pl.DataFrame(found, schema=schema))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.cone import stability
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 EXPONENTS = {
@@ -29,9 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the two tables and the evidence."""
-    joined = pl.concat([pl.read_parquet(path) for path in arguments.slices])
+    joined = pl.concat([storage.read_table(path) for path in arguments.slices])
     exponents, evidence = stability.summary(joined.to_dicts())
     for path, frame in zip(arguments.tables, (joined, pl.DataFrame(exponents, schema=EXPONENTS)), strict=True):
-        with replacing(path) as partial:
-            frame.write_parquet(partial, compression="zstd")
+        storage.write_table(path, frame)
     write_all(arguments.evidence, evidence)

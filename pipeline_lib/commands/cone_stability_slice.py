@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.cone import stability
-from pipeline_lib.files import replacing
 
 SCHEMA = {
     "P": pl.Int64,
@@ -37,5 +37,4 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the slice of one P."""
     asked = stability.Settings.from_mapping(arguments.settings)
     rows = stability.run_slice(asked, arguments.queries, arguments.seed)
-    with replacing(arguments.output) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.output, pl.DataFrame(rows, schema=SCHEMA))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.cone import table1
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 SCHEMA = {
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     for entry in published:
         for (dataset, model), path in measured.items():
             if dataset == entry["dataset"] and arguments.reproduces.get(model) == entry["row"]:
-                frame = pl.read_parquet(path, columns=["fold", entry["measure"]])
+                frame = storage.read_table(path, columns=["fold", entry["measure"]])
                 values = {
                     fold: frame.filter(pl.col("fold") == fold)[entry["measure"]].to_numpy()
                     for fold in sorted(frame["fold"].unique().to_list())
@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
                     rows.append(
                         table1.cell(*names, entry["value"], values, seed=arguments.seed, resamples=arguments.resamples)
                     )
-    with replacing(arguments.tables[0]) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.tables[0], pl.DataFrame(rows, schema=SCHEMA))
     ways = {
         name: WAY.format(dataset=name, study=STUDIES[name], how=arguments.how_to_get[name]) for name in table1.DATASETS
     }

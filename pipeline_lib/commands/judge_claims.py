@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from pipeline_lib import storage
 from pipeline_lib.reporting import claims
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Judge every claim and write claims.json."""
-    availability = json.loads(arguments.availability.read_text(encoding="utf-8"))
+    availability = storage.read_json(arguments.availability)["datasets"]
     context = claims.Context.of(arguments.study, availability)
     judgements = claims.judge(claims.load(arguments.ledger), arguments.evidence, context)
     claims.write(arguments.output, judgements, context)

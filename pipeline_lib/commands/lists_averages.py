@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.lists import averages
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 SCHEMAS: Mapping[str, Mapping[str, type[pl.DataType]]] = {
@@ -61,6 +61,5 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the three tables and the evidence."""
     found = averages.run(averages.Settings.from_mapping(arguments.settings), arguments.seed)
     for path, name in zip(arguments.tables, SCHEMAS, strict=True):
-        with replacing(path) as partial:
-            pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]).write_parquet(partial, compression="zstd")
+        storage.write_table(path, pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]))
     write_all(arguments.evidence, found.evidence)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.lists import grid
-from pipeline_lib.files import replacing
 
 SCHEMA = {
     "loss": pl.String,
@@ -40,5 +40,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the table."""
     rows = grid.run(grid.Settings.from_mapping(arguments.settings), arguments.loss, arguments.seed)
-    with replacing(arguments.table) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.table, pl.DataFrame(rows, schema=SCHEMA))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.lists import real
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 
 SCHEMA = {
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the table."""
     asked = real.Settings.from_mapping(arguments.settings)
-    rows = real.run(asked, RankingData.read_parquet(arguments.documents), arguments.dataset, arguments.seed)
-    with replacing(arguments.table) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    rows = real.run(
+        asked, RankingData.read_parquet(arguments.documents, stored=True), arguments.dataset, arguments.seed
+    )
+    storage.write_table(arguments.table, pl.DataFrame(rows, schema=SCHEMA))

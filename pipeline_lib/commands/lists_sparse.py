@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.lists import sparse
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 SCHEMA = {
@@ -44,6 +44,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the table and the evidence."""
     rows, evidence = sparse.run(sparse.Settings.from_mapping(arguments.settings), arguments.seed)
-    with replacing(arguments.table) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.table, pl.DataFrame(rows, schema=SCHEMA))
     write_all(arguments.evidence, [evidence])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.lists import summary
 from pipeline_lib.experiments.lists.grid import Settings
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 NUMBERS = (
@@ -87,10 +87,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the three tables and the evidence."""
-    rows = [row for path in arguments.grid for row in pl.read_parquet(path).to_dicts()]
-    real = [row for path in arguments.real for row in pl.read_parquet(path).to_dicts()]
+    rows = [row for path in arguments.grid for row in storage.read_table(path).to_dicts()]
+    real = [row for path in arguments.real for row in storage.read_table(path).to_dicts()]
     found = summary.run(Settings.from_mapping(arguments.settings), rows, real)
     for path, name in zip(arguments.tables, SCHEMAS, strict=True):
-        with replacing(path) as partial:
-            pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]).write_parquet(partial, compression="zstd")
+        storage.write_table(path, pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]))
     write_all(arguments.evidence, found.evidence)

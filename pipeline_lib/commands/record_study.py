@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from pipeline_lib import storage
 from pipeline_lib.configuration import IDENTITY
 from pipeline_lib.files import write_text
 
@@ -29,8 +30,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Write configuration.yaml, availability.json and models.json."""
     config = arguments.configuration
     write_text(arguments.output_configuration, yaml.safe_dump(config, sort_keys=True, allow_unicode=True))
-    write_text(arguments.output_availability, _json(arguments.availability))
-    write_text(arguments.output_models, _json([describe(model, config) for model in config["models"]]))
+    storage.write_json(arguments.output_availability, {"datasets": arguments.availability})
+    storage.write_json(arguments.output_models, {"models": [describe(model, config) for model in config["models"]]})
 
 
 def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +54,3 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "settings": {**defaults, **overrides},
         "published": model.get("published"),
     }
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n"

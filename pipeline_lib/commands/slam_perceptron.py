@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.slam import perceptron
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.reporting.evidence import write_all
 
@@ -66,9 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the three tables and the evidence."""
-    datasets = {path.parent.name: RankingData.read_parquet(path) for path in arguments.documents}
+    datasets = {path.parent.name: RankingData.read_parquet(path, stored=True) for path in arguments.documents}
     found = perceptron.run(perceptron.Settings.from_mapping(arguments.settings), datasets, arguments.seed)
     for path, name in zip(arguments.tables, SCHEMAS, strict=True):
-        with replacing(path) as partial:
-            pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]).write_parquet(partial, compression="zstd")
+        storage.write_table(path, pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]))
     write_all(arguments.evidence, found.evidence)

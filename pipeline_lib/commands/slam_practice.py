@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.slam import practice
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 SCHEMA = {
@@ -46,11 +45,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the table and the evidence."""
     values: dict[str, dict[str, NDArray[np.float64]]] = {}
     for path in arguments.evaluations:
-        table = pl.read_parquet(path).sort("fold", "query")
+        table = storage.read_table(path).sort("fold", "query")
         if practice.MEASURE in table.columns:
             values.setdefault(table["dataset"][0], {})[table["model"][0]] = table[practice.MEASURE].to_numpy()
-    models = [practice.Model.from_entry(entry) for entry in json.loads(arguments.models.read_text(encoding="utf-8"))]
+    models = [practice.Model.from_entry(entry) for entry in storage.read_json(arguments.models)["models"]]
     found = practice.run(models, values, arguments.level, arguments.resamples, arguments.seed)
-    with replacing(arguments.table) as partial:
-        pl.DataFrame(found.rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.table, pl.DataFrame(found.rows, schema=SCHEMA))
     write_all(arguments.evidence, found.evidence)

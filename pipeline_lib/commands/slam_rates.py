@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.slam import risk
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 AXES = {"surrogate": pl.String, "radius": pl.Float64, "regularisation": pl.String}
@@ -39,9 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the two tables and the evidence."""
-    rows = pl.concat([pl.read_parquet(path) for path in arguments.risks]).to_dicts()
+    rows = pl.concat([storage.read_table(path) for path in arguments.risks]).to_dicts()
     found = risk.summarise(rows, arguments.level)
     for path, name in zip(arguments.tables, SCHEMAS, strict=True):
-        with replacing(path) as partial:
-            pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]).write_parquet(partial, compression="zstd")
+        storage.write_table(path, pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]))
     write_all(arguments.evidence, found.evidence)

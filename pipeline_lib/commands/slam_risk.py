@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.slam import risk
-from pipeline_lib.files import replacing
 
 SCHEMA = {
     "surrogate": pl.String,
@@ -43,5 +43,4 @@ def run(arguments: argparse.Namespace) -> None:
     """Write one row a sample, radius and regularisation."""
     asked = risk.Settings.from_mapping(arguments.settings)
     rows = risk.measure(asked, arguments.surrogate, arguments.part, arguments.seed)
-    with replacing(arguments.output) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.output, pl.DataFrame(rows, schema=SCHEMA))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.topk import figure
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 
 SCHEMA = {
@@ -36,8 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the table."""
     asked = figure.Settings.from_mapping(arguments.settings)
-    data = RankingData.read_parquet(arguments.documents)
-    repair = pl.read_parquet(arguments.repair).to_dicts()
+    data = RankingData.read_parquet(arguments.documents, stored=True)
+    repair = storage.read_table(arguments.repair).to_dicts()
     rows = figure.curves(asked, arguments.documents.parent.name, data, repair, arguments.seed)
-    with replacing(arguments.table) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.table, pl.DataFrame(rows, schema=SCHEMA))

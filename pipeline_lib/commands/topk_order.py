@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.commands.topk_figure import SCHEMA
 from pipeline_lib.experiments.topk import figure
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 
@@ -22,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the table and the evidence."""
-    curves = pl.concat([pl.DataFrame(schema=SCHEMA), *(pl.read_parquet(path) for path in arguments.curves)])
-    with replacing(arguments.table) as partial:
-        curves.write_parquet(partial, compression="zstd")
+    curves = pl.concat([pl.DataFrame(schema=SCHEMA), *(storage.read_table(path) for path in arguments.curves)])
+    storage.write_table(arguments.table, curves)
     write_all(arguments.evidence, figure.evidence(curves.to_dicts()))

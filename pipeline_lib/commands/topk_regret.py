@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.topk import regret
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 SCHEMAS = {
@@ -44,9 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the two tables and the evidence."""
-    rows = [row for path in arguments.slices for row in pl.read_parquet(path).iter_rows(named=True)]
+    rows = [row for path in arguments.slices for row in storage.read_table(path).iter_rows(named=True)]
     found = regret.join(regret.Settings.from_mapping(arguments.settings), rows, arguments.seed)
     for path, name in zip(arguments.tables, SCHEMAS, strict=True):
-        with replacing(path) as partial:
-            pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]).write_parquet(partial, compression="zstd")
+        storage.write_table(path, pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]))
     write_all(arguments.evidence, found.evidence)

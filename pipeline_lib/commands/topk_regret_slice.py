@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.topk import regret
-from pipeline_lib.files import replacing
 
 SCHEMA = {"seed": pl.Int64, "surrogate": pl.String, "T": pl.Int64, **dict.fromkeys(regret.STATISTICS, pl.Float64)}
 
@@ -25,5 +25,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the slice's games."""
     rows = regret.measure(regret.Settings.from_mapping(arguments.settings), arguments.seed, arguments.slice)
-    with replacing(arguments.output) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.output, pl.DataFrame(rows, schema=SCHEMA))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.topk import figure
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 
 SCHEMA = {
@@ -33,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the table."""
     asked = figure.Settings.from_mapping(arguments.settings)
-    data = RankingData.read_parquet(arguments.documents)
+    data = RankingData.read_parquet(arguments.documents, stored=True)
     rows = figure.choose(asked, arguments.documents.parent.name, data, arguments.seed)
-    with replacing(arguments.table) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.table, pl.DataFrame(rows, schema=SCHEMA))

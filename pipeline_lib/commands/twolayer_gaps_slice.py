@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.twolayer import gaps
-from pipeline_lib.files import replacing
 
 SCHEMA = {
     "repetition": pl.Int64,
@@ -37,5 +37,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the slice's measurements."""
     rows = gaps.measure(gaps.Settings.from_mapping(arguments.settings), arguments.seed, arguments.slice)
-    with replacing(arguments.output) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.output, pl.DataFrame(rows, schema=SCHEMA))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.twolayer import samplings
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 SCHEMA = {
@@ -36,6 +36,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the table and the evidence."""
     found = samplings.run(samplings.Settings.from_mapping(arguments.settings), arguments.seed)
-    with replacing(arguments.table) as partial:
-        pl.DataFrame(found.samplings, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.table, pl.DataFrame(found.samplings, schema=SCHEMA))
     write_all(arguments.evidence, found.evidence)

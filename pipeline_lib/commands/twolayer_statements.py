@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.twolayer import statements
-from pipeline_lib.files import replacing
 from pipeline_lib.reporting.evidence import write_all
 
 SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
@@ -52,6 +52,5 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the two tables and the evidence."""
     found = statements.run(statements.Settings.from_mapping(arguments.settings), arguments.seed)
     for path, name in zip(arguments.tables, SCHEMAS, strict=True):
-        with replacing(path) as partial:
-            pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]).write_parquet(partial, compression="zstd")
+        storage.write_table(path, pl.DataFrame(getattr(found, name), schema=SCHEMAS[name]))
     write_all(arguments.evidence, found.evidence)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.experiments.twolayer import tradeoff
 from pipeline_lib.experiments.twolayer.tradeoff import Fold
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds
 
@@ -43,8 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     asked = tradeoff.Settings.from_mapping(arguments.settings)
     found = _folds(arguments.documents, arguments.folds)
     rows = tradeoff.measure(asked, found, arguments.seed, arguments.slice)
-    with replacing(arguments.output) as partial:
-        pl.DataFrame(rows, schema=SCHEMA).write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.output, pl.DataFrame(rows, schema=SCHEMA))
 
 
 def _folds(paths: list[Path], numbers: dict[str, list[int]]) -> Iterator[Fold]:
@@ -52,6 +51,7 @@ def _folds(paths: list[Path], numbers: dict[str, list[int]]) -> Iterator[Fold]:
         dataset, table = path.parent.name, path.with_name("folds.parquet")
         for number in numbers[dataset]:
             train, test = (
-                RankingData.read_parquet(path, folds.queries(table, number, part)) for part in ("train", "test")
+                RankingData.read_parquet(path, folds.queries(table, number, part), stored=True)
+                for part in ("train", "test")
             )
             yield Fold(dataset, number, train, test)

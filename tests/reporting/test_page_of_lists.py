@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from pipeline_lib import storage
 from pipeline_lib.commands import lists_averages, lists_constants, lists_sparse, lists_summary
 from pipeline_lib.experiments.lists import grid, summary
 from pipeline_lib.reporting.blocks import Block, Paragraph, Subsection
@@ -73,7 +74,7 @@ def write_summary(folder: Path, growth: float, certified: float | None = None) -
     found = summary.run(dataclasses.replace(ASKED), rows, [])
     for name, path in (("cells", lists.CELLS), ("bounds", lists.BOUNDS), ("exponents", lists.EXPONENTS)):
         frame = pl.DataFrame(getattr(found, name), schema=lists_summary.SCHEMAS[name])
-        frame.write_parquet(folder / path)
+        storage.write_table(folder / path, frame)
 
 
 def inside(blocks: tuple[Block, ...], kind: type) -> list[Any]:
@@ -119,7 +120,7 @@ def test_how_surely_risks_are_known_is_said(tmp_path: Path, error: float, said: 
     (tmp_path / "tables").mkdir()
     write_summary(tmp_path, 0.0)
     cells = pl.read_parquet(tmp_path / lists.CELLS).with_columns(optimal_risk_error=pl.lit(error))
-    cells.write_parquet(tmp_path / lists.CELLS)
+    storage.write_table(tmp_path / lists.CELLS, cells)
     blocks = lists.gaps(ResultsFolder.at(tmp_path))
     assert said in words(blocks)
     # Errors of .001 and risks of .5 + n^-.5, the smallest .658.
@@ -157,7 +158,7 @@ def test_closed_forms_below_their_integrals_are_said(tmp_path: Path) -> None:
         "closed_form": 24.0,
         "loss_bound": 7.0,
     }
-    pl.DataFrame([average], schema=lists_averages.SCHEMAS["averages"]).write_parquet(tmp_path / lists.AVERAGES)
+    storage.write_table(tmp_path / lists.AVERAGES, pl.DataFrame([average], schema=lists_averages.SCHEMAS["averages"]))
     for closed, said in ((24.0, "In 1 of 1 settings they are not"), (26.0, "In all of 1 settings")):
         row = {
             "corollary": 8,
@@ -169,7 +170,9 @@ def test_closed_forms_below_their_integrals_are_said(tmp_path: Path) -> None:
             "integral": 25.0,
             "alpha": 1.0,
         }
-        pl.DataFrame([row], schema=lists_averages.SCHEMAS["closed_forms"]).write_parquet(tmp_path / lists.CLOSED_FORMS)
+        storage.write_table(
+            tmp_path / lists.CLOSED_FORMS, pl.DataFrame([row], schema=lists_averages.SCHEMAS["closed_forms"])
+        )
         assert said in words(lists.averages(ResultsFolder.at(tmp_path)))
         assert "500 to 500 times above" in words(lists.averages(ResultsFolder.at(tmp_path)))
 
@@ -200,7 +203,7 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
         for repetition in (0, 1)
         for learner, gap in (("erm", 0.1), ("worst", 0.3))
     ]
-    pl.DataFrame(sparse, schema=lists_sparse.SCHEMA).write_parquet(tmp_path / lists.SPARSE)
+    storage.write_table(tmp_path / lists.SPARSE, pl.DataFrame(sparse, schema=lists_sparse.SCHEMA))
     results = ResultsFolder.at(tmp_path)
     said = words(lists.sparse(results))
     assert "from 0.1 to 1" in said.replace("grows ", "")
@@ -226,14 +229,14 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
         "bound": 40.0,
         "loss_bound": 22.0,
     }
-    pl.DataFrame([real]).write_parquet(tmp_path / lists.REAL.format(dataset="made"))
+    storage.write_table(tmp_path / lists.REAL.format(dataset="made"), pl.DataFrame([real]))
     assert "The largest gap is 0.5 % of Theorem 9's bound" in words(lists.real(results))
     [table] = inside(lists.real(results), Table)
     assert [[row[1].text, row[2].text, row[3].raw, row[3].spread] for row in table.rows()] == [
         ["gap, minimiser", "5", 0.2, "0.01"],
         ["excess risk, minimiser", "5", 0.04, "0.002"],
     ]
-    pl.DataFrame([real]).clear().write_parquet(tmp_path / lists.REAL.format(dataset="tiny-set"))
+    storage.write_table(tmp_path / lists.REAL.format(dataset="tiny-set"), pl.DataFrame([real]).clear())
     assert "tiny-set: left out, because it has too few queries" in words(lists.real(results))
 
 
@@ -244,6 +247,6 @@ def test_the_lemma_on_operator_norms_is_on_the_page(tmp_path: Path, excess: floa
     check = {"claim": "lists-lemma4", "case": "p = 2", "m": None, "d": None}
     rows = [{**check, "statistic": name, "value": value} for name, value in values.items()]
     schema = lists_constants.SCHEMAS["checks"]
-    pl.DataFrame(rows, schema=schema).write_parquet(tmp_path / lists.CHECKS)
+    storage.write_table(tmp_path / lists.CHECKS, pl.DataFrame(rows, schema=schema))
     said = words(lists.lemmas(ResultsFolder.at(tmp_path)))
     assert f"at most 0.25 of it, and exceeds it by {excess:.2g} at most" in said

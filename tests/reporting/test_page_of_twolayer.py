@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from pipeline_lib import storage
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure, save
 from pipeline_lib.reporting.pages import twolayer, twolayer_budget, twolayer_gaps
@@ -21,7 +22,7 @@ def words(blocks: tuple[object, ...]) -> str:
 
 def written(folder: Path, name: str, rows: list[dict[str, object]]) -> ResultsFolder:
     (folder / "tables").mkdir(exist_ok=True)
-    pl.DataFrame(rows).write_parquet(folder / name)
+    storage.write_table(folder / name, pl.DataFrame(rows))
     return ResultsFolder.at(folder)
 
 

@@ -218,7 +218,7 @@ def test_a_failed_job_names_its_log_and_leaves_nothing_half_written(new_project:
     text[2] = text[2].replace(f" 1:{value}", f" 1:{'x' * len(value)}", 1)
     part.write_text("\n".join(text) + "\n")
     output = project.snakemake(check=False)
-    assert re.search(r"S2[^ ]*:3: expected", output)
+    assert re.search(r"error: data/raw/letor-sim/S2[^ ]*: changed", output)
     assert "data/logs/convert_data-letor-sim.log" in output
     assert not list((project.folder / "data").rglob("*.parquet"))
 

@@ -17,7 +17,7 @@ from snakemake.logging import logger
 from pipeline_lib import configuration, console, import_closure, learners, planning, run_lock, surrogates, workloads
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.reporting import pages
-from pipeline_lib.sources import catalog, mirrors
+from pipeline_lib.sources import catalog, mirrors, raw_files
 
 ENVIRONMENT = str(ROOT / "environment.yml")
 RAW = Path("data/raw")
@@ -163,6 +163,12 @@ def entry(command, dataset=None):
     return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
 
 
+def raw_state(wildcards):
+    """Changes whenever sizes or times of a data set's raw files are no longer those of the last check."""
+    record = raw_files.record_path(wildcards.dataset)
+    return raw_files.state_for_planning(CATALOG[wildcards.dataset], RAW, record)
+
+
 def availability_record():
     """Which data sets of the study are there, without saying where: places differ between machines."""
     return [
@@ -232,6 +238,18 @@ def per_trained_fold(pattern):
         for model in STUDY.model_names(dataset)
         for fold in STUDY.folds(dataset)
     ]
+
+
+def read_by(*names):
+    """The files of fixed names below results/ that rules read whose names begin so, for a target to ask for.
+
+    Snakemake makes a missing file again only for a job that runs or a target that asks. A job that failed, or was
+    killed, leaves its files missing while what was made from them before still stands.
+    """
+    chosen = [rule for rule in workflow.rules if rule.name.startswith(names) and rule.wildcard_names <= {"study"}]
+    read = {str(path) for rule in chosen for path in rule.input if not callable(path)}
+    paths = {path.replace("{study}", STUDY.name) for path in read}
+    return sorted(path for path in paths if path.startswith("results/"))
 
 
 def evidence(*claims):

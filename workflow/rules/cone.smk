@@ -215,3 +215,5 @@ rule cone:
     """ConeRank."""
     input:
         expand(EVIDENCE["cone"], study=STUDY.name),
+        CHECKED,
+        read_by("cone_"),

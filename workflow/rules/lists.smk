@@ -203,3 +203,5 @@ rule lists:
     """Generalization bounds and the length of lists."""
     input:
         expand(EVIDENCE["lists"], study=STUDY.name),
+        CHECKED,
+        read_by("lists_"),

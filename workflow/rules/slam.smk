@@ -185,3 +185,5 @@ rule slam:
     """Perceptron-like algorithms and generalization bounds."""
     input:
         expand(EVIDENCE["slam"], study=STUDY.name),
+        CHECKED,
+        read_by("slam_"),

@@ -223,3 +223,5 @@ rule topk:
     """Online learning to rank with feedback at the top."""
     input:
         expand(EVIDENCE["topk"], study=STUDY.name),
+        CHECKED,
+        read_by("topk_"),

@@ -186,3 +186,5 @@ rule twolayer:
     """Two-layer generalization analysis."""
     input:
         expand(EVIDENCE["twolayer"], study=STUDY.name),
+        CHECKED,
+        read_by("twolayer_"),
