@@ -363,13 +363,12 @@ class Words(HTMLParser):
 
 
 def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_path: Path) -> None:
-    models = json.loads((copy / "models.json").read_text())
-    for title, entry in zip(HOSTILE, models, strict=True):
+    models = storage.read_json(copy / "models.json")
+    for title, entry in zip(HOSTILE, models["models"], strict=True):
         entry["title"] = title
-    (copy / "models.json").write_text(json.dumps(models))
+    storage.write_json(copy / "models.json", models)
     for path in (copy / "data").glob("*.json"):
-        entry = json.loads(path.read_text())
-        path.write_text(json.dumps({**entry, "title": " ".join(HOSTILE)}))
+        storage.write_json(path, {**storage.read_json(path), "title": " ".join(HOSTILE)})
     made_study.report(copy, tmp_path / "report")
     text, before = (folder.joinpath("index.html").read_text() for folder in (tmp_path / "report", report))
     assert sorted(set(Page(text).links)) == sorted(set(Page(before).links))

@@ -46,7 +46,7 @@ def test_texts_of_a_study_are_never_wildcards_or_formats(new_project: Callable[.
     recorded = yaml.safe_load((results / "configuration.yaml").read_text())
     assert recorded["models"] == models
     assert recorded["mirrors"] == [hostile.replace(":", "")]
-    assert [model["title"] for model in json.loads((results / "models.json").read_text())] == [hostile, "$x"]
+    assert [model["title"] for model in json.loads((results / "models.json").read_text())["models"]] == [hostile, "$x"]
     assert json.loads((results / "data/letor-sim.json").read_text())["title"] == hostile
     page = (project.folder / "reports/small/index.html").read_text()
     assert "<script>" not in page
