@@ -29,6 +29,12 @@ rule all:
     input:
         f"reports/{STUDY.name}/index.html",
         f"reports/{STUDY.name}/claims.json",
+        CHECKED,
+        per_dataset("data/parquet/{dataset}/documents.parquet"),
+        per_dataset("data/parquet/{dataset}/folds.parquet"),
+        read_by(
+            "summarise_results", "compare_models", "judge_claims", "render_report", *(f"{p}_" for p in STUDY.papers)
+        ),
 
 
 rule clean_results:

@@ -11,12 +11,14 @@ import argparse
 import ast
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline_lib import progress
-from pipeline_lib.errors import PipelineError, hint
+from pipeline_lib import progress, storage
+from pipeline_lib.errors import DamagedFileError, PipelineError, hint
+from pipeline_lib.files import is_full
 
 COMMANDS_FOLDER = Path(__file__).parent / "commands"
 
@@ -52,14 +54,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with progress.printed(sys.stderr):
             module.run(parsed)
         sys.stdout.flush()
+    except DamagedFileError as error:
+        print(f"error: {error}; {_repair(error.path)}", file=sys.stderr)
+        return 1
     except PipelineError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         # Whoever read the output has read enough (`... | head`); Python must not try to write the rest when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
+        return 1
+    except OSError as error:
+        if not is_full(error):
+            raise
+        # Files of the project name themselves; what is left is the output, which a job's log receives.
+        _give_up_output()
+        print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
         return 1
     return 0
+
+
+def _give_up_output() -> None:
+    """Let what is still to be printed go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _repair(path: Path) -> str:
+    """Move a damaged file out of the way of the next run, and say how it is made again."""
+    again = f"`snakemake --cores 1 {shlex.quote(str(path))}`, with the --configfile of the study, makes this file alone"
+    moved = storage.set_aside(path)
+    if moved is None:
+        return f"move or delete it, then start the run again; {again}"
+    return f"it was moved to {moved}: start the run again, which makes {path.name} and what follows from it; {again}"
 
 
 def _overview() -> str:

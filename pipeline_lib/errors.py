@@ -7,7 +7,9 @@ The command line prints such an error as one line and exits with status 1; anyth
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class PipelineError(Exception):
@@ -21,12 +23,24 @@ class DataError(PipelineError, ValueError):
     """The data given are not what the function or the file format asks for."""
 
 
+class DamagedFileError(DataError):
+    """A stored file is not what its checksum says; ``path`` is the file, and the next run can make it again."""
+
+    def __init__(self, path: str | os.PathLike[str], difference: str) -> None:
+        super().__init__(f"{path}: damaged: {difference}")
+        self.path = Path(path)
+
+
 class ConfigurationError(PipelineError, ValueError):
     """A key or a value of the configuration, the catalogue or the ledger of claims is wrong."""
 
 
 class DownloadError(PipelineError, OSError):
     """A file could not be fetched, or what was fetched is not the file that was asked for."""
+
+
+class StorageError(PipelineError, OSError):
+    """A file cannot be written: the disk is full, or the place does not take it."""
 
 
 def printable(text: str) -> str:

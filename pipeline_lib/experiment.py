@@ -91,7 +91,7 @@ class Job:
         """Every data set of the job, whole, by name."""
         from pipeline_lib.ranking_data import RankingData
 
-        return {path.parent.name: RankingData.read_parquet(path) for path in self.documents}
+        return {path.parent.name: RankingData.read_parquet(path, stored=True) for path in self.documents}
 
     def parts(self, dataset: str, fold: int, parts: Sequence[str]) -> list[RankingData]:
         """Parts of one fold of a data set, such as ``("train", "validation", "test")``."""
@@ -100,17 +100,18 @@ class Job:
 
         documents = next(path for path in self.documents if path.parent.name == dataset)
         table = next(path for path in self.folds if path.parent.name == dataset)
-        return [RankingData.read_parquet(documents, folds.queries(table, fold, part)) for part in parts]
+        chosen = (folds.queries(table, fold, part) for part in parts)
+        return [RankingData.read_parquet(documents, queries, stored=True) for queries in chosen]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table of an earlier step, all its parts one after the other.
 
         ``table`` is the name under which that step declares it, such as ``"slices/twolayer-gaps/{slice}"``.
         """
-        import polars as pl
+        from pipeline_lib import storage
 
         found = [path for path in self.tables if re.search(_as_pattern(table), path.as_posix())]
-        return [row for path in found for row in pl.read_parquet(path).iter_rows(named=True)]
+        return [row for path in found for row in storage.read_table(path).iter_rows(named=True)]
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome
     """
     import polars as pl
 
-    from pipeline_lib.files import replacing
+    from pipeline_lib import storage
 
     if len(outcome.tables) != len(tables) or len(paths) != len(tables):
         raise DataError(f"expected {len(tables)} tables, found {len(outcome.tables)} and {len(paths)} paths")
@@ -252,5 +253,4 @@ def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome
             frame = pl.DataFrame(list(rows), schema=kinds)
         except (pl.exceptions.PolarsError, TypeError) as error:
             raise DataError(f"{name}: expected the columns {list(columns)}, found other values ({error})") from error
-        with replacing(path) as partial:
-            frame.write_parquet(partial, compression="zstd")
+        storage.write_table(path, frame)

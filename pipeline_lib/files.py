@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from pipeline_lib.errors import StorageError
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error says that a disk, or what one may use of it, is full; libraries say so in several ways.
+
+    Example
+    -------
+    >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(OSError(errno.EACCES, "Permission denied"))
+    (True, False)
+    """
+    number = getattr(error, "errno", None)
+    return number in FULL or any(f"(os error {full})" in str(error) for full in FULL)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name ``path`` when the block, which writes it, finds the disk full.
+
+    Raises
+    ------
+    StorageError
+    """
+    try:
+        yield
+    except Exception as error:
+        if is_full(error) and not isinstance(error, StorageError):
+            raise StorageError(f"{path}: cannot be written, the disk is full; make room and start again") from error
+        raise
 
 
 @contextmanager
@@ -15,6 +48,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Whoever is killed inside the block leaves at most a ``.NAME.*.partial`` file, never a half-written ``path``,
     and a file that stood at ``path`` before is untouched until the rename. Missing folders are made.
+
+    Raises
+    ------
+    StorageError
+        When the disk is full, or no file can be made in the folder.
 
     Example
     -------
@@ -26,19 +64,30 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     ('complete', ['table.csv'])
     """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
-    os.close(handle)
-    partial = Path(name)
+    with naming(target):
+        partial = _made_beside(target)
+        try:
+            yield partial
+            # mkstemp makes files private; give what the process's umask would have given.
+            umask = os.umask(0)
+            os.umask(umask)
+            partial.chmod(0o666 & ~umask)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _made_beside(target: Path) -> Path:
+    """An empty file with a name of its own in the folder of ``target``."""
     try:
-        yield partial
-        # mkstemp makes files private; give what the process's umask would have given.
-        umask = os.umask(0)
-        os.umask(umask)
-        partial.chmod(0o666 & ~umask)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
+    except OSError as error:
+        if is_full(error):
+            raise
+        raise StorageError(f"{target}: cannot be written ({error.strerror}); allow writing in its folder") from error
+    os.close(handle)
+    return Path(name)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

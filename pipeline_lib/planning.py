@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import statistics
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from pipeline_lib.cost import Cost
 COSTS: Mapping[str, Cost] = {
     "simulate_data": Cost(2.0, 3.0, 500.0, 100.0),
     "obtain_data": Cost(1.0, 0.1, 300.0, 0.0),
+    "check_raw": Cost(1.0, 0.01, 300.0, 0.0),
     "convert_data": Cost(2.0, 0.05, 900.0, 0.0),
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),
@@ -131,18 +133,64 @@ def recorded_seconds(path: Path) -> float | None:
         return None
 
 
-def estimate_seconds(jobs: Sequence[PlannedJob]) -> float:
-    """Seconds of work in all jobs together, on one core.
+def estimates(jobs: Sequence[PlannedJob]) -> list[float]:
+    """Seconds of every job on one core.
 
     A job that ran before counts what it took then; one that did not counts its estimate, scaled by how estimates
     compare with the rule's recorded jobs, if there are any.
     """
-    recorded = [(job, recorded_seconds(job.benchmark) if job.benchmark else None) for job in jobs]
-    scale: dict[str, float] = {}
-    for rule in {job.rule for job in jobs}:
-        ratios = [took / job.seconds for job, took in recorded if job.rule == rule and took is not None]
-        scale[rule] = statistics.median(ratios) if ratios else 1.0
-    return sum(job.seconds * scale[job.rule] if took is None else took for job, took in recorded)
+    recorded = [recorded_seconds(job.benchmark) if job.benchmark else None for job in jobs]
+    ratios: dict[str, list[float]] = {}
+    for job, took in zip(jobs, recorded, strict=True):
+        if took is not None:
+            ratios.setdefault(job.rule, []).append(took / job.seconds)
+    scale = {rule: statistics.median(found) for rule, found in ratios.items()}
+    return [
+        job.seconds * scale.get(job.rule, 1.0) if took is None else took
+        for job, took in zip(jobs, recorded, strict=True)
+    ]
+
+
+class TimeLeft:
+    """How long will the unfinished jobs of a run take, judged by those that have finished?
+
+    The estimates of a rule are scaled by the median of how long its finished jobs took beside their estimates.
+    ``slots`` jobs run at a time; no run is shorter than its longest job.
+
+    Example
+    -------
+    >>> left = TimeLeft({1: PlannedJob("train_model", 2.0, None), 2: PlannedJob("train_model", 3.0, None)}, slots=1)
+    >>> left.seconds()
+    5.0
+    >>> left.finished(1, took=20.0)
+    >>> left.seconds()
+    30.0
+    """
+
+    def __init__(self, jobs: Mapping[int, PlannedJob], slots: int) -> None:
+        self._rules = {number: job.rule for number, job in jobs.items()}
+        self._estimates = dict(zip(jobs, estimates(list(jobs.values())), strict=True))
+        self._waiting = dict(self._estimates)
+        self._ratios: dict[str, list[float]] = {}
+        self._slots = max(slots, 1)
+
+    def __len__(self) -> int:
+        """The number of jobs that have not finished."""
+        return len(self._waiting)
+
+    def finished(self, job: int, took: float) -> None:
+        """Note that a job is done and the seconds that it took."""
+        if self._waiting.pop(job, 0.0) > 0.0:
+            self._ratios.setdefault(self._rules[job], []).append(took / self._estimates[job])
+
+    def seconds(self, running: Mapping[int, float] | None = None) -> float:
+        """Seconds until the last job is done; ``running`` maps jobs at work to the seconds they have taken so far."""
+        scale = {rule: statistics.median(found) for rule, found in self._ratios.items()}
+        left = [
+            max(0.0, expected * scale.get(self._rules[job], 1.0) - (running or {}).get(job, 0.0))
+            for job, expected in self._waiting.items()
+        ]
+        return max(math.fsum(left) / self._slots, max(left, default=0.0))
 
 
 def describe(
@@ -164,15 +212,24 @@ def describe(
     lines = [f'Plan of the study "{study}"', f"  data sets   {', '.join(available) or 'none'}"]
     for name, how in missing.items():
         lines += [f"  missing     {name}; to get it: {how}"]
-    lines += [f"  jobs        {', '.join(f'{count} {rule}' for rule, count in counts.items()) or 'none'}"]
-    work = estimate_seconds(jobs)
-    longest = max((estimate_seconds([job]) for job in jobs), default=0.0)
-    parallel = max(work / max(cores, 1), longest)
-    lines += [f"  estimate    about {_duration(work)} of work, {_duration(parallel)} on {cores} cores"]
+    # A line never ends between a number and its rule.
+    listed = ", ".join(f"{count}\u00a0{rule}" for rule, count in counts.items()) or "none"
+    wrapped = textwrap.wrap(listed, 110, initial_indent="  jobs        ", subsequent_indent=" " * 14)
+    lines += [line.replace("\u00a0", " ") for line in wrapped]
+    work = math.fsum(estimates(jobs))
+    parallel = TimeLeft(dict(enumerate(jobs)), cores).seconds()
+    lines += [f"  estimate    about {duration(work)} of work, {duration(parallel)} on {cores} cores"]
     return "\n".join(lines)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds in words, with as many digits as an estimate deserves.
+
+    Example
+    -------
+    >>> duration(41.2), duration(1830.0), duration(9000.0)
+    ('42 s', '31 min', '2.5 h')
+    """
     if seconds < 100:
         return f"{math.ceil(seconds)} s"
     if seconds < 6000:

@@ -1,51 +1,133 @@
 """Is another run already working in this folder?
 
+A run shares the data sets with every other run in its folder, whatever their studies: one run works there at a time.
 The lock is the kernel's (``flock``): it goes when the process that holds it goes, however that ends, so that a killed
 run can simply be started again, which a lock file of Snakemake's own kind does not allow.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import io
 import os
+import shlex
+import socket
+import sys
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import IO
 
 from pipeline_lib.errors import PipelineError
 
+# What Snakemake calls the options that only look at a workflow; all that is not named here may change files.
+READING = (
+    "archive",
+    "containerize",
+    "d3dag",
+    "dag",
+    "detailed_summary",
+    "dryrun",
+    "filegraph",
+    "generate_unit_tests",
+    "lint",
+    "list_changes",
+    "list_conda_envs",
+    "list_input_changes",
+    "list_params_changes",
+    "list_rules",
+    "list_target_rules",
+    "list_untracked",
+    "print_compilation",
+    "report",
+    "reporter",
+    "rulegraph",
+    "summary",
+)
 
-def hold(path: Path) -> IO[str]:
-    """Take the lock for the rest of the process's life; the returned file must be kept.
+# A lock is held as long as its file is open: the files stay here until the process ends.
+_HELD: dict[Path, IO[str]] = {}
+
+
+def only_reads(arguments: Sequence[str]) -> bool:
+    """Whether Snakemake, started with these arguments, looks at the workflow and changes nothing.
+
+    Example
+    -------
+    >>> only_reads(["--summary"]), only_reads(["--delete-all-output"]), only_reads(["--cores", "2", "all"])
+    (True, False, False)
+    """
+    from snakemake.cli import get_argument_parser
+
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            given, _ = get_argument_parser().parse_known_args(list(arguments))
+    except SystemExit:
+        # Another program's command line, which runs the workflow through Snakemake's Python interface.
+        return False
+    if getattr(given, "report_after_run", False):
+        return False
+    return any(getattr(given, option, None) not in (None, False) for option in READING)
+
+
+def hold(path: Path, study: str) -> None:
+    """Take the lock for the rest of the life of this process, and write down who holds it.
 
     Raises
     ------
     PipelineError
-        When another living process holds it; the message names that process.
+        When another living process holds the lock, which the message names, or the file cannot be written.
 
     Example
     -------
     >>> import tempfile
-    >>> lock = hold(Path(tempfile.mkdtemp()) / "run.lock")
-    >>> hold(Path(lock.name))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    pipeline_lib.errors.PipelineError: another run (process ...) is working in this folder; wait for it or stop it
+    >>> path = Path(tempfile.mkdtemp()) / "run.lock"
+    >>> hold(path, "default")
+    >>> path.read_text().startswith(f"process {os.getpid()} on ")
+    True
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = path.open("a+", encoding="utf-8")
+    path = path.absolute()
+    if path in _HELD:
+        return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        handle.seek(0)
-        holder = handle.read().strip() or "unknown"
-        handle.close()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = _open_locked(path)
+        handle.truncate(0)
+        handle.write(_description(study) + "\n")
+        handle.flush()
+    except OSError as error:
         raise PipelineError(
-            f"another run (process {holder}) is working in this folder; wait for it or stop it"
+            f"{os.path.relpath(path)}: expected a file that this run can write, found: {error.strerror}; a run needs "
+            "a folder for its results that it may write to, on a disk with free space"
         ) from None
-    except OSError:
-        # Some network file systems have no flock: there the person sees to it that one run works at a time.
-        return handle
-    handle.truncate(0)
-    handle.write(f"{os.getpid()}\n")
-    handle.flush()
-    return handle
+    _HELD[path] = handle
+
+
+def _open_locked(path: Path) -> IO[str]:
+    """Open the file and lock it; the lock counts only if the file still stands at its path."""
+    while True:
+        handle = path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle.seek(0)
+            holder = handle.read().strip() or "one that has just begun"
+            handle.close()
+            raise PipelineError(f"another run is working in this folder: {holder}; wait for it or stop it") from None
+        except OSError:
+            # Some network file systems have no flock: there the person sees to it that one run works at a time.
+            return handle
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle.fileno()), path.stat()):
+                return handle
+        handle.close()
+
+
+def _description(study: str) -> str:
+    """Who holds the lock, since when, and for what, in one line."""
+    since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+    program = Path(sys.argv[0])
+    name = program.parent.name if program.name == "__main__.py" else program.name
+    command = shlex.join([name, *sys.argv[1:]])
+    return f'process {os.getpid()} on {socket.gethostname()} since {since}, study "{study}", command: {command}'

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,45 @@ def test_an_error_a_person_can_mend_is_one_line_and_status_1(
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert "MQ2008" in error
+
+
+def test_a_full_disk_is_one_line_that_names_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on_a_full_disk(dir: Path, prefix: str, suffix: str) -> tuple[int, str]:
+        path = dir / f"{prefix}{suffix}"
+        path.symlink_to("/dev/full")
+        return os.open(path, os.O_WRONLY), str(path)
+
+    monkeypatch.setattr(tempfile, "mkstemp", on_a_full_disk)
+    target = tmp_path / "sim" / "manifest.json"
+    assert (
+        main(["simulate-data", "--queries", "30", "--population", "{}", "--seed", "1", "--manifest", str(target)]) == 1
+    )
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert str(target.parent) in error
+    assert "disk is full" in error
+
+
+def test_output_that_finds_the_disk_full_is_one_line() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pipeline_lib",
+        "budget",
+        "--documents",
+        "5000",
+        "--features",
+        "46",
+        "--delta",
+        ".1",
+    ]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "disk is full" in result.stderr
 
 
 def test_threads_are_pinned_before_numpy_is_imported() -> None:

@@ -6,12 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline_lib.errors import StorageError
 from pipeline_lib.files import replacing, write_text
 from pipeline_lib.seeds import generator, seed
 
@@ -81,3 +86,33 @@ def test_axes_without_a_stable_spelling_are_refused() -> None:
 def test_generators_of_neighbouring_axes_differ() -> None:
     draws = {generator(1, "fold", fold).integers(2**62) for fold in range(1000)}
     assert len(draws) == 1000
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: path.write_bytes(b"x" * 10**6),
+        lambda path: pl.DataFrame({"x": [0.0] * 10**5}).write_parquet(path),
+        lambda path: pq.write_table(pa.table({"x": [0.0] * 10**5}), path),
+    ],
+    ids=["bytes", "polars", "pyarrow"],
+)
+def test_a_full_disk_is_named_with_the_file(tmp_path: Path, write: Callable[[Path], object]) -> None:
+    target = tmp_path / "table.parquet"
+    with pytest.raises(StorageError, match=r"table\.parquet: .*disk is full"), replacing(target) as partial:  # noqa: PT012
+        partial.unlink()
+        partial.symlink_to("/dev/full")
+        write(partial)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_takes_no_files_is_named(tmp_path: Path) -> None:
+    # Nobody, not even root, makes files in /proc.
+    (tmp_path / "tables").symlink_to("/proc")
+    with pytest.raises(StorageError, match="tables/table"):
+        write_text(tmp_path / "tables/table.csv", "")
+
+
+def test_other_errors_of_a_block_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="input"), replacing(tmp_path / "table.csv"):
+        (tmp_path / "input.csv").read_text()

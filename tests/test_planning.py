@@ -19,13 +19,13 @@ def record(path: Path, seconds: float) -> Path:
 
 def test_recorded_seconds_replace_the_guess(tmp_path: Path) -> None:
     jobs = [PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))]
-    assert planning.estimate_seconds(jobs) == 30.0
+    assert planning.estimates(jobs) == [30.0]
 
 
 def test_a_rule_s_recorded_jobs_scale_the_guess_for_its_new_jobs(tmp_path: Path) -> None:
     known = PlannedJob("train_model", 3.0, record(tmp_path / "a.tsv", 30.0))
     new = PlannedJob("train_model", 3.0, tmp_path / "none.tsv")
-    assert planning.estimate_seconds([known, new]) == pytest.approx(60.0)
+    assert planning.estimates([known, new]) == pytest.approx([30.0, 30.0])
 
 
 def test_an_unreadable_record_counts_as_none(tmp_path: Path) -> None:
@@ -75,3 +75,21 @@ def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
 def test_durations_read_well(seconds: float, unit: str) -> None:
     text = planning.describe("s", [PlannedJob("train_model", seconds, None)], 1, [], {})
     assert f"{unit} of work" in text
+
+
+def test_long_lists_of_jobs_are_wrapped_and_no_number_stands_alone() -> None:
+    jobs = [PlannedJob(f"rule_{i}", 1.0, None) for i in range(100)]
+    lines = planning.describe("s", jobs, 1, [], {}).splitlines()
+    assert max(map(len, lines)) <= 110
+    assert not any(line.split()[-1].isdecimal() for line in lines)
+
+
+@given(st.lists(st.floats(0.0, 1e4), min_size=1, max_size=20), st.integers(1, 8))
+def test_the_time_left_lies_between_perfect_sharing_and_one_job_after_another(
+    expected: list[float], slots: int
+) -> None:
+    left = planning.TimeLeft({i: PlannedJob("r", s, None) for i, s in enumerate(expected)}, slots)
+    assert max(max(expected), sum(expected) / slots) * (1 - 1e-12) <= left.seconds() <= sum(expected) * (1 + 1e-12)
+    for i, seconds in enumerate(expected):
+        left.finished(i, seconds)
+    assert (len(left), left.seconds()) == (0, 0.0)

@@ -7,7 +7,6 @@ a status live in :mod:`pipeline_lib.claims.rules`; an experiment never writes a 
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -15,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib import storage
 from pipeline_lib.errors import DataError
-from pipeline_lib.files import write_text
 
 Label = str | int | float
 
@@ -143,7 +142,7 @@ def write_evidence(path: str | os.PathLike[str], evidence: Evidence) -> None:
         for trial in evidence.trials
     ]
     document = {"claim": evidence.claim, "trials": trials, "notes": evidence.notes, "not_run": evidence.not_run}
-    write_text(path, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    storage.write_json(path, document, sort_keys=False)
 
 
 def write_all(paths: Iterable[str | os.PathLike[str]], evidence: Iterable[Evidence]) -> None:
@@ -178,15 +177,15 @@ def read_evidence(path: str | os.PathLike[str]) -> Evidence:
     ------
     DataError
         When the file is not such a document or holds a number that is not finite; the message names file and place.
+    DamagedFileError
+        When the file is not as it was written.
     """
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: expected evidence as JSON, found something else ({error})") from error
+    document = storage.read_json(path)
     expected = {"claim", "trials", "notes", "not_run"}
-    if not isinstance(document, dict) or set(document) != expected:
-        found = sorted(document) if isinstance(document, dict) else type(document).__name__
-        raise DataError(f"{path}: expected the keys {sorted(expected)}, found {found}; write it with write_evidence")
+    if set(document) != expected:
+        raise DataError(
+            f"{path}: expected the keys {sorted(expected)}, found {sorted(document)}; write it with write_evidence"
+        )
     if not isinstance(document["trials"], list) or not isinstance(document["claim"], str):
         raise DataError(f"{path}: expected a claim's name and a list of trials; write it with write_evidence")
     if not isinstance(document["notes"], str) or not isinstance(document["not_run"], str):

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline_lib import statistics
-from pipeline_lib.files import replacing
+from pipeline_lib import statistics, storage
 from pipeline_lib.seeds import generator
 
 COMPARISONS = {
@@ -39,14 +38,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Write one row a data set, measure and pair of models."""
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in arguments.evaluations:
-        table = pl.read_parquet(path)
+        table = storage.read_table(path)
         per_dataset.setdefault(table["dataset"][0], []).append(table.sort("fold", "query"))
     rows = []
     for tables in per_dataset.values():
         for measure in arguments.measures:
             rows += compare(tables, measure, arguments.level, arguments.resamples, arguments.seed)
-    with replacing(arguments.output) as partial:
-        pl.DataFrame(rows, schema=COMPARISONS, orient="row").write_parquet(partial, compression="zstd")
+    storage.write_table(arguments.output, pl.DataFrame(rows, schema=COMPARISONS, orient="row"))
 
 
 def compare(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from pipeline_lib import storage
 from pipeline_lib.errors import DataError
-from pipeline_lib.files import write_text
-from pipeline_lib.sources import catalog, conversion
-from pipeline_lib.sources.manifest import read_manifest
+from pipeline_lib.sources import catalog, conversion, raw_files
+from pipeline_lib.sources.manifest import required
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,28 +20,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Convert, and refuse a data set whose counts are not those of the catalogue."""
+    """Convert, and refuse text that is not what the manifest lists, or whose counts are not the catalogue's."""
     data_set = catalog.get(arguments.dataset)
     raw = arguments.manifest.parent.parent
-    manifest = read_manifest(data_set, raw)
-    if manifest is None:
-        raise DataError(
-            f"{arguments.manifest}: expected the files of {data_set.name} as the manifest lists them, found others; "
-            f"delete {arguments.manifest.parent} and obtain the data set again"
-        )
-    summary = conversion.convert(
-        manifest.files(raw),
-        arguments.documents,
-        n_features=data_set.n_features,
-        labels=data_set.labels,
-        qid=data_set.qid,
-    )
+    manifest = required(data_set, raw)
     try:
+        summary = conversion.convert(
+            manifest.files(raw),
+            arguments.documents,
+            n_features=data_set.n_features,
+            labels=data_set.labels,
+            qid=data_set.qid,
+        )
+    except DataError:
+        raw_files.check(data_set, raw, manifest)  # a changed file is the better explanation
+        raise
+    try:
+        raw_files.compare(data_set, raw, manifest, {part.name: part.sha256 for part in summary.parts})
         check_counts(data_set, summary)
     except DataError:
         arguments.documents.unlink()
         raise
-    write_text(arguments.summary, json.dumps(summary.to_dict(), sort_keys=True, indent=1) + "\n")
+    content = summary.to_dict()
+    for part in content["parts"]:
+        part["verified"] = part["sha256"] in data_set.parts[part["name"]].sha256
+    storage.write_json(arguments.summary, content)
 
 
 def check_counts(data_set: catalog.DataSet, summary: conversion.ConversionSummary) -> None:

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pipeline_lib.files import write_text
-from pipeline_lib.ranking_data import query_index
+from pipeline_lib import storage
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import query_index, read_parts
 from pipeline_lib.sources import catalog
-from pipeline_lib.sources.manifest import read_manifest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
-    parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json")
     parser.add_argument("--summary", required=True, type=Path, help="summary.json of the conversion")
     parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
     parser.add_argument("--output", required=True, type=Path, help="where the description goes, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Join the catalogue's entry, the manifest and the counts."""
+    """Join the catalogue's entry with the counts and digests of the text that was converted."""
     data_set = catalog.get(arguments.dataset)
-    summary = json.loads(arguments.summary.read_text(encoding="utf-8"))
-    offsets, _, _ = query_index(arguments.documents)
-    manifest = read_manifest(data_set, arguments.manifest.parent.parent)
-    verified = {part.name: part.verified for part in manifest.parts} if manifest else {}
+    summary = storage.read_json(arguments.summary)
+    offsets, _, _ = query_index(arguments.documents, stored=True)
+    _check_same_conversion(arguments, summary)
     counts, edges = np.histogram(np.diff(offsets), bins="auto")
     description = {
         "dataset": data_set.name,
@@ -43,13 +40,23 @@ def run(arguments: argparse.Namespace) -> None:
         "labels": summary["labels"],
         "documents_per_query": {name: summary[f"documents_per_query_{name}"] for name in ("min", "median", "max")},
         "queries_without_relevant": summary["queries_without_relevant"],
-        "parts": [{**part, "verified": verified.get(part["name"], False)} for part in summary["parts"]],
+        "parts": summary["parts"],
         "expected": _expected(data_set),
         "folds": data_set.n_folds,
         "notes": _notes(data_set, summary),
         "document_counts_histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
     }
-    write_text(arguments.output, json.dumps(description, sort_keys=True, indent=1, ensure_ascii=False) + "\n")
+    storage.write_json(arguments.output, description)
+
+
+def _check_same_conversion(arguments: argparse.Namespace, summary: dict[str, Any]) -> None:
+    """The digests that the page shows must be those of the text that the documents come from."""
+    stored = {part["name"]: part["sha256"] for part in read_parts(arguments.documents, stored=True)}
+    if stored != {part["name"]: part["sha256"] for part in summary["parts"]}:
+        raise DataError(
+            f"{arguments.summary}: expected the digests that {arguments.documents} states of its text, found others; "
+            "delete both and start the run again"
+        )
 
 
 def _expected(data_set: catalog.DataSet) -> dict[str, Any] | None:

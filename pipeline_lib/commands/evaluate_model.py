@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from pipeline_lib import metrics
+from pipeline_lib import metrics, storage
 from pipeline_lib.errors import DataError
-from pipeline_lib.files import replacing
 from pipeline_lib.learners import models
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds
@@ -29,11 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score the test part of every fold with the fold's model and write the per-query values."""
-    labels = json.loads(arguments.summary.read_text(encoding="utf-8"))["labels"]
+    labels = storage.read_json(arguments.summary)["labels"]
     y_max = max(int(label) for label in labels)
-    tables = [_evaluate(json.loads(path.read_text(encoding="utf-8")), y_max, arguments) for path in arguments.models]
-    with replacing(arguments.output) as partial:
-        pl.concat(tables).write_parquet(partial, compression="zstd")
+    tables = [_evaluate(storage.read_json(path), y_max, arguments) for path in arguments.models]
+    storage.write_table(arguments.output, pl.concat(tables))
 
 
 def _evaluate(content: dict[str, Any], y_max: int, arguments: argparse.Namespace) -> pl.DataFrame:
@@ -41,7 +38,7 @@ def _evaluate(content: dict[str, Any], y_max: int, arguments: argparse.Namespace
     indices = folds.queries(arguments.folds, fold, "test")
     if not len(indices):
         raise DataError(f"{arguments.folds}: expected test queries in fold {fold}, found none")
-    test = RankingData.read_parquet(arguments.documents, indices)
+    test = RankingData.read_parquet(arguments.documents, indices, stored=True)
     scores = models.from_dict(content["trained"]).score(test)
     values = metrics.per_query(arguments.measures, scores, test.y, test.offsets, y_max=y_max)
     keys = {

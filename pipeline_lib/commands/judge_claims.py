@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from pipeline_lib import storage
 from pipeline_lib.claims import ledger
 
 
@@ -19,6 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Judge every claim and write claims.json."""
-    availability = json.loads(arguments.availability.read_text(encoding="utf-8"))
+    availability = storage.read_json(arguments.availability)["datasets"]
     context = ledger.Context.of(arguments.study, availability)
     ledger.write(arguments.output, ledger.judge(ledger.load(), arguments.evidence, context), context)

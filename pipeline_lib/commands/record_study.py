@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from pipeline_lib import learners, surrogates
+from pipeline_lib import learners, storage, surrogates
 from pipeline_lib.files import write_text
 from pipeline_lib.study_settings import ModelSettings, section
 
@@ -27,8 +27,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Write configuration.yaml, availability.json and models.json."""
     config = arguments.configuration
     write_text(arguments.output_configuration, yaml.safe_dump(config, sort_keys=True, allow_unicode=True))
-    write_text(arguments.output_availability, _json(arguments.availability))
-    write_text(arguments.output_models, _json([describe(model, config) for model in config["models"]]))
+    storage.write_json(arguments.output_availability, {"datasets": arguments.availability})
+    storage.write_json(arguments.output_models, {"models": [describe(model, config) for model in config["models"]]})
 
 
 def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +55,3 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "settings": {**config.get(section(model["algorithm"]), {}), **overrides},
         "published": model.get("published"),
     }
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
-from pipeline_lib import provenance
-from pipeline_lib.files import write_text
+from pipeline_lib import provenance, storage
 from pipeline_lib.reporting import site
 
 
@@ -21,6 +19,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Note with what the report is made, then render it."""
-    facts = json.dumps(provenance.collect(), sort_keys=True, indent=1) + "\n"
-    write_text(arguments.results / "provenance.json", facts)
+    storage.write_json(arguments.results / "provenance.json", provenance.collect())
     site.render(arguments.results, arguments.report, evidence=arguments.evidence, papers=arguments.papers)

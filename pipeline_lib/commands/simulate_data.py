@@ -37,4 +37,4 @@ def run(arguments: argparse.Namespace) -> None:
 def _part(name: str, path: Path) -> ManifestPart:
     with path.open("rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    return ManifestPart(name, path.name, path.stat().st_size, digest, True, "population")
+    return ManifestPart(name, path.name, path.stat().st_size, digest, False, "population")

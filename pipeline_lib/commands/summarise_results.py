@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline_lib import statistics
-from pipeline_lib.files import replacing
+from pipeline_lib import statistics, storage
 from pipeline_lib.seeds import generator
 
 KEYS = ("dataset", "model", "fold", "query", "qid")
@@ -97,15 +96,14 @@ def run(arguments: argparse.Namespace) -> None:
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
-        with replacing(arguments.output / f"{name}.parquet") as partial:
-            table.write_parquet(partial, compression="zstd")
+        storage.write_table(arguments.output / f"{name}.parquet", table)
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
     """Per-query values in long form: a row a data set, model, fold, query and measure."""
     schema = {key: pl.String if key in ("dataset", "model") else pl.Int64 for key in KEYS}
     long = [
-        pl.read_parquet(path)
+        storage.read_table(path)
         .unpivot(index=list(KEYS), variable_name="measure", value_name="value")
         .with_columns([pl.col(key).cast(kind) for key, kind in schema.items()])
         for path in paths
@@ -140,7 +138,7 @@ def training_table(paths: Sequence[Path]) -> pl.DataFrame:
     """What the training of every model on every fold chose and reached."""
     rows: list[dict[str, Any]] = []
     for path in paths:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = storage.read_json(path)
         record = content["record"]
         steps = [step for step in record.get("path", ()) if step["l2"] == record["l2"]]
         known = {**content["settings"], **content, **(steps[0] if steps else record)}
@@ -153,7 +151,7 @@ def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
     """The selection measure on the validation part along every path of l2."""
     rows = []
     for path in paths:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = storage.read_json(path)
         keys = (content["dataset"], content["model"], content["fold"])
         path_steps = content["record"].get("path", ())
         rows += [(*keys, step["l2"], content["settings"]["selection"], step["validation"]) for step in path_steps]

@@ -8,8 +8,7 @@ import logging
 import sys
 from pathlib import Path
 
-from pipeline_lib import learners
-from pipeline_lib.files import write_text
+from pipeline_lib import learners, storage
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources import folds
@@ -33,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the fold, train, and write the model with the record of its training."""
     train, validation = (
-        RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, arguments.fold, part))
+        RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, arguments.fold, part), stored=True)
         for part in ("train", "validation")
     )
     _LOG.info(
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
         "trained": trained.model.to_dict(),
         "record": trained.record,
     }
-    write_text(arguments.output, json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n")
+    storage.write_json(arguments.output, content)
 
 
 def _size(part: RankingData) -> str:

@@ -6,7 +6,6 @@ plain rows, so that the rest of the reporting knows neither Parquet nor polars.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib import storage
 from pipeline_lib.errors import DataError
 
 Row = Mapping[str, Any]
@@ -75,16 +75,13 @@ class ResultsFolder:
         ------
         DataError
             When a column is missing or a number is NaN or infinite; the message names table, row and column.
+        DamagedFileError
+            When the table is not as it was written.
         """
         path = self.path / name
         if not path.exists():
             return []
-        import polars as pl
-
-        try:
-            frame = pl.read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise DataError(f"{path}: expected a Parquet table, found something else ({error})") from error
+        frame = storage.read_table(path)
         needed = COLUMNS.get(name, ()) if columns is None else columns
         missing = [column for column in needed if column not in frame.columns]
         if missing:
@@ -96,13 +93,13 @@ class ResultsFolder:
 
     def availability(self) -> list[Row]:
         """Read ``availability.json``: every data set the study asked for, and whether it was there."""
-        found = self._json("availability.json", [])
+        found: list[Row] = self._json("availability.json").get("datasets", [])
         _check_keys(self.path / "availability.json", found, ("dataset", "status", "reason", "how_to_get"))
         return found
 
     def models(self) -> list[Row]:
         """Read ``models.json``: what every model is. ``description`` and ``options`` may be absent."""
-        found = self._json("models.json", [])
+        found: list[Row] = self._json("models.json").get("models", [])
         keys = ("model", "title", "algorithm", "surrogate", "control", "formulas", "settings")
         _check_keys(self.path / "models.json", found, keys)
         return found
@@ -111,7 +108,7 @@ class ResultsFolder:
         """Read ``data/<dataset>.json`` for every data set, in the order of ``availability.json``, then by name."""
         order = {entry["dataset"]: i for i, entry in enumerate(self.availability())}
         paths = sorted((self.path / "data").glob("*.json"), key=lambda path: (order.get(path.stem, len(order)), path))
-        found = [self._json(f"data/{path.name}", {}) for path in paths]
+        found: list[Row] = [self._json(f"data/{path.name}") for path in paths]
         keys = (
             *("dataset", "title", "licence", "citation", "rows", "queries", "features", "labels"),
             *("documents_per_query", "queries_without_relevant", "parts", "expected", "folds"),
@@ -122,7 +119,7 @@ class ResultsFolder:
 
     def provenance(self) -> Row:
         """Read ``provenance.json``, or nothing when it is absent."""
-        return self._json("provenance.json", {})
+        return self._json("provenance.json")
 
     def configuration(self) -> str:
         """Read the text of ``configuration.yaml``, or nothing when it is absent."""
@@ -141,17 +138,9 @@ class ResultsFolder:
         part = found.get(section) if isinstance(found, Mapping) else None
         return part.get(key) if isinstance(part, Mapping) else None
 
-    def _json(self, name: str, default: Any) -> Any:
+    def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name
-        if not path.exists():
-            return default
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise DataError(f"{path}: expected JSON, found something else ({error})") from error
-        if not isinstance(found, type(default)):
-            raise DataError(f"{path}: expected a {type(default).__name__}, found a {type(found).__name__}")
-        return found
+        return storage.read_json(path) if path.exists() else {}
 
 
 def _check_keys(path: Path, entries: Sequence[Any], keys: Sequence[str]) -> None:

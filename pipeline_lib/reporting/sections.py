@@ -469,7 +469,7 @@ def _data_subsection(entry: Row) -> Subsection:
                 text(part["name"]),
                 whole(part["queries"]),
                 whole(part["rows"]),
-                text("as in the catalogue" if part["verified"] else "not in the catalogue"),
+                text("as in the catalogue" if part["verified"] else "as first recorded; not in the catalogue"),
                 Cell(f"{part['sha256'][:16]}…", raw=part["sha256"]) if part["sha256"] else text(None),
             ]
             for part in entry["parts"]

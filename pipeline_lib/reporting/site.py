@@ -93,6 +93,9 @@ def _page(study: str, parts: Sequence[Section], folder: Path, title: str) -> str
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
+    # A study without figures has the folder all the same: the workflow and the page's readers look for it.
+    for kind in ("tables", "figures"):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
     tables, drawn = _named(parts, Table), _named(parts, Figure)
     for table in tables.values():
         write_text(folder / "tables" / f"{table.name}.csv", to_csv(table))

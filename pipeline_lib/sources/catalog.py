@@ -30,6 +30,7 @@ ROLES = ("train", "validation", "test")
 READ_BY: dict[str, tuple[str, ...]] = {
     "simulate_data": ("accepted",),
     "obtain_data": ("accepted",),
+    "check_raw": ("accepted",),
     "convert_data": ("accepted", "n_features", "labels", "qid", "counts"),
     "split_folds": ("blocks", "split", "folds"),
     "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "n_folds"),

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
 from pipeline_lib.sources import letor
 
@@ -95,7 +94,7 @@ def convert(
         n_features = max(letor.count_features(path, labels=labels, qid=qid) for path in parts.values())
     schema = parquet_schema(n_features)
     tally = _Tally()
-    with replacing(target) as partial, parquet_writer(partial, schema) as writer:
+    with parquet_writer(target, schema) as writer:
         for name, path in parts.items():
             digest = hashlib.sha256()
             for block in letor.read_blocks(path, n_features=n_features, labels=labels, qid=qid, digest=digest):

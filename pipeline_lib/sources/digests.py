@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline_lib.errors import DataError
+from pipeline_lib.files import naming
 from pipeline_lib.sources.catalog import Archive, Part
 
 BLOCK_BYTES = 1 << 20
@@ -93,10 +94,12 @@ def write_part(content: Iterable[bytes], target: Path, part: Part, limit: int, o
     ------
     DataError
         As :func:`check_part`, naming ``origin``; ``target`` then holds rubbish and is the caller's to remove.
+    StorageError
+        When the disk is full.
     """
     digest, size = hashlib.sha256(), 0
     bound = limit if part.max_bytes is None else min(limit, part.max_bytes)
-    with target.open("wb") as file:
+    with naming(target), target.open("wb") as file:
         for block in _limited(content, bound, origin):
             digest.update(block)
             size += len(block)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import query_index
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources.catalog import ROLES, DataSet
+from pipeline_lib.storage import checked, parquet_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +48,7 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     """
     import pyarrow as pa
 
-    _, qids, parts = query_index(data_path)
+    _, qids, parts = query_index(data_path, stored=True)
     names = [part["name"] for part in parts]
     if names != list(data_set.parts):
         raise DataError(
@@ -75,12 +75,10 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
 
 
 def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Write :func:`fold_table` as Parquet, whole or not at all."""
-    import pyarrow.parquet as pq
-
+    """Write :func:`fold_table` as Parquet with its checksums, whole or not at all."""
     table = fold_table(data_set, data_path)
-    with replacing(target) as partial:
-        pq.write_table(table, partial)
+    with parquet_writer(target, table.schema) as writer:
+        writer.write_table(table)
 
 
 def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "validation", "test"]) -> NDArray[np.int64]:
@@ -90,16 +88,15 @@ def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "val
     ------
     DataError
         When the file is not a table of folds, or holds no such fold or part.
+    DamagedFileError
+        When it is not as it was written.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read(columns=["fold", "part", "query"])
-    except (OSError, pa.ArrowInvalid) as error:
-        raise DataError(f"{path}: expected a table of folds, found something else ({error})") from error
+    with checked(path) as source:
+        table = pq.ParquetFile(source).read(columns=["fold", "part", "query"])
     if set(table.column_names) != {"fold", "part", "query"}:
         raise DataError(
             f"{path}: expected the columns fold, part and query, found {', '.join(table.column_names) or 'none'}"

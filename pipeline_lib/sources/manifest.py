@@ -6,11 +6,11 @@ killed before leaves no manifest, and nothing it left is taken for done.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pipeline_lib.files import write_text
+from pipeline_lib import storage
+from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import DataSet
 
 FILE = "manifest.json"
@@ -46,32 +46,53 @@ class Manifest:
         return {part.name: raw_folder / self.data_set / part.file for part in self.parts}
 
     def write(self, raw_folder: Path) -> None:
-        """Write the manifest, whole or not at all."""
-        write_text(self.path(raw_folder), json.dumps(asdict(self), indent=2, sort_keys=True) + "\n")
+        """Write the manifest with its checksum, whole or not at all."""
+        storage.write_json(self.path(raw_folder), asdict(self))
 
 
 def read_manifest(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     """Read a data set's manifest; None when there is none, or when it no longer fits its files or the catalogue.
 
-    Files are compared by presence and size only: their digests were checked when the manifest was written.
+    Files are compared by presence and size only; :mod:`pipeline_lib.sources.raw_files` compares their digests.
     """
+    manifest = recorded(data_set, raw_folder)
+    if manifest is None:
+        return None
+    sizes = {raw_folder / data_set.name / part.file: part.bytes for part in manifest.parts}
+    return manifest if all(path.is_file() and path.stat().st_size == size for path, size in sizes.items()) else None
+
+
+def recorded(data_set: DataSet, raw_folder: Path) -> Manifest | None:
+    """Read a data set's manifest whatever became of its files; None when there is none that fits the catalogue."""
     try:
-        document = json.loads((raw_folder / data_set.name / FILE).read_text(encoding="utf-8"))
+        document = storage.read_json(raw_folder / data_set.name / FILE)
         parts = tuple(ManifestPart(**part) for part in document.pop("parts"))
         manifest = Manifest(**document, parts=parts)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    return manifest if _fits(manifest, data_set, raw_folder) else None
+    return manifest if _fits(manifest, data_set) else None
 
 
-def _fits(manifest: Manifest, data_set: DataSet, raw_folder: Path) -> bool:
+def required(data_set: DataSet, raw_folder: Path) -> Manifest:
+    """Read a data set's manifest as :func:`recorded` does.
+
+    Raises
+    ------
+    DataError
+        When there is none that fits the catalogue.
+    """
+    manifest = recorded(data_set, raw_folder)
+    if manifest is None:
+        path = raw_folder / data_set.name / FILE
+        raise DataError(
+            f"{path}: expected a manifest of the parts {', '.join(data_set.parts)} of {data_set.name}, found none that "
+            "is whole and fits the catalogue; delete it to have the next run obtain the data set again"
+        )
+    return manifest
+
+
+def _fits(manifest: Manifest, data_set: DataSet) -> bool:
     if manifest.data_set != data_set.name or [part.name for part in manifest.parts] != list(data_set.parts):
         return False
-    for part in manifest.parts:
-        accepted = data_set.parts[part.name].sha256
-        path = raw_folder / data_set.name / part.file
-        if accepted and part.sha256 not in accepted:
-            return False
-        if not path.is_file() or path.stat().st_size != part.bytes:
-            return False
-    return True
+    accepted = {part.name: data_set.parts[part.name].sha256 for part in manifest.parts}
+    return all(not accepted[part.name] or part.sha256 in accepted[part.name] for part in manifest.parts)

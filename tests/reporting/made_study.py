@@ -6,7 +6,6 @@ Nothing here is a result. Tests read it; ``python tests/reporting/made_study.py 
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 from collections.abc import Sequence
 from itertools import combinations
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline_lib import storage
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
 from pipeline_lib.papers import names
 
@@ -153,7 +153,7 @@ def make(folder: Path) -> Path:
         ]
     tables = {"measures": measures, "summary": summary, "comparisons": comparisons, "training": training}
     for name, rows in (tables | {"validation": validation, "published": _published()}).items():
-        pl.DataFrame(rows, infer_schema_length=None).write_parquet(study / "tables" / f"{name}.parquet")
+        storage.write_table(study / "tables" / f"{name}.parquet", pl.DataFrame(rows, infer_schema_length=None))
     _describe(study)
     _evidence(study)
     return study
@@ -199,14 +199,14 @@ def _describe(study: Path) -> None:
             "how_to_get": "download MQ2007.rar from the LETOR 4.0 page by hand and place it in data/raw",
         }
     )
-    _dump(study / "availability.json", availability)
-    _dump(study / "models.json", MODELS)
+    storage.write_json(study / "availability.json", {"datasets": availability})
+    storage.write_json(study / "models.json", {"models": MODELS})
     labels = {"letor-sim": {"0": 9301, "1": 2011, "2": 988}, "MQ2008": {"0": 12279, "1": 2001, "2": 931}}
     for name, (title, queries, _) in DATASETS.items():
         rows = sum(labels[name].values())
         edges = list(range(0, 130, 10))
         counts = [int(queries * share) for share in np.diff(1 - np.exp(-np.array(edges) / 18))]
-        _dump(
+        storage.write_json(
             study / "data" / f"{name}.json",
             {
                 "dataset": name,
@@ -237,7 +237,7 @@ def _describe(study: Path) -> None:
                 "document_counts_histogram": {"edges": edges, "counts": counts},
             },
         )
-    _dump(
+    storage.write_json(
         study / "provenance.json",
         {
             "command": "snakemake --cores 4",
@@ -299,17 +299,13 @@ statistics:
 """
 
 
-def _dump(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=1))
-
-
 def report(results: Path, folder: Path, papers: Sequence[str] = names()) -> None:
     """Judge the claims, write them, and render the page, as the commands of the study do."""
     from pipeline_lib.claims import ledger
     from pipeline_lib.reporting import site
 
     availability = results / "availability.json"
-    entries = json.loads(availability.read_text()) if availability.exists() else []
+    entries = storage.read_json(availability)["datasets"] if availability.exists() else []
     context = ledger.Context.of(results.name, entries)
     evidence = sorted((results / "evidence").glob("*.json"))
     judgements = ledger.judge(ledger.load(), evidence, context)

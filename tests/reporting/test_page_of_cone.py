@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline_lib import storage
 from pipeline_lib.papers.cone import page as cone
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
@@ -39,10 +40,10 @@ def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> N
         "delta": -0.002,
         "status": "verified",
     }
-    pl.DataFrame([row]).write_parquet(tmp_path / cone.TABLE_1)
+    storage.write_table(tmp_path / cone.TABLE_1, pl.DataFrame([row]))
     own = {"dataset": "MQ2008", "model": "listnet", "fold": 1, "measure": "ap", "published": 0.4502, "measured": 0.448}
-    pl.DataFrame([own | {"delta": -0.0022, "source": "LETOR 4.0 baselines (fold 1)"}]).write_parquet(
-        tmp_path / cone.PUBLISHED
+    storage.write_table(
+        tmp_path / cone.PUBLISHED, pl.DataFrame([own | {"delta": -0.0022, "source": "LETOR 4.0 baselines (fold 1)"}])
     )
     blocks = cone.table_1(ResultsFolder.at(tmp_path))
     said = words(blocks)
@@ -61,20 +62,24 @@ def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> N
 def test_what_adarank_depends_on_is_said_for_any_outcome(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     stops = {"validation": 0.44, "training": 0.43, "no gain": 0.42, "last": 0.41, "best on test": 0.46}
-    pl.DataFrame(
-        [
-            {"dataset": "MQ2008", "fold": 1, "measure": "map", "repeats": repeats, "stop": stop, "rounds": 9}
-            | {"features": 2, "map": value, "map_low": 0.4, "map_high": 0.45}
-            | {"ndcg": value, "ndcg_low": 0.4, "ndcg_high": 0.45}
-            for repeats in (None, 1)
-            for stop, value in stops.items()
-        ]
-    ).write_parquet(tmp_path / cone.ADARANK)
+    storage.write_table(
+        tmp_path / cone.ADARANK,
+        pl.DataFrame(
+            [
+                {"dataset": "MQ2008", "fold": 1, "measure": "map", "repeats": repeats, "stop": stop, "rounds": 9}
+                | {"features": 2, "map": value, "map_low": 0.4, "map_high": 0.45}
+                | {"ndcg": value, "ndcg_low": 0.4, "ndcg_high": 0.45}
+                for repeats in (None, 1)
+                for stop, value in stops.items()
+            ]
+        ),
+    )
     for status, said in (("verified", "0 of 2"), ("deviates", "2 of 2")):
         cell = {"dataset": "MQ2008", "method": "AdaRank-MAP", "model": "a", "published": 0.463, "fold1": 0.44}
         cell |= {"fold1_low": 0.4, "fold1_high": 0.5, "five_fold_mean": None, "five_fold_sd": None, "delta": -0.02}
-        pl.DataFrame([cell | {"status": status, "measure": measure} for measure in ("MAP", "NDCG")]).write_parquet(
-            tmp_path / cone.TABLE_1
+        storage.write_table(
+            tmp_path / cone.TABLE_1,
+            pl.DataFrame([cell | {"status": status, "measure": measure} for measure in ("MAP", "NDCG")]),
         )
         text = words(cone.table_1(ResultsFolder.at(tmp_path)))
         assert f"{said} of AdaRank's numbers deviate" in text
@@ -97,7 +102,7 @@ def test_whether_the_lowest_objective_ranks_best_is_said_for_any_outcome(tmp_pat
             for fold_in in ("gradient", "least-squares")
         ]
         for kept in (rows, rows[2:]):
-            pl.DataFrame(kept, schema_overrides={"level": pl.Float64}).write_parquet(tmp_path / cone.BASES)
+            storage.write_table(tmp_path / cone.BASES, pl.DataFrame(kept, schema_overrides={"level": pl.Float64}))
             text = words(cone.bases(ResultsFolder.at(tmp_path)))
             assert "nan" not in text
             # One method alone is not the lowest of several.
@@ -120,8 +125,8 @@ def test_one_basis_vector_beside_ranksvm_is_said_for_any_outcome(tmp_path: Path)
         for fold, more in enumerate(lift, 1):
             rows += [row(fold, "ranksvm", None, 0.3 + 0.1 * fold), row(fold, "basis", 1, 0.3 + 0.1 * fold + more)]
             rows += [{**rows[-1], "fold_in": "least-squares"}]
-        pl.DataFrame(rows, schema_overrides={"level": pl.Float64, "objective": pl.Float64}).write_parquet(
-            tmp_path / cone.BASES
+        storage.write_table(
+            tmp_path / cone.BASES, pl.DataFrame(rows, schema_overrides={"level": pl.Float64, "objective": pl.Float64})
         )
         blocks = cone.bases(ResultsFolder.at(tmp_path))
         assert said in words(blocks)
@@ -139,7 +144,7 @@ def test_a_projection_that_is_not_zero_is_said(tmp_path: Path) -> None:
             for name in names
             for value in [left if (kind, name) == ("any", names[1]) else 0.0]
         ]
-        pl.DataFrame(rows).write_parquet(tmp_path / cone.IDENTITIES)
+        storage.write_table(tmp_path / cone.IDENTITIES, pl.DataFrame(rows))
         assert said in words(cone.identities(ResultsFolder.at(tmp_path)))
 
 
@@ -157,7 +162,7 @@ def trace(
 
 
 def written(rows: list[dict[str, object]], path: Path) -> None:
-    pl.DataFrame(rows, schema_overrides={"met": pl.Float64, "gap": pl.Float64}).write_parquet(path)
+    storage.write_table(path, pl.DataFrame(rows, schema_overrides={"met": pl.Float64, "gap": pl.Float64}))
 
 
 def test_a_pass_that_rises_is_said(tmp_path: Path) -> None:
@@ -201,10 +206,10 @@ def test_the_power_of_s_max_is_said(tmp_path: Path) -> None:
         | {"bound_by_theorem_2": 5.0, "largest_possible_risk": 4.0}
         for P in (10, 20, 40)
     ]
-    pl.DataFrame(rows).write_parquet(tmp_path / cone.STABILITY)
+    storage.write_table(tmp_path / cone.STABILITY, pl.DataFrame(rows))
     for high, said in ((-0.9, "so for EG"), (-0.4, "nowhere here")):
         fit = {"method": "eg", "statistic": "s_max", "slope": -1.0, "low": -1.1, "high": high}
-        pl.DataFrame([fit]).write_parquet(tmp_path / cone.EXPONENTS)
+        storage.write_table(tmp_path / cone.EXPONENTS, pl.DataFrame([fit]))
         text = words(cone.stability(ResultsFolder.at(tmp_path)))
         assert said in text
         assert "at most 50 %" in text

@@ -126,7 +126,7 @@ def test_how_surely_risks_are_known_is_said(tmp_path: Path, error: float, said: 
     (tmp_path / "tables").mkdir()
     write_summary(tmp_path, 0.0)
     cells = pl.read_parquet(tmp_path / lists.CELLS).with_columns(optimal_risk_error=pl.lit(error))
-    cells.write_parquet(tmp_path / lists.CELLS)
+    storage.write_table(tmp_path / lists.CELLS, cells)
     blocks = lists.gaps(ResultsFolder.at(tmp_path))
     assert said in words(blocks)
     # Errors of .001 and risks of .5 + n^-.5, the smallest .658.
@@ -233,14 +233,14 @@ def test_features_and_data_sets(tmp_path: Path) -> None:
         "bound": 40.0,
         "loss_bound": 22.0,
     }
-    pl.DataFrame([real]).write_parquet(tmp_path / lists.REAL.format(dataset="made"))
+    storage.write_table(tmp_path / lists.REAL.format(dataset="made"), pl.DataFrame([real]))
     assert "The largest gap is 0.5 % of Theorem 9's bound" in words(lists.real(results))
     [table] = inside(lists.real(results), Table)
     assert [[row[1].text, row[2].text, row[3].raw, row[3].spread] for row in table.rows()] == [
         ["gap, minimiser", "5", 0.2, "0.01"],
         ["excess risk, minimiser", "5", 0.04, "0.002"],
     ]
-    pl.DataFrame([real]).clear().write_parquet(tmp_path / lists.REAL.format(dataset="tiny-set"))
+    storage.write_table(tmp_path / lists.REAL.format(dataset="tiny-set"), pl.DataFrame([real]).clear())
     assert "tiny-set: left out, because it has too few queries" in words(lists.real(results))
 
 

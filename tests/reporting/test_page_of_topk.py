@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from pipeline_lib import storage
 from pipeline_lib.papers.topk import page as topk
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
@@ -21,7 +22,7 @@ def results(tmp_path: Path) -> ResultsFolder:
 
 
 def write(results: ResultsFolder, name: str, rows: list[dict[str, object]]) -> None:
-    pl.DataFrame(rows).write_parquet(results.path / name)
+    storage.write_table(results.path / name, pl.DataFrame(rows))
 
 
 def words(blocks: tuple[object, ...]) -> str:

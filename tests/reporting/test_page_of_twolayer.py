@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from pipeline_lib import storage
 from pipeline_lib.papers.twolayer import page as twolayer
 from pipeline_lib.papers.twolayer import page_budget as twolayer_budget
 from pipeline_lib.papers.twolayer import page_gaps as twolayer_gaps
@@ -23,7 +24,7 @@ def words(blocks: tuple[object, ...]) -> str:
 
 def written(folder: Path, name: str, rows: list[dict[str, object]]) -> ResultsFolder:
     (folder / "tables").mkdir(exist_ok=True)
-    pl.DataFrame(rows).write_parquet(folder / name)
+    storage.write_table(folder / name, pl.DataFrame(rows))
     return ResultsFolder.at(folder)
 
 

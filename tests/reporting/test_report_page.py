@@ -16,7 +16,8 @@ import made_study
 import polars as pl
 import pytest
 
-from pipeline_lib.errors import DataError
+from pipeline_lib import storage
+from pipeline_lib.errors import DamagedFileError, DataError
 from pipeline_lib.reporting import pages, site
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Column
@@ -171,10 +172,10 @@ def test_numbers_of_the_tables_are_the_numbers_of_the_study(study: Path, report:
 def test_marks_follow_the_paired_tests(study: Path, tmp_path: Path, copy: Path) -> None:
     path = copy / "tables" / "comparisons.parquet"
     frame = pl.read_parquet(path)
-    frame.with_columns(p_holm=pl.lit(1.0)).write_parquet(path)
+    storage.write_table(path, frame.with_columns(p_holm=pl.lit(1.0)))
     none = rendered(copy, tmp_path)
     assert "<sup>†" not in none
-    frame.with_columns(p_holm=pl.lit(0.0)).write_parquet(path)
+    storage.write_table(path, frame.with_columns(p_holm=pl.lit(0.0)))
     every = rendered(copy, tmp_path)
     assert "‡</sup>" not in every
     with (tmp_path / "report" / "tables" / "results-MQ2008.csv").open() as file:
@@ -245,26 +246,26 @@ def test_an_empty_study_still_gives_a_page(tmp_path: Path) -> None:
 def test_malformed_tables_are_errors(copy: Path, tmp_path: Path) -> None:
     path = copy / "tables" / "summary.parquet"
     frame = pl.read_parquet(path)
-    frame.with_columns(mean=pl.lit(float("nan"))).write_parquet(path)
+    storage.write_table(path, frame.with_columns(mean=pl.lit(float("nan"))))
     with pytest.raises(DataError, match=r"summary\.parquet: row 0, column mean: expected a finite number, found nan"):
         rendered(copy, tmp_path)
-    frame.with_columns(mean=pl.lit(None, pl.Float64)).write_parquet(path)
+    storage.write_table(path, frame.with_columns(mean=pl.lit(None, pl.Float64)))
     with pytest.raises(DataError, match="column mean: expected a value, found none"):
         rendered(copy, tmp_path)
-    frame.drop("low").write_parquet(path)
+    storage.write_table(path, frame.drop("low"))
     with pytest.raises(DataError, match="found no 'low'"):
         rendered(copy, tmp_path)
     path.write_text("text")
-    with pytest.raises(DataError, match="expected a Parquet table"):
+    with pytest.raises(DamagedFileError, match=r"summary\.parquet"):
         rendered(copy, tmp_path)
     with pytest.raises(DataError, match="run the study first"):
         ResultsFolder.at(tmp_path / "nowhere")
 
 
 def test_hostile_words_stay_words(copy: Path, tmp_path: Path) -> None:
-    models = json.loads((copy / "models.json").read_text())
-    models[0]["title"] = "<script>alert(1)</script> & $x_1$ 100%"
-    (copy / "models.json").write_text(json.dumps(models))
+    models = storage.read_json(copy / "models.json")
+    models["models"][0]["title"] = "<script>alert(1)</script> & $x_1$ 100%"
+    storage.write_json(copy / "models.json", models)
     text = rendered(copy, tmp_path)
     assert "<script" not in text
     assert Page(text).open == []
@@ -337,7 +338,7 @@ def test_a_learner_that_ends_at_zero_is_named(copy: Path, tmp_path: Path) -> Non
     training = pl.read_parquet(path)
     still = (pl.col("model") == "erm-slam-ndcg") & (pl.col("dataset") == "MQ2008") & (pl.col("fold") < 4)
     norm = pl.when(still).then(0.0).when(pl.col("algorithm") == "erm").then(1.5).alias("norm")
-    training.with_columns(norm).write_parquet(path)
+    storage.write_table(path, training.with_columns(norm))
     found = rendered(copy, tmp_path)
     assert found.count("w = 0, which leaves the documents in the order of the file: ") == 1
     assert "order of the file: SLAM-NDCG (3 of 5 folds)." in found
@@ -362,13 +363,12 @@ class Words(HTMLParser):
 
 
 def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_path: Path) -> None:
-    models = json.loads((copy / "models.json").read_text())
-    for title, entry in zip(HOSTILE, models, strict=True):
+    models = storage.read_json(copy / "models.json")
+    for title, entry in zip(HOSTILE, models["models"], strict=True):
         entry["title"] = title
-    (copy / "models.json").write_text(json.dumps(models))
+    storage.write_json(copy / "models.json", models)
     for path in (copy / "data").glob("*.json"):
-        entry = json.loads(path.read_text())
-        path.write_text(json.dumps({**entry, "title": " ".join(HOSTILE)}))
+        storage.write_json(path, {**storage.read_json(path), "title": " ".join(HOSTILE)})
     made_study.report(copy, tmp_path / "report")
     text, before = (folder.joinpath("index.html").read_text() for folder in (tmp_path / "report", report))
     assert sorted(set(Page(text).links)) == sorted(set(Page(before).links))

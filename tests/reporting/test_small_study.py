@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ import polars as pl
 import pytest
 from pipeline_lib.reporting.claims import PAPERS
 
+from pipeline_lib import storage
 from pipeline_lib.reporting import figures, site
 from pipeline_lib.statistics import paired_randomisation_test
 
@@ -122,11 +122,11 @@ def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
             if "n_folds" in frame.columns:
                 sd = pl.col("sd") if folds > 1 else pl.lit(None, pl.Float64)
                 frame = frame.with_columns(n_folds=pl.lit(folds, pl.Int64), sd=sd)
-            frame.write_parquet(path)
-        kept = [entry for entry in json.loads((results / "models.json").read_text()) if entry["model"] in models]
-        (results / "models.json").write_text(json.dumps(kept))
-        availability = json.loads((results / "availability.json").read_text())
-        (results / "availability.json").write_text(json.dumps(availability[:1]))
+            storage.write_table(path, frame)
+        known = storage.read_json(results / "models.json")["models"]
+        storage.write_json(results / "models.json", {"models": [one for one in known if one["model"] in models]})
+        availability = storage.read_json(results / "availability.json")["datasets"]
+        storage.write_json(results / "availability.json", {"datasets": availability[:1]})
         made_study.report(results, tmp_path / "report", papers)
         text = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
         for link in re.findall(r'href="#([^"]+)"', text):

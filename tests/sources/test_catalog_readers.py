@@ -17,7 +17,7 @@ from pipeline_lib import cli
 from pipeline_lib.sources import catalog
 
 FIELDS = {field.name for field in dataclasses.fields(catalog.DataSet)}
-DATA = {"obtain_data", "convert_data", "describe_data", "simulate_data"}
+DATA = {"obtain_data", "check_raw", "convert_data", "describe_data", "simulate_data"}
 ONE_FOLD = {"train": ["S1/1", "S2", "S3"], "validation": ["S4"], "test": ["S5"]}
 
 
@@ -82,16 +82,18 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("LTR_MIRROR", str(zip_of(tmp_path / "mirror/Small.zip").parent))
     manifest, documents, summary = tmp_path / "raw/Small/manifest.json", tmp_path / "d.parquet", tmp_path / "s.json"
     common = ["--dataset", "Small", "--documents", str(documents)]
-    stored = ["--manifest", str(manifest), "--summary", str(summary)]
+    named = ["--dataset", "Small", "--manifest", str(manifest)]
+    stored = [*named[2:], "--summary", str(summary)]
     arguments = {
         "simulate_data": ["--queries", "5", "--seed", "1", "--manifest", str(tmp_path / "raw/letor-sim/manifest.json")],
         "obtain_data": ["--dataset", "Small", "--offline", "--manifest", str(manifest)],
+        "check_raw": [*named, "--planned-with", "", "--record", str(tmp_path / "r.json")],
         "convert_data": [*common, *stored],
         "split_folds": [*common, "--folds", str(tmp_path / "f.parquet")],
-        "describe_data": [*common, *stored, "--output", str(tmp_path / "o.json")],
+        "describe_data": [*common, "--summary", str(summary), "--output", str(tmp_path / "o.json")],
     }
     # A name is in the paths of its files; where a file comes from does not decide what is in it.
-    silent = {"obtain_data": {"name", "archives", "source"}}
+    silent = {"obtain_data": {"name", "archives", "source"}, "check_raw": {"name", "source"}}
     assert list(arguments) == list(catalog.READ_BY)
     for command, given in arguments.items():
         entry = simulated if command == "simulate_data" else small

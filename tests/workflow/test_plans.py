@@ -35,7 +35,7 @@ def test_a_wrong_key_stops_before_any_plan(new_project: Callable[..., Project]) 
 
 
 def test_the_cluster_profile_plans_with_resources(new_project: Callable[..., Project]) -> None:
-    output = new_project().snakemake("-n", "--workflow-profile", "profiles/slurm")
+    output = new_project().snakemake("-n", "-p", "--workflow-profile", "profiles/slurm")
     assert "train_model" in output
     assert "mem_mb=" in output
     assert "runtime=" in output

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -47,7 +46,7 @@ def test_texts_of_a_study_are_never_wildcards_or_formats(new_project: Callable[.
     recorded = yaml.safe_load((results / "configuration.yaml").read_text())
     assert recorded["models"] == models
     assert recorded["mirrors"] == [hostile.replace(":", "")]
-    assert [model["title"] for model in json.loads((results / "models.json").read_text())] == [hostile, "$x"]
+    assert [model["title"] for model in json.loads((results / "models.json").read_text())["models"]] == [hostile, "$x"]
     assert json.loads((results / "data/letor-sim.json").read_text())["title"] == hostile
     page = (project.folder / "reports/small/index.html").read_text()
     assert "<script>" not in page
@@ -173,25 +172,31 @@ def test_a_run_killed_without_its_children_ends_with_the_same_bytes(
     assert project.tables() == finished.tables()
 
 
-def test_a_second_run_in_the_same_folder_is_refused(finished_copy: Project) -> None:
-    (finished_copy.folder / "reports/small/claims.json").unlink()
-    with (finished_copy.folder / "results/run.lock").open("w") as lock:
-        lock.write("4711\n")
-        lock.flush()
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        output = finished_copy.snakemake(check=False)
-    assert "another run (process 4711) is working in this folder" in output
-    assert not (finished_copy.folder / "reports/small/claims.json").exists()
-
-
 def test_a_plan_is_printed_before_work_starts(new_project: Callable[..., Project]) -> None:
     project = new_project(datasets=["letor-sim", "MQ2007"])
-    output = project.snakemake("data/parquet/letor-sim/folds.parquet")
-    plan = output[output.index("Plan of the study") :]
-    assert "data sets   letor-sim" in plan
-    assert re.search(r"missing     MQ2007; to get it: .+", plan)
-    assert re.search(r"jobs        .*1 simulate_data", plan)
-    assert re.search(r"estimate    about \d+ s of work, \d+ s on 2 cores", plan)
+    target = "data/parquet/letor-sim/folds.parquet"
+    dry, output = project.snakemake("-n", target), project.snakemake(target)
+    plan = re.search(r"Plan of the study(.|\n)*? cores$", output, flags=re.MULTILINE)
+    assert plan
+    assert output.count("Plan of the study") == 1
+    assert dry.count(plan[0]) == 1
+    assert "data sets   letor-sim" in plan[0]
+    assert re.search(r"missing     MQ2007; to get it: .+", plan[0])
+    assert re.search(r"jobs        .*1 simulate_data", plan[0])
+    assert re.search(r"estimate    about \d+ s of work, \d+ s on 2 cores", plan[0])
+    # One line per finished job and no lists of files; the details stand in Snakemake's own log.
+    assert re.search(r"^\[2/3\] convert_data dataset=letor-sim: [0-9.]+ s; 1 left, about \d+ s$", output, re.MULTILINE)
+    assert not re.search(r"^    (input|output|reason):", dry + output, re.MULTILINE)
+    assert "    input:" in next((project.folder / ".snakemake/log").iterdir()).read_text()
+    assert "    input:" in project.snakemake("-n", "-p", "-f", target)
+
+
+def test_a_study_without_data_and_papers_has_a_report(new_project: Callable[..., Project]) -> None:
+    project = new_project(datasets=["MQ2007"])
+    project.snakemake()
+    page = project.folder / "reports/small/index.html"
+    assert "MQ2007" in page.read_text()
+    assert (page.parent / "figures").is_dir()
 
 
 def test_a_missing_data_set_is_reported_and_stops_nothing(finished_copy: Project) -> None:
@@ -213,7 +218,7 @@ def test_a_failed_job_names_its_log_and_leaves_nothing_half_written(new_project:
     text[2] = text[2].replace(f" 1:{value}", f" 1:{'x' * len(value)}", 1)
     part.write_text("\n".join(text) + "\n")
     output = project.snakemake(check=False)
-    assert re.search(r"S2[^ ]*:3: expected", output)
+    assert re.search(r"error: data/raw/letor-sim/S2[^ ]*: changed", output)
     assert "data/logs/convert_data-letor-sim.log" in output
     assert not list((project.folder / "data").rglob("*.parquet"))
 

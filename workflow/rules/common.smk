@@ -12,10 +12,11 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
-from pipeline_lib import configuration, import_closure, learners, papers, planning, run_lock, steps, surrogates
+from pipeline_lib import configuration, console, import_closure, learners, papers, planning, run_lock, steps, surrogates
 from pipeline_lib.errors import PipelineError
-from pipeline_lib.sources import catalog, mirrors
+from pipeline_lib.sources import catalog, mirrors, raw_files
 
 ENVIRONMENT = str(ROOT / "environment.yml")
 RAW = Path("data/raw")
@@ -173,6 +174,12 @@ def entry(command, dataset=None):
     return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
 
 
+def raw_state(wildcards):
+    """Changes whenever sizes or times of a data set's raw files are no longer those of the last check."""
+    record = raw_files.record_path(wildcards.dataset)
+    return raw_files.state_for_planning(CATALOG[wildcards.dataset], RAW, record)
+
+
 def availability_record():
     """Which data sets of the study are there, without saying where: places differ between machines."""
     return [
@@ -228,6 +235,18 @@ def cell_of(step):
     return lambda wildcards: compact({axis: wildcards[axis] for axis in step.cell})
 
 
+def read_by(*names):
+    """The files of fixed names below results/ that rules read whose names begin so, for a target to ask for.
+
+    Snakemake makes a missing file again only for a job that runs or a target that asks. A job that failed, or was
+    killed, leaves its files missing while what was made from them before still stands.
+    """
+    chosen = [rule for rule in workflow.rules if rule.name.startswith(names) and rule.wildcard_names <= {"study"}]
+    read = {str(path) for rule in chosen for path in rule.input if not callable(path)}
+    paths = {path.replace("{study}", STUDY.name) for path in read}
+    return sorted(path for path in paths if path.startswith("results/"))
+
+
 def planned_job(job):
     """What the plan needs to know of a job that will run."""
     benchmark = Path(str(job.benchmark)) if job.benchmark else None
@@ -235,19 +254,21 @@ def planned_job(job):
     return planning.PlannedJob(name, planning.seconds(cost(name), cells(job.wildcards), asked), benchmark)
 
 
-def print_plan():
-    """Say what will run, what is missing and how to get it, and how long it may take."""
-    jobs = [planned_job(job) for job in workflow.dag.needrun_jobs() if job.rule.name != "all"]
+def plan():
+    """What will run, what is missing and how to get it, and how long it may take."""
+    order = {rule.name: position for position, rule in enumerate(workflow.rules)}
+    needed = sorted(workflow.dag.needrun_jobs(), key=lambda job: order[job.rule.name])
+    jobs = {job.jobid: planned_job(job) for job in needed if not job.rule.norun}
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
-    # a cluster runs as many jobs at once as its profile allows (perhaps without limit); nobody says how many cores
+    # A cluster runs as many jobs at once as its profile allows (perhaps without limit); one machine, as it has cores.
     allowed = workflow.resource_settings
     slots = min(allowed.nodes, len(jobs)) if allowed.nodes else allowed.cores or 1
-    print(
-        planning.describe(STUDY.name, jobs, slots, DATASETS, missing),
-        file=sys.stderr,
-    )
+    text = planning.describe(STUDY.name, list(jobs.values()), slots, DATASETS, missing)
+    return console.Plan(text, jobs, slots)
 
 
-onstart:
-    RUN_LOCK = checked(run_lock.hold, Path("results/run.lock"))
-    print_plan()
+# Jobs on cluster nodes read this file as well: they work for the run that holds the lock.
+if workflow.is_main_process:
+    console.attach(logger, workflow.output_settings, plan)
+    if not run_lock.only_reads(sys.argv[1:]):
+        checked(run_lock.hold, Path("results/run.lock"), STUDY.name)

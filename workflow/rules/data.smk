@@ -2,6 +2,11 @@
 ruleorder: simulate_data > obtain_data
 
 
+# What is made for people asks for these. Nothing is made from them, because a touched file is no reason to train again;
+# a conversion compares what it reads itself. A check that failed leaves no record, and the next run checks again.
+CHECKED = per_dataset(str(raw_files.record_path("{dataset}")))
+
+
 rule simulate_data:
     """Draw letor-sim from its population and write it as LETOR text."""
     output:
@@ -46,6 +51,31 @@ rule obtain_data:
         entry=entry("obtain_data"),
     shell:
         "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} " "--manifest {output.manifest} > {log} 2>&1"
+
+
+rule check_raw:
+    """Compare the raw text with the manifest; planned again whenever a file's size or time has changed."""
+    input:
+        manifest="data/raw/{dataset}/manifest.json",
+    output:
+        record=str(raw_files.record_path("{dataset}")),
+    log:
+        "data/logs/check_raw-{dataset}.log",
+    benchmark:
+        "data/logs/check_raw-{dataset}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb("check_raw"),
+        runtime=runtime("check_raw"),
+    params:
+        code=code("check_raw"),
+        entry=entry("check_raw"),
+        state=raw_state,
+    shell:
+        "python -m pipeline_lib check-raw --dataset {wildcards.dataset} --manifest {input.manifest} "
+        "--planned-with {params.state:q} --record {output.record} > {log} 2>&1"
 
 
 rule convert_data:
@@ -100,4 +130,4 @@ rule split_folds:
 rule download:
     """Fetch every data set of the study that is not here yet; the only target that uses the network."""
     input:
-        expand("data/raw/{dataset}/manifest.json", dataset=STUDY.datasets),
+        expand(str(raw_files.record_path("{dataset}")), dataset=STUDY.datasets),

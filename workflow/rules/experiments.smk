@@ -50,4 +50,6 @@ for paper in STUDY.papers:
             paper
         input:
             expand([path for step in STEPS if step.paper == paper for path in step.evidence], study=STUDY.name),
+            CHECKED,
+            read_by(f"{paper}_"),
         localrule: True

@@ -13,7 +13,6 @@ PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 rule describe_data:
     """Say what a data set holds, beside what its catalogue entry expects."""
     input:
-        manifest="data/raw/{dataset}/manifest.json",
         summary="data/parquet/{dataset}/summary.json",
         documents="data/parquet/{dataset}/documents.parquet",
     output:
@@ -38,8 +37,8 @@ rule describe_data:
         code=code("describe_data"),
         entry=entry("describe_data"),
     shell:
-        "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --manifest {input.manifest} "
-        "--summary {input.summary} --documents {input.documents} --output {output} > {log} 2>&1"
+        "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --summary {input.summary} "
+        "--documents {input.documents} --output {output} > {log} 2>&1"
 
 
 rule summarise_results:

@@ -50,12 +50,14 @@ def cells(
     """
     import polars as pl
 
+    from pipeline_lib import storage
+
     rows = []
     for entry in published:
         for path in evaluations:
             dataset, model = path.parent.name, path.stem
             if dataset == entry["dataset"] and reproduces.get(model) == entry["row"]:
-                frame = pl.read_parquet(path, columns=["fold", entry["measure"]])
+                frame = storage.read_table(path, columns=["fold", entry["measure"]])
                 values = {
                     fold: frame.filter(pl.col("fold") == fold)[entry["measure"]].to_numpy()
                     for fold in sorted(frame["fold"].unique().to_list())

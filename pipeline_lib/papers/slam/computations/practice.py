@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import statistics
+from pipeline_lib import statistics, storage
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 
@@ -64,11 +64,9 @@ class Results:
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, dict[str, Floats]]:
     """The values of :data:`MEASURE` by data set and model, in the order of folds and queries."""
-    import polars as pl
-
     values: dict[str, dict[str, Floats]] = {}
     for path in evaluations:
-        table = pl.read_parquet(path).sort("fold", "query")
+        table = storage.read_table(path).sort("fold", "query")
         if MEASURE in table.columns:
             values.setdefault(table["dataset"][0], {})[table["model"][0]] = table[MEASURE].to_numpy()
     return values

@@ -11,12 +11,11 @@ class PracticeSettings(Settings):
 
 
 def _run(job: Job) -> Outcome:
-    import json
-
+    from pipeline_lib import storage
     from pipeline_lib.papers.slam.computations import practice
 
     [models] = job.files
-    chosen = [practice.Model.from_entry(entry) for entry in json.loads(models.read_text(encoding="utf-8"))]
+    chosen = [practice.Model.from_entry(entry) for entry in storage.read_json(models)["models"]]
     statistics = job.facts["statistics"]
     values = practice.per_query(job.evaluations)
     found = practice.run(chosen, values, statistics["level"], statistics["resamples"], job.seed)

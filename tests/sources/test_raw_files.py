@@ -1,0 +1,154 @@
+"""Raw text is compared with the manifest: in a check, in a conversion, and by size and time in planning."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+from small_sets import TEXTS, small_set, unverified, zip_of
+
+from pipeline_lib import storage
+from pipeline_lib.commands import check_raw, convert_data, describe_data
+from pipeline_lib.errors import DamagedFileError, DataError
+from pipeline_lib.ranking_data import read_parts
+from pipeline_lib.sources import catalog, raw_files
+from pipeline_lib.sources.acquisition import obtain
+from pipeline_lib.sources.manifest import read_manifest, required
+from pipeline_lib.sources.mirrors import Mirrors
+
+
+@pytest.fixture(params=[True, False], ids=["digests in the catalogue", "none"])
+def data_set(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> catalog.DataSet:
+    """A small data set that lies in tmp_path/raw, its archive too."""
+    found = small_set(tmp_path, **({} if request.param else {"parts": unverified()}))
+    zip_of(tmp_path / "raw" / "Small.zip")
+    obtain(found, tmp_path / "raw", Mirrors(), network=False)
+    monkeypatch.setattr(catalog, "get", lambda _: found)
+    monkeypatch.delenv("LTR_MIRROR", raising=False)
+    return found
+
+
+def arguments(folder: Path) -> Namespace:
+    return Namespace(
+        dataset="Small", manifest=folder / "raw/Small/manifest.json", planned_with="unchanged",
+        record=folder / "raw-files.json", documents=folder / "documents.parquet", summary=folder / "summary.json",
+        output=folder / "description.json",
+    )  # fmt: skip
+
+
+def change(path: Path) -> None:
+    """Change the last digit of the text."""
+    text = path.read_bytes()
+    place = max(text.rfind(digit) for digit in (b"1", b"2", b"5"))
+    path.write_bytes(text[:place] + (b"2" if text[place : place + 1] != b"2" else b"1") + text[place + 1 :])
+
+
+def test_unchanged_text_is_converted_with_the_digests_that_were_read(data_set: catalog.DataSet, tmp_path: Path) -> None:
+    chosen = arguments(tmp_path)
+    check_raw.run(chosen)
+    convert_data.run(chosen)
+    describe_data.run(chosen)
+    manifest = required(data_set, tmp_path / "raw")
+    digests = {part.name: part.sha256 for part in manifest.parts}
+    parts = storage.read_json(chosen.output)["parts"]
+    assert {part["name"]: part["sha256"] for part in parts} == digests
+    assert {part["name"]: part["sha256"] for part in read_parts(chosen.documents, stored=True)} == digests
+    assert {part["name"]: part["verified"] for part in parts} == {
+        name: bool(part.sha256) for name, part in data_set.parts.items()
+    }
+
+
+@pytest.mark.parametrize("call", [check_raw.run, convert_data.run])
+@pytest.mark.parametrize("grow", [True, False])
+def test_changed_text_is_named_with_both_digests(
+    data_set: catalog.DataSet, tmp_path: Path, call: object, grow: bool
+) -> None:
+    path = tmp_path / "raw/Small/S2.txt"
+    expected = required(data_set, tmp_path / "raw").parts[1].sha256
+    if grow:
+        path.write_bytes(path.read_bytes() + b"# a remark\n")
+    else:
+        change(path)
+    with pytest.raises(DataError, match=rf"S2\.txt: .*{expected}.*found [0-9a-f]{{64}}.*S2\.txt") as caught:
+        call(arguments(tmp_path))
+    assert ("manifest.json instead" in str(caught.value)) is not bool(data_set.parts["S2"].sha256)
+    assert not (tmp_path / "documents.parquet").exists()
+
+
+def test_text_that_can_no_longer_be_read_is_called_changed(data_set: catalog.DataSet, tmp_path: Path) -> None:
+    path = tmp_path / "raw/Small/S2.txt"
+    path.write_bytes(b"x" * path.stat().st_size)
+    with pytest.raises(DataError, match=r"S2\.txt: changed"):
+        convert_data.run(arguments(tmp_path))
+
+
+def test_deleted_text_is_unpacked_again_by_the_check(data_set: catalog.DataSet, tmp_path: Path) -> None:
+    manifest = (tmp_path / "raw/Small/manifest.json").read_bytes()
+    path = tmp_path / "raw/Small/S2.txt"
+    path.unlink()
+    with pytest.raises(DataError, match=r"S2\.txt"):
+        convert_data.run(arguments(tmp_path))
+    check_raw.run(arguments(tmp_path))
+    assert path.read_bytes() == TEXTS["S2"]
+    assert (tmp_path / "raw/Small/manifest.json").read_bytes() == manifest
+
+
+def test_a_change_is_accepted_by_deleting_the_manifest(data_set: catalog.DataSet, tmp_path: Path) -> None:
+    change(tmp_path / "raw/Small/S2.txt")
+    (tmp_path / "raw/Small/manifest.json").unlink()
+    with pytest.raises(DataError, match=r"manifest\.json"):
+        check_raw.run(arguments(tmp_path))
+    obtain(data_set, tmp_path / "raw", Mirrors(), network=False)
+    convert_data.run(arguments(tmp_path))
+    unknown = not data_set.parts["S2"].sha256
+    assert ((tmp_path / "raw/Small/S2.txt").read_bytes() != TEXTS["S2"]) is unknown
+
+
+def test_a_damaged_manifest_is_not_believed(data_set: catalog.DataSet, tmp_path: Path) -> None:
+    path = tmp_path / "raw/Small/manifest.json"
+    path.write_bytes(path.read_bytes().replace(b"Small.zip", b"Smell.zip", 1))
+    assert read_manifest(data_set, tmp_path / "raw") is None
+    with pytest.raises(DataError, match=r"manifest\.json"):
+        required(data_set, tmp_path / "raw")
+
+
+def test_a_summary_of_another_conversion_is_refused(data_set: catalog.DataSet, tmp_path: Path) -> None:
+    chosen = arguments(tmp_path)
+    convert_data.run(chosen)
+    summary = storage.read_json(chosen.summary)
+    summary["parts"][0]["sha256"] = "0" * 64
+    storage.write_json(chosen.summary, summary)
+    with pytest.raises(DataError, match=r"summary\.json"):
+        describe_data.run(chosen)
+    chosen.summary.write_text("{}")
+    with pytest.raises(DamagedFileError, match=r"summary\.json"):
+        describe_data.run(chosen)
+
+
+def test_planning_sees_sizes_and_times(data_set: catalog.DataSet, tmp_path: Path) -> None:
+    chosen = arguments(tmp_path)
+    path = tmp_path / "raw/Small/S2.txt"
+
+    def state() -> str:
+        return raw_files.state_for_planning(data_set, tmp_path / "raw", chosen.record)
+
+    def checked_with(planned: str) -> None:
+        check_raw.run(Namespace(**{**vars(chosen), "planned_with": planned}))
+
+    first = state()
+    checked_with(first)
+    assert state() == first
+    seen = {first}
+    for seconds in (1e9, 2e9, 5e8):
+        os.utime(path, (seconds, seconds))
+        touched = state()
+        assert touched not in seen
+        checked_with(touched)
+        assert state() == touched
+        seen.add(touched)
+    path.unlink()
+    assert state() not in seen
+    chosen.record.write_text("{}")
+    assert state() not in seen
