@@ -3,6 +3,7 @@
 # make test-slow  the studies of minutes among the tests
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers and write docs/benchmarks.md
+# make config     write config.yaml and its JSON Schema from the classes of the settings
 # make lock       resolve the newest versions anew and write requirements.lock
 # make clean      remove results, reports and converted data; downloads and .venv stay
 PYTHON ?= python3
@@ -13,7 +14,7 @@ READY := $(VENV)/ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all setup test test-slow lint format bench lock clean
+.PHONY: all setup test test-slow lint format config bench lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -46,6 +47,9 @@ format: $(READY)
 	ruff format .
 	ruff check --fix .
 	snakefmt Snakefile workflow
+
+config: $(READY)
+	python -m pipeline_lib default-configuration --configuration config.yaml --schema workflow/schemas/config.schema.yaml
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet -c requirements.lock --editable '.[bench]'

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pipeline_lib.claims.evidence import Evidence
     from pipeline_lib.ranking_data import RankingData
     from pipeline_lib.settings import Settings
+    from pipeline_lib.sources.folds import Part
 
 Columns = Mapping[str, type]
 """The columns of a table: name -> ``str``, ``int``, ``float`` or ``bool``; any value may be missing."""
@@ -93,7 +94,7 @@ class Job:
 
         return {path.parent.name: RankingData.read_parquet(path, stored=True) for path in self.documents}
 
-    def parts(self, dataset: str, fold: int, parts: Sequence[str]) -> list[RankingData]:
+    def parts(self, dataset: str, fold: int, parts: Sequence[Part]) -> list[RankingData]:
         """Parts of one fold of a data set, such as ``("train", "validation", "test")``."""
         from pipeline_lib.ranking_data import RankingData
         from pipeline_lib.sources import folds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -24,5 +25,17 @@ def run(arguments: argparse.Namespace) -> None:
     """Write both files."""
     kind = study_settings()
     write_text(arguments.configuration, document(kind.parse({})))
-    schema = yaml.safe_dump(kind.model_json_schema(), sort_keys=True, allow_unicode=True, width=118)
+    schema = yaml.safe_dump(_brief(kind.model_json_schema()), sort_keys=True, allow_unicode=True, width=118)
     write_text(arguments.schema, SCHEMA_HEADER + schema)
+
+
+def _brief(schema: Any) -> Any:
+    """The schema without what says nothing new: titles made of names, and defaults of whole sections."""
+    if isinstance(schema, list):
+        return [_brief(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    left_out = {"title"} if isinstance(schema.get("title"), str) else set()
+    if isinstance(schema.get("default"), dict) or (isinstance(schema.get("default"), list) and "items" in schema):
+        left_out.add("default")
+    return {key: _brief(value) for key, value in schema.items() if key not in left_out}

@@ -22,6 +22,8 @@ from pipeline_lib.storage import checked, parquet_writer
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Part = Literal["train", "validation", "test"]
+
 
 def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table:
     """Lay out the folds of a stored data set.
@@ -81,7 +83,7 @@ def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: st
         writer.write_table(table)
 
 
-def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "validation", "test"]) -> NDArray[np.int64]:
+def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.int64]:
     """Read which queries play a role in a fold: their indices in the data set's Parquet file, ascending.
 
     Raises

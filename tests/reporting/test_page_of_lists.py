@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline_lib import experiment, papers
+from pipeline_lib import experiment, papers, storage
 from pipeline_lib.papers.lists import page as lists
 from pipeline_lib.papers.lists.computations import summary
 from pipeline_lib.papers.lists.experiments.grid import GridSettings
