@@ -18,6 +18,10 @@ class DataError(PipelineError, ValueError):
     """The data given are not what the function or the file format asks for."""
 
 
+class ArgumentError(DataError, TypeError):
+    """An argument of a function is of a type that the function does not take at all."""
+
+
 class ConfigurationError(PipelineError, ValueError):
     """A key or a value of the configuration, the catalogue or the ledger of claims is wrong."""
 
