@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.errors import ArgumentError, ConfigurationError, hint
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError:
@@ -24,6 +24,19 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError
     unknown surrogate 'listnett'; did you mean 'listnet'?
     """
     return ConfigurationError(f"unknown {kind} {name!r}; {hint(name, known)}")
+
+
+def check_name(name: object) -> None:
+    """Raise an ArgumentError when a name is no string.
+
+    Here and not by ``pipeline_lib.checks``, which imports numpy: packages give their names without it.
+
+    Example
+    -------
+    >>> check_name("listnet")
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(f"name: expected a string, found a {type(name).__name__}")
 
 
 class Registry:
@@ -48,6 +61,7 @@ class Registry:
         return getattr(importlib.import_module(module), attribute)
 
     def _target(self, name: str) -> tuple[str, str]:
+        check_name(name)
         if name not in self._targets:
             raise unknown(self.kind, name, self.names)
         module, _, attribute = self._targets[name].partition(":")

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 # So many columns of the features are multiplied by second derivatives at a time: bounds the memory at N x 64 numbers.
 COLUMNS_AT_ONCE = 64
 # In relative gaps, an objective below this fraction of its value at w = 0 counts as this much: a minimum of 0 has gaps

@@ -25,6 +25,8 @@ from pipeline_lib.learners.problem import Problem, Solution
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 CERTIFICATE = "local"
 # Times the smoothing asked for, one after the other.
 ANNEALING = (64.0, 16.0, 4.0, 1.0)

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, hint
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -25,6 +26,7 @@ SCHEMA = PROJECT / "workflow" / "schemas" / "catalog.schema.yaml"
 ROLES = ("train", "validation", "test")
 
 
+@checked
 @dataclass(frozen=True)
 class Archive:
     """A file that holds the whole data set; digests are those of accepted copies, none if none is known."""
@@ -75,6 +77,7 @@ class Fold:
     test: tuple[str, ...]
 
 
+@checked
 @dataclass(frozen=True)
 class DataSet:
     """One entry of the catalogue.
@@ -139,9 +142,15 @@ class DataSet:
 
     def archive(self, name: str) -> Archive:
         """The archive of that file name."""
-        return next(archive for archive in self.archives if archive.name == name)
+        for archive in self.archives:
+            if archive.name == name:
+                return archive
+        raise ConfigurationError(
+            f"{self.name}: unknown archive {name!r}; {hint(name, (a.name for a in self.archives))}"
+        )
 
 
+@checked
 def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     """Read and check a catalogue.
 
@@ -167,6 +176,7 @@ def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     return data_sets
 
 
+@checked
 def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
     """Read the entry of one data set.
 

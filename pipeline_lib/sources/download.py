@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError, DownloadError
 from pipeline_lib.files import write_text
 from pipeline_lib.sources.catalog import Archive
@@ -44,6 +45,7 @@ class Settings:
     sleep: Callable[[float], None] = time.sleep
 
 
+@checked
 @dataclass(frozen=True)
 class Candidate:
     """An address and the archive that is expected there."""
@@ -64,6 +66,7 @@ class _PassingError(Exception):
         self.pause = pause
 
 
+@checked
 def download(
     candidates: Sequence[Candidate],
     folder: Path,

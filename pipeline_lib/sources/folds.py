@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import query_index
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@checked
 def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table:
     """Lay out the folds of a stored data set.
 
@@ -74,6 +76,7 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     return pa.table(columns)
 
 
+@checked
 def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Write :func:`fold_table` as Parquet, whole or not at all."""
     import pyarrow.parquet as pq
@@ -83,6 +86,7 @@ def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: st
         pq.write_table(table, partial)
 
 
+@checked
 def queries(path: str | os.PathLike[str], fold: int, part: Literal["train", "validation", "test"]) -> NDArray[np.int64]:
     """Read which queries play a role in a fold: their indices in the data set's Parquet file, ascending.
 

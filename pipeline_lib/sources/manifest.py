@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pipeline_lib.checks import checked
 from pipeline_lib.files import write_text
 from pipeline_lib.sources.catalog import DataSet
 
@@ -29,6 +30,7 @@ class ManifestPart:
     origin: str
 
 
+@checked
 @dataclass(frozen=True)
 class Manifest:
     """The parts of one data set, in the catalogue's order, and the name of the archive or folder they came from."""
@@ -50,6 +52,7 @@ class Manifest:
         write_text(self.path(raw_folder), json.dumps(asdict(self), indent=2, sort_keys=True) + "\n")
 
 
+@checked
 def read_manifest(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     """Read a data set's manifest; None when there is none, or when it no longer fits its files or the catalogue.
 

@@ -1,6 +1,8 @@
 """Which losses replace a ranking measure in training? Looked up by name, imported when asked for.
 
 The modules are attributes of this package too, so that ``surrogates.slam.weights`` needs no further import.
+Public functions and methods check what they are given. Modules with an empty ``__all__``, functions compiled by numba
+and the methods named in ``surrogates.base.INTERNAL`` are internal: they check nothing.
 
 Example
 -------
@@ -17,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import submodules
-from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.registry import Registry, unknown
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.registry import Registry, check_name, unknown
 
 if TYPE_CHECKING:
     from pipeline_lib.surrogates.base import Surrogate
@@ -58,7 +60,10 @@ mean 'normalisation'?
     for option in options:
         if option not in known:
             raise unknown(f"option of surrogate {name}", option, known)
-    return surrogate(**options)
+    try:
+        return surrogate(**options)
+    except DataError as error:
+        raise ConfigurationError(f"surrogate {name}: {error}") from error
 
 
 def module_of(name: str) -> str:
@@ -84,6 +89,7 @@ def registered(name: str) -> str:
 
 
 def _spelled(name: str) -> tuple[str, dict[str, int]]:
+    check_name(name)
     head, _, number = name.partition("@")
     return (f"{head}@k", {"k": int(number)}) if number.isdecimal() and int(number) >= 1 else (name, {})
 
