@@ -286,7 +286,8 @@ def instance(name: str, value: Any, kind: type) -> Any:
     pipeline_lib.errors.ArgumentError: data: expected an object of dict, found [1, 2]
     """
     if not isinstance(value, kind):
-        raise ArgumentError(f"{name}: expected an object of {kind.__name__}, found {shown(value)}")
+        wanted = "a string" if kind is str else f"an object of {kind.__name__}"
+        raise ArgumentError(f"{name}: expected {wanted}, found {shown(value)}")
     return value
 
 

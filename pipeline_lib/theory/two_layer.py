@@ -155,7 +155,7 @@ def bound(
     >>> bound([10, 1], vc(4), 1.0, 0.05)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: documents_per_query: expected at least 2 for every query, found 1 for query 1
+    pipeline_lib.errors.DataError: documents_per_query[1]: expected a whole number >= 2, found 1
     """
     m = _lengths(documents_per_query)
     deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
@@ -317,7 +317,7 @@ def budget(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -
     >>> budget(1, 46, 0.05)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: documents: expected a budget of at least 2 documents, found 1
+    pipeline_lib.errors.DataError: documents: expected a finite number >= 2, found 1
     """
     falling = c1 * math.sqrt(vc_dimension) + math.sqrt(2.0 * math.log(4.0 / delta))
     queries = falling / (c1 * math.sqrt(2.0 * vc_dimension)) * math.sqrt(documents)
