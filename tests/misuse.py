@@ -468,7 +468,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
     "ogd": {"surrogate": "squared", "steps": [0.1], "passes": 2, "selection": "ndcg"},
     "perceptron": {"passes": 2, "selection": "ap"},
-    "threshold_boosting": {"rounds": 2, "pairs": "alike", "selection": "ndcg"},
+    "rankboost": {"rounds": 2, "pairs": "alike", "selection": "ndcg"},
     "top_k_feedback": {
         "surrogate": "squared",
         "k": 1,

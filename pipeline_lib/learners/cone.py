@@ -553,7 +553,7 @@ def folded_in(
     return found
 
 
-@checked
+@checked(d=checks.COUNT)
 def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
     """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
 
