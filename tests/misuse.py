@@ -269,6 +269,8 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "RankingData.write_parquet": {"path": lambda good: good.target()},
     "Standardisation": {"mean": value(np.zeros(2)), "scale": value(np.ones(2))},
     "learners.create": {"name": value("erm")},
+    "sources.catalog.DataSet.digest": {"command": value("convert_data")},
+    "surrogates.check_options": {"name": value("listnet"), "options": value({})},
     "learners.module_of": {"name": value("erm")},
     "learners.adarank.run": {"repeats": value(1)},
     "learners.balls.lowest": {"slope": value(np.array([1.0, -2.0]))},

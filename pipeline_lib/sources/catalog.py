@@ -153,6 +153,8 @@ class DataSet:
         >>> [entry.digest(name) == corrected.digest(name) for name in ("convert_data", "describe_data")]
         [True, False]
         """
+        if command not in READ_BY:
+            raise ConfigurationError(f"unknown command {command!r}; {hint(command, READ_BY)}")
         read = {name: getattr(self, name) for name in READ_BY[command]}
         return hashlib.sha256(json.dumps(read, sort_keys=True, default=_plain).encode()).hexdigest()[:16]
 

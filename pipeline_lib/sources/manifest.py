@@ -76,6 +76,7 @@ def recorded(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     return manifest if _fits(manifest, data_set) else None
 
 
+@checked
 def required(data_set: DataSet, raw_folder: Path) -> Manifest:
     """Read a data set's manifest as :func:`recorded` does.
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import declarations, submodules
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
 from pipeline_lib.registry import Registry, check_name
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     >>> check_options("slam-ndcg@10", {"margin": 2.0})
     {'margin': 2.0, 'k': 10}
     """
+    if not isinstance(options, Mapping):
+        raise ArgumentError(f"options: expected a mapping, found a {type(options).__name__}")
     name, cutoff = _spelled(name)
     if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
         raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
