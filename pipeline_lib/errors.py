@@ -23,6 +23,10 @@ class DataError(PipelineError, ValueError):
     """The data given are not what the function or the file format asks for."""
 
 
+class ArgumentError(DataError, TypeError):
+    """An argument of a function is of a type that the function does not take at all."""
+
+
 class DamagedFileError(DataError):
     """A stored file is not what its checksum says; ``path`` is the file, and the next run can make it again."""
 

@@ -28,9 +28,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib import checks
+from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
 from pipeline_lib.measures import EVERY_RANK, parse
-from pipeline_lib.ranking_data import MAX_LABEL
 
 Floats = NDArray[np.float64]
 NoRelevant = float | Literal["skip"]
@@ -120,7 +120,7 @@ def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Fl
     >>> precision([3.0, 2.0, 1.0], [1, 0, 2], [0, 3], k=2)
     array([0.5])
     """
-    return _Ranking.of(scores, y, offsets).precision([_cutoff(k)])[0]
+    return _Ranking.of(scores, y, offsets).precision([checks.whole("k", k, checks.Range(1))])[0]
 
 
 def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, y_max: int) -> Floats:
@@ -236,8 +236,8 @@ def per_query(
     pipeline_lib.errors.ConfigurationError: unknown measure 'ndgc@10'; did you mean 'ndcg@10'?
     """
     if isinstance(names, str):
-        raise ConfigurationError(f"measures: expected a list of names, found the single name {names!r}")
-    measures = {name: parse(name) for name in names}
+        raise ConfigurationError(f"names: expected a list of measures, found the single name {names!r}")
+    measures = {name: parse(name) for name in checks.texts("names", names)}
     ranking = _Ranking.of(scores, y, offsets)
 
     def at_cutoffs(family: str, measure: Any) -> dict[int, Floats]:
@@ -275,8 +275,10 @@ class _Ranking:
 
     @classmethod
     def of(cls, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> _Ranking:
-        s, labels, bounds = _checked(scores, y, offsets)
-        return cls(_labels_by_rank(s, labels, bounds), bounds)
+        s, labels, bounds = checks.ranking(scores, y, offsets)
+        # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
+        s, bounds = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])
+        return cls(_labels_by_rank(s, labels.astype(np.uint8), bounds), bounds)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -301,6 +303,7 @@ class _Ranking:
         return _precision(self.labels, self.offsets, np.array(cutoffs, np.int64))
 
     def expected_reciprocal_rank(self, y_max: int) -> Floats:
+        checks.whole("y_max", y_max, checks.RANGES["y_max"])
         if self._top_label() > y_max:
             raise DataError(f"y: expected labels of at most y_max = {y_max}, found {self._top_label()}")
         return _expected_reciprocal_rank(self.labels, self.offsets, self._gains() / 2.0**y_max)
@@ -323,59 +326,17 @@ class _Ranking:
         return 1.0 / np.log2(np.maximum(ranks, 2.0))
 
 
-def _checked(
-    scores: ArrayLike, y: ArrayLike, offsets: ArrayLike
-) -> tuple[Floats, NDArray[np.uint8], NDArray[np.int64]]:
-    # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
-    s = np.require(scores, np.float64, ["C", "W"])
-    labels, bounds = np.asarray(y), np.array(offsets)
-    if s.ndim != 1 or labels.shape != s.shape:
-        raise DataError(
-            f"scores and y: expected one value per document in each, found shapes {s.shape} and {labels.shape}"
-        )
-    if bounds.ndim != 1 or not len(bounds) or not np.issubdtype(bounds.dtype, np.integer):
-        raise DataError(f"offsets: expected whole numbers, shape (Q + 1,), found {bounds.dtype}, shape {bounds.shape}")
-    bounds = bounds.astype(np.int64)
-    if bounds[0] != 0 or bounds[-1] != len(s) or np.any(bounds[1:] <= bounds[:-1]):
-        raise DataError(f"offsets: expected to rise strictly from 0 to the number of documents, {len(s)}")
-    if not np.isfinite(s).all():
-        row = int(np.flatnonzero(~np.isfinite(s))[0])
-        raise DataError(f"row {row}: expected a finite score, found {s[row]}")
-    return s, _checked_labels(labels), bounds
-
-
-def _checked_labels(labels: NDArray[Any]) -> NDArray[np.uint8]:
-    if not len(labels):
-        return np.zeros(0, np.uint8)
-    if not (labels.dtype == bool or np.issubdtype(labels.dtype, np.integer)):
-        if not np.issubdtype(labels.dtype, np.floating):
-            raise DataError(f"y: expected whole numbers, found {labels.dtype}")
-        _reject_labels(labels, labels != np.floor(labels))
-    if labels.min() < 0 or labels.max() > MAX_LABEL:
-        _reject_labels(labels, (labels < 0) | (labels > MAX_LABEL))
-    return labels.astype(np.uint8)
-
-
-def _reject_labels(labels: NDArray[Any], bad: NDArray[np.bool_]) -> None:
-    rows = np.flatnonzero(bad)
-    if len(rows):
-        raise DataError(f"row {rows[0]}: expected a whole label in 0..{MAX_LABEL}, found {labels[rows[0]]}")
-
-
 def _cutoff(k: int | None) -> int:
-    if k is None:
-        return EVERY_RANK
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise DataError(f"k: expected a rank of at least 1, found {k!r}")
-    return int(k)
+    return EVERY_RANK if k is None else int(checks.whole("k", k, checks.Range(1)))
 
 
 def _no_relevant_value(no_relevant: NoRelevant) -> float:
-    if no_relevant == "skip":
+    if isinstance(no_relevant, str) and no_relevant == "skip":
         return math.nan
-    if isinstance(no_relevant, float | int) and 0.0 <= no_relevant <= 1.0:
+    if isinstance(no_relevant, float | int) and not isinstance(no_relevant, bool) and 0.0 <= no_relevant <= 1.0:
         return float(no_relevant)
-    raise DataError(f'no_relevant: expected a number in [0, 1] or "skip", found {no_relevant!r}')
+    kind = DataError if isinstance(no_relevant, float | int | str) else ArgumentError
+    raise kind(f'no_relevant: expected a number in [0, 1] or "skip", found {checks.shown(no_relevant)}')
 
 
 # A relevant document's rank can be counted in one pass over its query, several scores an instruction, or read off a
@@ -498,7 +459,7 @@ def _precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], cutoffs: N
         for c in range(len(cutoffs)):
             k = cutoffs[c]
             relevant = 0
-            for i in range(lo, min(hi, lo + k)):
+            for i in range(lo, lo + min(hi - lo, k)):
                 relevant += labels[i] > 0
             values[c, q] = relevant / k
     return values

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import storage
-from pipeline_lib.errors import DataError
+from pipeline_lib import checks, storage
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-MAX_LABEL = 255
 PARTS_KEY = b"pipeline_lib.parts"
 SOURCES_KEY = b"pipeline_lib.sources"
 ROWS_PER_GROUP = 65_536
@@ -61,8 +61,11 @@ class RankingData:
 
     def __post_init__(self) -> None:
         _check_fields(self.X, self.y, self.offsets, self.qids)
-        for array in (self.X, self.y, self.offsets, self.qids):
+        for name in ("X", "y", "offsets", "qids"):
+            # Contiguous, or numba would compile every kernel once more for arrays with gaps; no copy if it is so.
+            array = np.ascontiguousarray(getattr(self, name))
             array.flags.writeable = False
+            object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         labels = f"labels {self.y.min()}..{self.y.max()}" if self.n_documents else "no labels"
@@ -123,24 +126,18 @@ class RankingData:
         >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 0], [1, 2, 1])
         Traceback (most recent call last):
         ...
-        pipeline_lib.errors.DataError: row 2: query 1 appears again after other queries; sort the rows by query
+        pipeline_lib.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the rows by query
         """
-        features = _float32(X)
-        if features.ndim != 2:
-            raise DataError(f"X: expected a matrix (documents x features), found {features.ndim} dimension(s)")
-        labels, names = _whole_numbers(y, "y"), _whole_numbers(qid, "qid")
+        features, labels, names = _float32(X), checks.labels("y", y), checks.whole_numbers("qid", qid)
         if not len(features) == len(labels) == len(names):
             raise DataError(
                 f"X, y and qid: expected one row per document in each, found {len(features)}, "
                 f"{len(labels)} and {len(names)}"
             )
-        bad = np.flatnonzero((labels < 0) | (labels > MAX_LABEL))
-        if len(bad):
-            raise DataError(f"row {bad[0]}: expected a label in 0..{MAX_LABEL}, found {labels[bad[0]]}")
         starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]]) if len(names) else np.zeros(0, np.int64)
         _check_contiguous(names, starts)
         offsets = np.r_[starts, len(names)].astype(np.int64)
-        return cls(features, labels.astype(np.int32), offsets, names[starts])
+        return cls(features, np.array(labels), offsets, names[starts])
 
     def take(self, indices: ArrayLike) -> RankingData:
         """Take queries by index, in the order given (an index may occur more than once).
@@ -156,12 +153,13 @@ class RankingData:
         >>> data.take([1]).y
         array([1, 2], dtype=int32)
         """
-        chosen = _query_indices(indices, self.n_queries, "take")
+        chosen = checks.query_indices("indices", np.atleast_1d(checks.array("indices", indices)), self.n_queries)
         sizes = self.documents_per_query[chosen]
         offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
         return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen])
 
+    @checked
     def subsample_documents(self, m: int, rng: np.random.Generator) -> RankingData:
         """Keep at most ``m`` documents of every query, drawn without replacement, in their old order.
 
@@ -176,8 +174,6 @@ class RankingData:
         >>> data.subsample_documents(2, np.random.default_rng(0)).documents_per_query
         array([2, 1])
         """
-        if m < 1:
-            raise DataError(f"subsample_documents: expected m >= 1, found {m}")
         query = np.repeat(np.arange(self.n_queries), self.documents_per_query)
         # The m smallest of i.i.d. uniform keys within a query are a uniform draw without replacement.
         order = np.lexsort((rng.random(self.n_documents), query))
@@ -186,6 +182,7 @@ class RankingData:
         offsets = np.r_[0, np.cumsum(np.minimum(self.documents_per_query, m))].astype(np.int64)
         return RankingData(self.X[rows], self.y[rows], offsets, self.qids.copy())
 
+    @checked
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the data set as Parquet: ``qid`` int64, ``label`` uint8, ``features`` FixedSizeList<float32>[d].
 
@@ -202,6 +199,7 @@ class RankingData:
                 writer.write_table(parquet_table(names[rows], self.y[rows], self.X[rows], schema))
 
     @classmethod
+    @checked
     def read_parquet(
         cls, path: str | os.PathLike[str], queries: ArrayLike | None = None, *, stored: bool = False
     ) -> RankingData:
@@ -219,10 +217,11 @@ class RankingData:
         """
         with _open_parquet(path, stored=stored) as file:
             offsets, qids = _query_boundaries(file, path)
-            wanted = np.arange(len(qids)) if queries is None else _query_indices(queries, len(qids), str(path))
-            return _read_queries(file, offsets, qids, wanted)
+            wanted = np.arange(len(qids)) if queries is None else _chosen(path, queries, len(qids))
+            return _read_queries(file, path, offsets, qids, wanted)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Standardisation:
     """The affine map of features x -> (x - mean) / scale, learned on one data set and applied to others.
@@ -244,7 +243,7 @@ class Standardisation:
     def of(cls, data: RankingData) -> Standardisation:
         """Learn mean and standard deviation (divisor N) of every feature over all documents of ``data``."""
         if not data.n_documents:
-            raise DataError("standardisation: expected at least one document, found none")
+            raise DataError("data: expected at least one document, found none")
         mean = data.X.mean(axis=0, dtype=np.float64)
         scale = data.X.std(axis=0, dtype=np.float64)
         # Rounding leaves a tiny deviation in constant columns: anything below float32's resolution is constant.
@@ -260,7 +259,7 @@ class Standardisation:
             When ``data`` has another number of features.
         """
         if data.n_features != len(self.mean):
-            raise DataError(f"standardisation: expected {len(self.mean)} features, found {data.n_features}")
+            raise DataError(f"data: expected {len(self.mean)} features, found {data.n_features}")
         X = ((data.X - self.mean) / self.scale).astype(np.float32)
         return RankingData(X, data.y, data.offsets, data.qids)
 
@@ -340,8 +339,10 @@ def parquet_metadata(parts: Sequence[dict[str, Any]], sources: dict[str, str]) -
 def parquet_table(
     qid: NDArray[np.int64], label: NDArray[np.integer], X: NDArray[np.float32], schema: pa.Schema
 ) -> pa.Table:
-    """Put one block of rows into the stored form; ``label`` must already lie in 0..255."""
+    """Put one block of rows into the stored form; a DataError when a label does not lie in 0..255."""
     import pyarrow as pa
+
+    checks.labels("label", label)
 
     features = pa.FixedSizeListArray.from_arrays(
         pa.array(np.ascontiguousarray(X).reshape(-1)), type=schema.field("features").type
@@ -350,57 +351,39 @@ def parquet_table(
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _check_fields(X: NDArray[Any], y: NDArray[Any], offsets: NDArray[Any], qids: NDArray[Any]) -> None:
-    if X.dtype != np.float32 or y.dtype != np.int32 or offsets.dtype != np.int64 or qids.dtype != np.int64:
-        raise DataError("expected X float32, y int32, offsets int64 and qids int64; use RankingData.from_arrays")
-    if X.ndim != 2 or len(X) != len(y) or len(offsets) != len(qids) + 1:
-        raise DataError("X, y, offsets and qids do not fit together; use RankingData.from_arrays")
-    if offsets[0] != 0 or offsets[-1] != len(y) or np.any(np.diff(offsets) < 1):
-        raise DataError(f"offsets: expected to rise strictly from 0 to {len(y)}")
-    # Minimum and maximum show any NaN or infinity without a mask as long as the data.
-    if X.size and not (np.isfinite(X.min()) and np.isfinite(X.max())):
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        raise DataError(f"row {row}, feature {column}: expected a finite number (in float32), found {X[row, column]}")
+def _check_fields(X: Any, y: Any, offsets: Any, qids: Any) -> None:
+    # The types must be right already: the arrays are kept as they are, so that nothing is copied.
+    for name, found, wanted in (("X", X, np.float32), ("y", y, np.int32), ("offsets", offsets, np.int64)):
+        _check_field(name, found, wanted)
+    _check_field("qids", qids, np.int64)
+    checks.array("X", X, ndim=2)
+    checks.labels("y", y)
+    checks.array("qids", qids, ndim=1)
+    if len(X) != len(y):
+        raise DataError(f"y: expected one label for each of {len(X)} rows of X, found {len(y)}")
+    checks.offsets("offsets", offsets, len(y))
+    if len(qids) != len(offsets) - 1:
+        raise DataError(f"qids: expected one name for each of {len(offsets) - 1} queries, found {len(qids)}")
+
+
+def _check_field(name: str, found: Any, wanted: type[np.generic]) -> None:
+    if type(found) not in (np.ndarray, np.memmap) or found.dtype != wanted:
+        raise ArgumentError(
+            f"{name}: expected an array of {wanted.__name__}, found {checks.shown(found)}; use RankingData.from_arrays"
+        )
 
 
 def _float32(X: ArrayLike) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
+        narrow = np.array(checks.array("X", X, ndim=2), dtype=np.float32)
+    return checks.array("X (in float32)", narrow)
+
+
+def _chosen(path: str | os.PathLike[str], queries: ArrayLike, n_queries: int) -> NDArray[np.int64]:
     try:
-        with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
-            return np.array(X, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"X: expected a matrix of numbers (documents x features), found none ({error})") from error
-
-
-def _query_indices(indices: ArrayLike, n_queries: int, where: str) -> NDArray[np.int64]:
-    chosen = np.atleast_1d(np.asarray(indices))
-    if chosen.ndim != 1 or (chosen.size and not np.issubdtype(chosen.dtype, np.integer)):
-        raise DataError(f"{where}: expected a list of whole-number query indices, found {chosen.ndim}-d {chosen.dtype}")
-    wrong = chosen[(chosen < 0) | (chosen >= n_queries)]
-    if len(wrong):
-        raise DataError(f"{where}: expected query indices in 0..{n_queries - 1}, found {wrong[0]}")
-    return chosen.astype(np.int64)
-
-
-def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise DataError(f"{name}: expected one value per document, found something else ({error})") from error
-    if array.ndim != 1:
-        raise DataError(f"{name}: expected one value per document, found {array.ndim} dimension(s)")
-    if not len(array):
-        return np.zeros(0, np.int64)
-    if array.dtype == bool:
-        return array.astype(np.int64)
-    if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
-        raise DataError(f"{name}: expected whole numbers, found {array.dtype}")
-    if np.issubdtype(array.dtype, np.floating):
-        bad = np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) >= 2.0**63))
-    else:
-        bad = np.flatnonzero(array > np.iinfo(np.int64).max)
-    if len(bad):
-        raise DataError(f"row {bad[0]}: expected a whole number of 64 bits in {name}, found {array[bad[0]]}")
-    return array.astype(np.int64)
+        return checks.query_indices("queries", np.atleast_1d(checks.array("queries", queries)), n_queries)
+    except DataError as error:
+        raise type(error)(f"{path}: {error}") from error
 
 
 def _check_contiguous(names: NDArray[np.int64], starts: NDArray[np.int64]) -> None:
@@ -409,7 +392,7 @@ def _check_contiguous(names: NDArray[np.int64], starts: NDArray[np.int64]) -> No
         return
     repeated = np.setdiff1d(np.arange(len(starts)), first)[0]
     row = starts[repeated]
-    raise DataError(f"row {row}: query {names[row]} appears again after other queries; sort the rows by query")
+    raise DataError(f"qid: row {row}: query {names[row]} appears again after other queries; sort the rows by query")
 
 
 def _check_columns(schema: pa.Schema, path: str | os.PathLike[str]) -> None:
@@ -418,6 +401,9 @@ def _check_columns(schema: pa.Schema, path: str | os.PathLike[str]) -> None:
     missing = [name for name in ("qid", "label", "features") if name not in schema.names]
     if missing:
         raise DataError(f"{path}: expected the columns qid, label and features, found {schema.names}")
+    for name in ("qid", "label"):
+        if not pa.types.is_integer(schema.field(name).type):
+            raise DataError(f"{path}: expected whole numbers as {name}, found {schema.field(name).type}")
     kind = schema.field("features").type
     if not (pa.types.is_fixed_size_list(kind) and kind.value_type == pa.float32()):
         raise DataError(f"{path}: expected features as a fixed-size list of float32, found {kind}")
@@ -470,7 +456,7 @@ def _parts(file: pq.ParquetFile) -> list[dict[str, Any]]:
 def _query_boundaries(
     file: pq.ParquetFile, path: str | os.PathLike[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    names = file.read(columns=["qid"], use_threads=False).column("qid").to_numpy()
+    names = checks.whole_numbers(f"{path}: qid", _filled(file.read(columns=["qid"], use_threads=False), "qid", path))
     change = np.r_[True, names[1:] != names[:-1]] if len(names) else np.zeros(0, bool)
     row = 0
     parts = _parts(file)
@@ -486,8 +472,22 @@ def _query_boundaries(
     return np.r_[starts, len(names)].astype(np.int64), names[starts].astype(np.int64)
 
 
+def _filled(table: pa.Table, name: str, path: str | os.PathLike[str]) -> NDArray[Any]:
+    column = table.column(name)
+    lists = name == "features"
+    values = column.combine_chunks().flatten() if lists else column
+    if column.null_count or values.null_count:
+        raise DataError(f"{path}: expected a value in every row of {name}, found nulls")
+    numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False) if lists else values.to_numpy()
+    return numbers
+
+
 def _read_queries(
-    file: pq.ParquetFile, offsets: NDArray[np.int64], qids: NDArray[np.int64], wanted: NDArray[np.int64]
+    file: pq.ParquetFile,
+    path: str | os.PathLike[str],
+    offsets: NDArray[np.int64],
+    qids: NDArray[np.int64],
+    wanted: NDArray[np.int64],
 ) -> RankingData:
     group_sizes = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
     group_starts = np.r_[0, np.cumsum(group_sizes)].astype(np.int64)
@@ -504,10 +504,11 @@ def _read_queries(
         local: NDArray[np.int64] | slice = rows[lo:hi] - group_starts[group]
         if rows[hi - 1] - rows[lo] == hi - lo - 1:  # consecutive rows are copied at once, not gathered one by one
             local = slice(rows[lo] - group_starts[group], rows[hi - 1] - group_starts[group] + 1)
-        y[lo:hi] = table.column("label").to_numpy()[local]
-        column = table.column("features")
-        lists = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        X[lo:hi] = lists.flatten().to_numpy(zero_copy_only=False).reshape(-1, d)[local]
-    data = RankingData(X, y, targets, qids[unique])
+        y[lo:hi] = checks.labels(f"{path}: label", _filled(table, "label", path))[local]
+        X[lo:hi] = _filled(table, "features", path).reshape(-1, d)[local]
+    try:
+        data = RankingData(X, y, targets, qids[unique])
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
     in_file_order = len(unique) == len(wanted) and bool(np.all(position == np.arange(len(wanted))))
     return data if in_file_order else data.take(position)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.errors import ArgumentError, ConfigurationError, hint
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError:
@@ -24,6 +24,19 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError
     unknown surrogate 'listnett'; did you mean 'listnet'?
     """
     return ConfigurationError(f"unknown {kind} {name!r}; {hint(name, known)}")
+
+
+def check_name(name: object) -> None:
+    """Raise an ArgumentError when a name is no string.
+
+    Here and not by ``pipeline_lib.checks``, which imports numpy: packages give their names without it.
+
+    Example
+    -------
+    >>> check_name("listnet")
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(f"name: expected a string, found a {type(name).__name__}")
 
 
 class Registry:
@@ -40,6 +53,7 @@ class Registry:
 
     def target_of(self, name: str) -> str:
         """What ``name`` stands for, as ``module:object``, without importing it."""
+        check_name(name)
         if name not in self._targets:
             raise unknown(self.kind, name, self.names)
         return self._targets[name]

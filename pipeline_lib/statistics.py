@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 
 Floats = NDArray[np.float64]
 
 ENUMERATED_DIFFERENCES = 16
+LARGEST = 1e150
 NUMBERS_PER_BLOCK = 2**20
 # Resampled sums that equal the observed one in exact arithmetic must count as equal in floating point.
 RELATIVE_TIE = 1e-12
@@ -53,6 +56,7 @@ class Exponent:
     r2: float
 
 
+@checked
 def paired_randomisation_test(
     a: ArrayLike, b: ArrayLike, *, resamples: int = 100_000, rng: np.random.Generator
 ) -> float:
@@ -95,7 +99,6 @@ def paired_randomisation_test(
     0.125
     """
     differences = _paired_differences(a, b)
-    _check_resamples(resamples)
     differences = differences[differences != 0.0]
     n = len(differences)
     if not n:
@@ -113,6 +116,7 @@ def paired_randomisation_test(
     return (1 + hits) / (1 + resamples)
 
 
+@checked
 def smallest_p_value(n_queries: int) -> float:
     """The least that :func:`paired_randomisation_test` can give for so many queries, however large the differences.
 
@@ -126,6 +130,7 @@ def smallest_p_value(n_queries: int) -> float:
     return min(1.0, 2.0 ** (1 - n_queries))
 
 
+@checked
 def holm(p_values: ArrayLike) -> Floats:
     """Holm's adjusted p-values for k tests at once; rejecting those at most alpha keeps the family-wise error below it.
 
@@ -165,6 +170,7 @@ def holm(p_values: ArrayLike) -> Floats:
     return adjusted
 
 
+@checked
 def bootstrap_interval(
     values: ArrayLike,
     *,
@@ -216,8 +222,6 @@ def bootstrap_interval(
     True
     """
     sample = _values(values, "values", at_least=2)
-    _check_level(level)
-    _check_resamples(resamples)
     estimate = float(statistic(sample, axis=-1))
     if np.ptp(sample) == 0.0:
         return estimate, estimate
@@ -226,6 +230,7 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
+@checked
 def bootstrap_difference(
     a: ArrayLike,
     b: ArrayLike,
@@ -252,6 +257,7 @@ def bootstrap_difference(
     return bootstrap_interval(_paired_differences(a, b), level=level, resamples=resamples, rng=rng)
 
 
+@checked
 def over_folds(values: ArrayLike, *, level: float = 0.95) -> FoldSummary:
     """Mean, standard deviation and t interval over the results of k folds, or of k independent repetitions.
 
@@ -280,12 +286,12 @@ def over_folds(values: ArrayLike, *, level: float = 0.95) -> FoldSummary:
     (0.5, 0.1, 0.252, 0.748)
     """
     results = _values(values, "values", at_least=2)
-    _check_level(level)
     mean, sd = float(results.mean()), float(results.std(ddof=1))
     half = _t_quantile(len(results) - 1, level) * sd / len(results) ** 0.5
     return FoldSummary(mean, sd, mean - half, mean + half, level, len(results))
 
 
+@checked
 def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Exponent:
     """Fit the exponent of a rate: the slope of log y against log x, with its confidence interval.
 
@@ -326,7 +332,6 @@ def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Exponent
     (-1.0, 1.609438, 1.0)
     """
     grid, measured = _checked_grid(x, y)
-    _check_level(level)
     points, rows = _average_equal_x(grid, np.atleast_2d(measured))
     if len(points) < 3:
         raise DataError(f"x: expected at least three distinct values to fit a slope, found {len(points)}")
@@ -426,12 +431,11 @@ def _blocks(total: int, width: int) -> list[int]:
 
 
 def _values(values: ArrayLike, name: str, at_least: int) -> Floats:
-    array = np.asarray(values, np.float64)
-    if array.ndim != 1 or len(array) < at_least:
-        raise DataError(f"{name}: expected one dimension with at least {at_least} value(s), found shape {array.shape}")
-    if not np.isfinite(array).all():
-        where = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise DataError(f"{name}[{where}]: expected a finite number, found {array[where]}; drop it first")
+    array = checks.floats(name, values, ndim=1)
+    if len(array) < at_least:
+        raise DataError(f"{name}: expected at least {at_least} value(s), found {len(array)}")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise DataError(f"{name}: expected numbers up to {LARGEST:g}, whose squares can be summed, found larger ones")
     return array
 
 
@@ -440,13 +444,3 @@ def _paired_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     if len(first) != len(second):
         raise DataError(f"a and b: expected the same queries in both, found {len(first)} and {len(second)} values")
     return first - second
-
-
-def _check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise DataError(f"level: expected a confidence in (0, 1), found {level}")
-
-
-def _check_resamples(resamples: int) -> None:
-    if resamples < 1:
-        raise DataError(f"resamples: expected at least 1, found {resamples}")

@@ -297,21 +297,23 @@ def test_narrow_read_only_and_strided_input_is_accepted_and_left_alone():
 @pytest.mark.parametrize(
     ("scores", "y", "offsets", "message"),
     [
-        ([0.0, math.nan], [0, 1], [0, 2], "row 1: expected a finite score, found nan"),
-        ([math.inf, 0.0], [0, 1], [0, 2], "row 0: expected a finite score, found inf"),
-        ([0.0, 1.0], [0, 1, 1], [0, 2], r"found shapes \(2,\) and \(3,\)"),
-        ([[0.0, 1.0]], [[0, 1]], [0, 2], "one value per document"),
-        ([0.0, 1.0], [0, 1], [0, 1], "rise strictly from 0 to the number of documents, 2"),
-        ([0.0, 1.0], [0, 1], [0, 2, 2], "rise strictly"),
-        ([0.0, 1.0], [0, 1], [0, 2, 1, 2], "rise strictly"),
-        ([0.0, 1.0], [0, 1], [1, 2], "rise strictly"),
-        ([0.0, 1.0], [0, 1], [], "whole numbers"),
-        ([0.0, 1.0], [0, 1], [0.0, 2.0], "whole numbers"),
-        ([0.0, 1.0], [0, -1], [0, 2], r"row 1: expected a whole label in 0..255, found -1"),
-        ([0.0, 1.0], [256, 0], [0, 2], r"row 0: expected a whole label in 0..255, found 256"),
-        ([0.0, 1.0], [0, 0.5], [0, 2], "row 1: expected a whole label"),
-        ([0.0, 1.0], [0, math.nan], [0, 2], "row 1: expected a whole label"),
-        ([0.0, 1.0], ["a", "b"], [0, 2], "whole numbers"),
+        ([0.0, math.nan], [0, 1], [0, 2], r"scores\[1\]: .*found nan"),
+        ([math.inf, 0.0], [0, 1], [0, 2], r"scores\[0\]: .*found inf"),
+        ([0.0, 1.0], [0, 1, 1], [0, 2], "y: .*2 scores, found 3"),
+        ([[0.0, 1.0]], [[0, 1]], [0, 2], "scores:"),
+        (np.ma.array([0.0, 1.0], mask=[True, False]), [0, 1], [0, 2], "scores:"),
+        ([0.0, 1.0], np.ma.array([0, 1], mask=[True, False]), [0, 2], "y:"),
+        ([0.0, 1.0], [0, 1], [0, 1], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [0, 2, 2], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [0, 2, 1, 2], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [1, 2], "offsets: .*rise strictly"),
+        ([0.0, 1.0], [0, 1], [], "offsets:"),
+        ([0.0, 1.0], [0, 1], [0.0, 2.0], "offsets:"),
+        ([0.0, 1.0], [0, -1], [0, 2], r"y\[1\]: .*0 to 255, found -1"),
+        ([0.0, 1.0], [256, 0], [0, 2], r"y\[0\]: .*0 to 255, found 256"),
+        ([0.0, 1.0], [0, 0.5], [0, 2], r"y\[1\]:"),
+        ([0.0, 1.0], [0, math.nan], [0, 2], r"y\[1\]:"),
+        ([0.0, 1.0], ["a", "b"], [0, 2], "y:"),
     ],
 )
 def test_bad_input_is_rejected(scores, y, offsets, message):
@@ -329,7 +331,7 @@ def test_labels_above_the_scale_and_a_missing_scale_are_rejected():
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, "3"])
 def test_bad_cutoffs_are_rejected(k):
-    with pytest.raises(DataError, match="rank of at least 1"):
+    with pytest.raises(DataError, match="k:"):
         metrics.ndcg([0.0], [1], [0, 1], k)
 
 
@@ -358,5 +360,5 @@ def test_an_unknown_measure_names_the_nearest(name, nearest):
 
 
 def test_a_single_name_is_not_taken_for_a_list_of_letters():
-    with pytest.raises(ConfigurationError, match="list of names"):
+    with pytest.raises(ConfigurationError, match=r"names: .*list of measures"):
         metrics.per_query("ap", [0.0], [1], [0, 1])

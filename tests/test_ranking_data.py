@@ -65,29 +65,31 @@ X2 = [[1.0], [2.0]]
 @pytest.mark.parametrize(
     ("X", "y", "qid", "message"),
     [
-        ([1.0, 2.0], [0, 1], [1, 1], "X: expected a matrix"),
-        (np.zeros((2, 1, 1)), [0, 1], [1, 1], "X: expected a matrix"),
-        ([[1.0], [2.0, 3.0]], [0, 1], [1, 1], "X: expected a matrix of numbers"),
-        ([["a"], ["b"]], [0, 1], [1, 1], "X: expected a matrix of numbers"),
-        (X2, [[0, 1]], [1, 1], "y: expected one value per document"),
-        (X2, [0, 1], [[1, 1]], "qid: expected one value per document"),
-        (X2, [0, [1]], [1, 1], "y: expected one value per document"),
+        ([1.0, 2.0], [0, 1], [1, 1], "X:"),
+        (np.zeros((2, 1, 1)), [0, 1], [1, 1], "X:"),
+        ([[1.0], [2.0, 3.0]], [0, 1], [1, 1], "X:"),
+        ([["a"], ["b"]], [0, 1], [1, 1], "X:"),
+        (np.ma.array(X2, mask=[[False], [True]]), [0, 1], [1, 1], "X:"),
+        (X2, [[0, 1]], [1, 1], "y:"),
+        (X2, [0, 1], [[1, 1]], "qid:"),
+        (X2, [0, [1]], [1, 1], "y:"),
+        (X2, np.ma.array([0, 1], mask=[True, False]), [1, 1], "y:"),
         (X2, [0], [1, 1], "one row per document in each, found 2, 1 and 2"),
         (X2, [0, 1], [1, 1, 1], "one row per document in each, found 2, 2 and 3"),
-        (X2, [0, -1], [1, 1], r"row 1: expected a label in 0..255, found -1"),
-        (X2, [256, 0], [1, 1], r"row 0: expected a label in 0..255, found 256"),
-        (X2, [0, 0.5], [1, 1], "row 1: expected a whole number of 64 bits in y, found 0.5"),
-        (X2, [np.nan, 0], [1, 1], "row 0: expected a whole number of 64 bits in y, found nan"),
-        (X2, [0, np.inf], [1, 1], "row 1: expected a whole number of 64 bits in y, found inf"),
-        (X2, ["0", "1"], [1, 1], "y: expected whole numbers"),
-        (X2, [0, 1], [1, 1.5], "row 1: expected a whole number of 64 bits in qid, found 1.5"),
-        (X2, [0, 1], [1, 2**63], "row 1: expected a whole number of 64 bits in qid"),
-        (X2, [0, 1], np.array([1, 2**63], np.uint64), "row 1: expected a whole number of 64 bits in qid"),
-        (X2, [0, 1], [1, 1e19], "row 1: expected a whole number of 64 bits in qid"),
+        (X2, [0, -1], [1, 1], r"y\[1\]: .*0 to 255, found -1"),
+        (X2, [256, 0], [1, 1], r"y\[0\]: .*0 to 255, found 256"),
+        (X2, [0, 0.5], [1, 1], r"y\[1\]: .*, found 0.5"),
+        (X2, [np.nan, 0], [1, 1], r"y\[0\]: .*, found nan"),
+        (X2, [0, np.inf], [1, 1], r"y\[1\]: .*, found inf"),
+        (X2, ["0", "1"], [1, 1], "y:"),
+        (X2, [0, 1], [1, 1.5], r"qid\[1\]: .*, found 1.5"),
+        (X2, [0, 1], [1, 2**63], r"qid\[1\]:"),
+        (X2, [0, 1], np.array([1, 2**63], np.uint64), r"qid\[1\]:"),
+        (X2, [0, 1], [1, 1e19], r"qid\[1\]:"),
         ([[1.0], [2.0], [3.0]], [0, 1, 0], [1, 2, 1], "row 2: query 1 appears again"),
-        ([[1.0, 0.0], [2.0, np.nan]], [0, 1], [1, 1], "row 1, feature 1: expected a finite number"),
-        ([[1.0, -np.inf], [2.0, 0.0]], [0, 1], [1, 1], "row 0, feature 1: expected a finite number"),
-        ([[1.0], [1e39]], [0, 1], [1, 1], r"row 1, feature 0: expected a finite number \(in float32\), found inf"),
+        ([[1.0, 0.0], [2.0, np.nan]], [0, 1], [1, 1], r"X\[1, 1\]: .* finite"),
+        ([[1.0, -np.inf], [2.0, 0.0]], [0, 1], [1, 1], r"X\[0, 1\]: .* finite"),
+        ([[1.0], [1e39]], [0, 1], [1, 1], r"X \(in float32\)\[1, 0\]: .*found inf"),
     ],
 )
 def test_from_arrays_refuses(X: Any, y: Any, qid: Any, message: str) -> None:
@@ -106,6 +108,12 @@ def test_from_arrays_refuses(X: Any, y: Any, qid: Any, message: str) -> None:
         {"offsets": np.array([1, 1, 2])},
         {"offsets": np.array([0, 1, 3])},
         {"X": np.array([[0], [np.nan]], np.float32)},
+        {"X": np.ma.array(np.zeros((2, 1), np.float32), mask=[[True], [False]])},
+        {"y": np.array([0, 300], np.int32)},
+        {"y": np.array([-5, 0], np.int32)},
+        {"y": np.zeros((2, 1), np.int32)},
+        {"y": [0, 1]},
+        {"qids": np.array([[5, 6]])},
     ],
 )
 def test_the_constructor_checks_what_must_hold(fields: dict[str, Any]) -> None:
@@ -156,7 +164,7 @@ def test_take_is_a_list_of_queries(sizes: list[int], picks: st.DataObject) -> No
 
 @pytest.mark.parametrize("indices", [[2], [-1], [0.5], ["a"], [True, False], [[0]], [0, 2**40]])
 def test_take_refuses(indices: Any) -> None:
-    with pytest.raises(DataError, match=r"take: expected .*, found"):
+    with pytest.raises(DataError, match=r"indices.*: expected .*, found"):
         some_data([1, 2]).take(indices)
 
 
@@ -194,7 +202,7 @@ def test_every_subset_is_equally_likely(size: int, m: int) -> None:
 
 
 def test_a_subsample_of_no_document_is_refused() -> None:
-    with pytest.raises(DataError, match="expected m >= 1, found 0"):
+    with pytest.raises(DataError, match=r"m: expected .*found 0"):
         some_data([2]).subsample_documents(0, np.random.default_rng(0))
 
 
@@ -291,7 +299,7 @@ def test_reading_a_part_touches_its_row_groups_only(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize("queries", [[2], [-1], [0.5], [True, False]])
 def test_reading_queries_that_are_not_there(tmp_path: Path, queries: Any) -> None:
     some_data([1, 2]).write_parquet(tmp_path / "data.parquet")
-    with pytest.raises(DataError, match=r"data.parquet: expected .*, found"):
+    with pytest.raises(DataError, match=r"data.parquet: queries.*: expected .*, found"):
         RankingData.read_parquet(tmp_path / "data.parquet", queries)
 
 
@@ -308,6 +316,32 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"qid": [1], "label": [0], "features": [[0.5]]}), path)
     with pytest.raises(DataError, match="fixed-size list of float32"):
         RankingData.read_parquet(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("label", pa.array([300, 0], pa.int64())),
+        ("label", pa.array([-5, 0], pa.int32())),
+        ("label", pa.array([2**32, 0], pa.int64())),
+        ("label", pa.array([1.5, 0.0])),
+        ("label", pa.array([None, 0], pa.int64())),
+        ("qid", pa.array([1.5, 2.0])),
+        ("qid", pa.array([None, 2], pa.int64())),
+        ("qid", pa.array([2**63, 2], pa.uint64())),
+        ("features", pa.array([None, [1.0]], pa.list_(pa.float32(), 1))),
+        ("features", pa.array([[None], [1.0]], pa.list_(pa.float32(), 1))),
+        ("features", pa.array([[float("nan")], [1.0]], pa.list_(pa.float32(), 1))),
+    ],
+)
+def test_columns_of_other_programs_are_checked(tmp_path: Path, column: str, values: pa.Array) -> None:
+    columns = {"qid": pa.array([1, 1]), "label": pa.array([0, 1], pa.int16())}
+    columns["features"] = pa.array([[0.0], [1.0]], pa.list_(pa.float32(), 1))
+    pq.write_table(pa.table(columns), tmp_path / "good.parquet")
+    assert RankingData.read_parquet(tmp_path / "good.parquet").y.tolist() == [0, 1]
+    pq.write_table(pa.table(columns | {column: values}), tmp_path / "data.parquet")
+    with pytest.raises(DataError, match=rf"data.parquet: .*{'X' if 'nan' in str(values) else column}"):
+        RankingData.read_parquet(tmp_path / "data.parquet")
 
 
 def test_parts_that_do_not_add_up_are_refused(tmp_path: Path) -> None:

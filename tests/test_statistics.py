@@ -248,7 +248,7 @@ def test_single_values_may_be_negative_when_the_means_are_positive():
         ([1, 2, 3], [1.0, 0.0, 1.0], "positive mean at every x, found 0 at x = 2"),
         ([1, 2, 3], [1.0, 1.0], r"expected shape \(3,\) or \(repetitions, 3\)"),
         ([1, 2, 3], [[1.0, 1.0, 1.0]], "at least two repetitions"),
-        ([1, 2, 3], [1.0, math.nan, 1.0], "y: expected finite"),
+        ([1, 2, 3], [1.0, math.nan, 1.0], r"y\[1\]: expected a finite"),
         ([1, 2, math.inf], [1.0, 1.0, 1.0], r"x\[2\]: expected a finite"),
     ],
 )
@@ -260,9 +260,9 @@ def test_fit_exponent_rejects(x, y, message):
 def test_bad_input_is_rejected():
     with pytest.raises(DataError, match="the same queries in both, found 2 and 3"):
         statistics.paired_randomisation_test([1, 2], [1, 2, 3], rng=rng())
-    with pytest.raises(DataError, match=r"a\[1\]: expected a finite number, found nan; drop it first"):
+    with pytest.raises(DataError, match=r"a\[1\]: expected a finite number, found nan"):
         statistics.paired_randomisation_test([1, math.nan], [1, 2], rng=rng())
-    with pytest.raises(DataError, match="resamples: expected at least 1, found 0"):
+    with pytest.raises(DataError, match=r"resamples: .*found 0"):
         statistics.paired_randomisation_test([1, 3], [1, 2], resamples=0, rng=rng())
     with pytest.raises(DataError, match=r"p_values: expected numbers in \[0, 1\], found 1.5"):
         statistics.holm([0.5, 1.5])

@@ -4,6 +4,8 @@ Every learner is one function ``train(train, validation, settings, seed) -> Trai
 :class:`~pipeline_lib.ranking_data.RankingData`, a mapping of its settings, and a seed or axes of one. What it gives
 has a ``model`` that scores documents and a ``record`` of how it came about, ready for JSON.
 The modules are attributes of this package: ``learners.erm.fit`` and others are for use by hand.
+Their public functions check what they are given. Modules with an empty ``__all__`` (the solvers behind ``erm.fit``) and
+functions compiled by numba are internal: they check nothing.
 
 Example
 -------

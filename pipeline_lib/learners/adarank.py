@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics, progress
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners.features import fitted
@@ -64,6 +65,7 @@ class Run:
     weights: Floats
 
 
+@checked
 def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = None) -> Run:
     """Boost for ``rounds``, or until every feature was chosen ``repeats`` times.
 
@@ -92,12 +94,11 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     >>> result.features, result.alphas.round(4)
     (array([0, 1]), array([0.973 , 1.1306]))
     """
-    for name, value in (("rounds", rounds), ("repeats", 1 if repeats is None else repeats)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
     known = np.flatnonzero(np.maximum.reduceat(data.y, data.offsets[:-1]) > 0) if data.n_documents else np.zeros(0)
     if not len(known):
-        raise DataError("adarank: expected a query with a relevant document, found none")
+        raise DataError("data: expected a query with a relevant document, found none")
+    if not data.n_features:
+        raise DataError("data: expected at least one feature, found none")
     train = data.take(known)
     name = "ap" if measure == "map" else measure
     alone = np.stack([_measured(name, column, train) for column in train.X64.T])
@@ -124,6 +125,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     return Run(np.array(chosen), np.array(alphas), np.array(values), np.array(weights))
 
 
+@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Boost on ``train`` and keep the number of rounds with the best mean measure on ``validation``.
 
@@ -148,7 +150,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     whole("rounds", chosen["rounds"])
     if chosen["repeats"] is not None:
         whole("repeats", chosen["repeats"])
-    selection.check_queries("adarank", validation, "the rounds")
+    selection.check_queries("adarank", train, validation, "the rounds")
     features = fitted(chosen["features"], train, seed)
     found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
     models = [features.model(w) for w in found.weights]

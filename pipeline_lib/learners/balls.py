@@ -9,6 +9,8 @@ import numpy as np
 
 from pipeline_lib.surrogates.base import Floats
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 Ball = Literal["l2", "l1"]
 
 

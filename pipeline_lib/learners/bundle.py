@@ -23,6 +23,8 @@ from pipeline_lib.learners.balls import project
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 ITERATIONS = 1000
 CERTIFICATE = "cutting planes"
 # Planes that carried no weight for so many rounds are forgotten; a weight below NO_WEIGHT is none.

@@ -40,9 +40,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import progress
+from pipeline_lib import checks, progress
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import cone_kernels
+from pipeline_lib.learners import cone_kernels, selection
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Model, Seed, Trained
@@ -66,6 +67,7 @@ class UncertifiedWarning(UserWarning):
     """Rounding or a lack of steps ended folding in exactly: a loss is certified to a larger gap alone."""
 
 
+@checked
 @dataclass(frozen=True)
 class Problem:
     """The constants of (18) and (9).
@@ -102,12 +104,12 @@ class Problem:
         for name in ("alpha", "rho", "c"):
             value = getattr(self, name)
             if value is not None:
-                _positive(name, value)
+                checks.real(name, value, checks.POSITIVE)
         if not isinstance(self.band, tuple | list) or len(self.band) != 2:
             raise DataError(f"band: expected two numbers (low, high), found {self.band!r}")
         low, high = self.band
-        _positive("band", low)
-        _positive("band", high)
+        checks.real("band", low, checks.POSITIVE)
+        checks.real("band", high, checks.POSITIVE)
         if not 0.0 < low <= high < math.inf:
             raise DataError(f"band: expected 0 < low <= high, found {low}, {high}")
         if self.norms not in ("at-most", "equal"):
@@ -159,6 +161,7 @@ class Fit:
         """Passes taken."""
         return len(self.met)
 
+    @checked
     def score(self, X: ArrayLike, fold_in: FoldIn = "gradient") -> Floats:
         """<a, x> for rows x of X (N, d) with a = U 1 or (U^+)' 1: see :mod:`pipeline_lib.learners.cone_ranking`.
 
@@ -180,6 +183,7 @@ class Fit:
         return scores
 
 
+@checked
 def fit(
     data: RankingData,
     K: int,
@@ -240,8 +244,8 @@ def fit(
     """
     problem = Problem() if problem is None else problem
     _check_folding(method, problem, fold_steps, fold_tol)
-    _at_least_one("K", K)
-    _at_least_one("passes", passes)
+    checks.whole("K", K, checks.COUNT)
+    checks.whole("passes", passes, checks.COUNT)
     if not (math.isfinite(tol) and tol >= 0.0):
         raise DataError(f"tol: expected a finite number >= 0, found {tol}")
     _check_data(data)
@@ -319,6 +323,7 @@ def _passes(
     return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap, fold_gap)
 
 
+@checked
 def without_each(
     data: RankingData,
     start: Floats,
@@ -357,17 +362,15 @@ def without_each(
     problem = Problem() if problem is None else problem
     _check_folding(method, problem, fold_steps, fold_tol)
     _check_data(data)
-    d, skipped = data.n_features, np.asarray(left_out)
-    if skipped.ndim != 1 or (skipped.size and skipped.dtype.kind not in "iu"):
-        raise DataError(f"left_out: expected a list of whole numbers, found shape {skipped.shape}, {skipped.dtype}")
+    d, skipped = data.n_features, checks.whole_numbers("left_out", left_out)
     how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), d)
     bases, unsolved = cone_kernels.train_without_each(
         data.X64,
         data.y,
         data.offsets,
         _given_start(start, d, _given_basis(start, d, "start").shape[1], problem),
-        _given_order(order, data, len(order)),
-        skipped.astype(np.int64),
+        _given_order(order, data, None),
+        skipped,
         how,
         numbers,
         problem.c_of(d),
@@ -380,6 +383,7 @@ def without_each(
     return found
 
 
+@checked
 def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> tuple[Floats, NDArray[np.int64]]:
     """L_q of every query with the coefficients that are best for U, and its number of pairs; shapes (Q,).
 
@@ -403,6 +407,7 @@ def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> t
     return values, pairs
 
 
+@checked
 def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
     """How far U is from a stationary point of (18): a bound on what its block could gain with the best coefficients.
 
@@ -429,7 +434,7 @@ def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -
     _warn_above(unsolved, problem.rho_of(data.n_features))
     counted = int((pairs > 0).sum())
     if not counted:
-        raise DataError("cone: expected a query with documents of different labels, found none")
+        raise DataError("data: expected a query with documents of different labels, found none")
     basis = _given_basis(U, data.n_features)
     return float(cone_kernels.basis_gap(basis, M / counted, B / counted, problem.c_of(data.n_features)))
 
@@ -446,6 +451,7 @@ def _at_best(
     return found
 
 
+@checked
 def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
     """The empirical risk (4): the mean of L_q over the queries that have pairs; 0 if there are none.
 
@@ -477,6 +483,7 @@ def _warn_above(gap: float, rho: float) -> None:
         )
 
 
+@checked
 def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> Floats:
     """phi_j min_w ||z_j - U w||^2 of every pair of ``data``, shape (pairs,): for small samples.
 
@@ -503,6 +510,7 @@ def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None)
     return every
 
 
+@checked
 def folded_in(
     data: RankingData,
     U: ArrayLike,
@@ -545,6 +553,7 @@ def folded_in(
     return found
 
 
+@checked(d=checks.COUNT)
 def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
     """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
 
@@ -561,14 +570,13 @@ def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
     >>> np.linalg.norm(basis, axis=0).round(-1), Problem().c_of(400)
     (array([20., 20., 20.]), 40.0)
     """
-    _at_least_one("d", d)
-    _at_least_one("K", K)
     rho = problem.rho_of(d)
     basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
     cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
     return basis
 
 
+@checked
 def random_order(n_queries: int, passes: int, seed: tuple[Any, ...]) -> NDArray[np.int64]:
     """Every query once a pass, in a new random order each time; shape (passes, Q).
 
@@ -581,6 +589,7 @@ def random_order(n_queries: int, passes: int, seed: tuple[Any, ...]) -> NDArray[
     return np.stack([rng.permutation(n_queries) for _ in range(passes)]).astype(np.int64)
 
 
+@checked
 def has_pairs(data: RankingData) -> bool:
     """Has any query two documents with different labels?
 
@@ -608,6 +617,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Learn cones from several starts on ``train``; keep the start, number of passes and K best on ``validation``.
 
@@ -631,8 +641,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or out of range.
     """
     chosen = _settings(settings)
-    if not validation.n_queries:
-        raise DataError("cone: expected at least one validation query to choose the passes by, found none")
+    selection.check_queries("cone", train, validation, "the passes")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
     grid = [(K, start) for K in chosen["basis"] for start in range(chosen["restarts"])]
@@ -697,7 +706,7 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     for K in bases:
         whole("basis", K)
     for name, known in (("method", METHODS), ("fold_in", get_args(FoldIn))):
-        if chosen[name] not in known:
+        if not isinstance(chosen[name], str) or chosen[name] not in known:
             raise ConfigurationError(f"{name}: expected one of {', '.join(known)}, found {chosen[name]!r}")
     return {**chosen, "basis": list(bases)}
 
@@ -706,52 +715,44 @@ def _spelled(
     method: Method, problem: Problem, step: float | None, folding: tuple[int, float], d: int
 ) -> tuple[tuple[int, int, bool], tuple[float, float, float, float, float, float]]:
     mu = PUBLISHED_STEPS[method] if step is None else step
-    _positive("step", mu)
+    checks.real("step", mu, checks.POSITIVE)
     rho = problem.rho_of(d)
     tol = ACCURACY * rho**2 if method == "exact" else folding[1]
-    how = (METHODS.index(method), folding[0], problem.weighted)
+    how = (METHODS.index(method), folding[0], bool(problem.weighted))
     return how, (float(problem.alpha), rho, float(mu), float(tol), float(problem.band[0]), float(problem.band[1]))
 
 
 def _check_folding(method: str, problem: Problem, fold_steps: int, fold_tol: float) -> None:
-    if method not in METHODS:
-        raise DataError(f"method: expected one of {', '.join(METHODS)}, found {method!r}")
-    _at_least_one("fold_steps", fold_steps)
-    _positive("fold_tol", fold_tol)
+    checks.real("fold_tol", fold_tol, checks.POSITIVE)
     if method == "eg-linear" and problem.band[0] != problem.band[1]:
         raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
 
 
 def _check_data(data: RankingData) -> None:
     if not data.n_features:
-        raise DataError("cone: expected documents with at least one feature, found none")
+        raise DataError("data: expected documents with at least one feature, found none")
     if not has_pairs(data):
-        raise DataError("cone: expected a query with documents of different labels, found none")
+        raise DataError("data: expected a query with documents of different labels, found none")
 
 
 def _given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:
-    basis = np.ascontiguousarray(np.asarray(U, dtype=np.float64))
-    if basis.ndim != 2 or len(basis) != d or not basis.shape[1] or not np.isfinite(basis).all():
+    basis = np.ascontiguousarray(checks.floats(name, U, ndim=2))
+    if len(basis) != d or not basis.shape[1]:
         raise DataError(f"{name}: expected finite numbers, shape ({d}, K), K >= 1, found shape {basis.shape}")
     return basis
 
 
 def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
-    basis = np.array(start, dtype=np.float64, order="C")
-    if basis.shape != (d, K) or not np.isfinite(basis).all():
-        raise DataError(f"start: expected finite numbers, shape ({d}, {K}), found shape {basis.shape}")
+    basis = np.array(checks.floats("start", start, shape=(d, K)), order="C")
     cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
     return basis
 
 
-def _given_order(order: ArrayLike, data: RankingData, passes: int) -> NDArray[np.int64]:
-    rounds = np.asarray(order)
-    shaped = rounds.ndim == 2 and len(rounds) == passes and rounds.dtype.kind in "iu"
-    if not shaped or (rounds < 0).any() or (rounds >= data.n_queries).any():
-        raise DataError(
-            f"order: expected queries from 0 to {data.n_queries - 1}, shape ({passes}, Q), found shape {rounds.shape}"
-        )
-    return np.ascontiguousarray(rounds, dtype=np.int64)
+def _given_order(order: ArrayLike, data: RankingData, passes: int | None) -> NDArray[np.int64]:
+    rounds = checks.whole_numbers("order", order, 0, data.n_queries - 1, ndim=2)
+    if passes is not None and len(rounds) != passes:
+        raise DataError(f"order: expected a row for each of {passes} passes, found {len(rounds)}")
+    return np.ascontiguousarray(rounds)
 
 
 def _axes(seed: Seed) -> tuple[Any, ...]:
@@ -760,14 +761,3 @@ def _axes(seed: Seed) -> tuple[Any, ...]:
 
 def _key(axes: tuple[Any, ...]) -> int:
     return int(generator(*axes, "cone-coefficients").integers(2**62))
-
-
-def _at_least_one(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
-
-
-def _positive(name: str, value: object) -> None:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not (number and math.isfinite(value) and value > 0.0):  # type: ignore[arg-type, operator]
-        raise DataError(f"{name}: expected a finite number > 0, found {value!r}")

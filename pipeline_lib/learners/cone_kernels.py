@@ -20,6 +20,8 @@ import math
 import numpy as np
 from numba import njit
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 PAIR_STEPS = 10_000
 """Of folding a pair in exactly, at most; where they do not suffice, steps on the whole support follow."""
 

@@ -13,11 +13,13 @@ pairs in O(m^2 K) is the order of the scores a.x in O(m d).
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Floats
 
@@ -27,6 +29,7 @@ TIE = 1e-9
 """Differences of scores below this share of ||a|| max ||x|| are ties that rounding decides."""
 
 
+@checked
 def direction(U: ArrayLike, fold_in: FoldIn) -> Floats:
     """a, shape (d,): U 1 for "gradient", (U^+)' 1 for "least-squares".
 
@@ -51,6 +54,7 @@ def direction(U: ArrayLike, fold_in: FoldIn) -> Floats:
     return np.asarray(np.linalg.pinv(basis).sum(axis=0))
 
 
+@checked
 def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rho: float = 1.0) -> NDArray[np.int64]:
     """Algorithm 2 as printed, for one query: the points A_l of its documents, shape (m,). O(m^2 K); a reference.
 
@@ -71,14 +75,9 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
     >>> votes([[0.0], [2.0], [1.0]], [[1.0]], "least-squares")
     array([0, 2, 1])
     """
-    documents, basis = np.asarray(X, dtype=np.float64), np.asarray(U, dtype=np.float64)
-    fits = documents.ndim == basis.ndim == 2 and documents.shape[1] == len(basis)
-    if not fits or not (np.isfinite(documents).all() and np.isfinite(basis).all()):
-        raise DataError(
-            f"votes: expected finite X (m, d) and U (d, K), found shapes {documents.shape} and {basis.shape}"
-        )
-    if fold_in not in get_args(FoldIn):
-        raise DataError(f"fold_in: expected 'gradient' or 'least-squares', found {fold_in!r}")
+    documents, basis = checks.floats("X", X, ndim=2), checks.floats("U", U, ndim=2)
+    if documents.shape[1] != len(basis):
+        raise DataError(f"U: expected a row for each of {documents.shape[1]} features of X, found {len(basis)}")
     if not (0.0 < alpha < math.inf and 0.0 < rho < math.inf):
         raise DataError(f"votes: expected alpha and rho > 0, found {alpha} and {rho}")
     first, second = np.triu_indices(len(documents), 1)
@@ -90,6 +89,7 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
     return points
 
 
+@checked
 def same_order(points: ArrayLike, scores: ArrayLike, scale: float) -> bool:
     """Do the points rank as the scores do, but for score differences of at most ``TIE * scale``?
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import progress
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners.models import IdealModel, LinearModel, RandomModel, Seed, Trained
@@ -18,13 +19,15 @@ from pipeline_lib.registry import unknown
 _LOG = logging.getLogger(__name__)
 
 
+@checked
 def train_random(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """A ranker that knows nothing; no settings."""
     _no_settings("random", settings)
-    axes = tuple(seed) if isinstance(seed, tuple | list) else (int(seed),)
+    axes = seed if isinstance(seed, tuple) else (seed,)
     return Trained(RandomModel(axes), {"seed": list(axes)})
 
 
+@checked
 def train_file_order(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """A ranker with w = 0, which leaves documents in the order of the file, as every tie does; no settings.
 
@@ -34,12 +37,14 @@ def train_file_order(train: RankingData, validation: RankingData, settings: Mapp
     return Trained(LinearModel.of(np.zeros(train.n_features)), {})
 
 
+@checked
 def train_ideal(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """A ranker that knows the labels; no settings."""
     _no_settings("ideal", settings)
     return Trained(IdealModel(), {})
 
 
+@checked
 def train_best_feature(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """The one feature, with a sign, that ranks the training queries best.
 
@@ -63,10 +68,12 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
         if name != "selection":
             raise unknown("setting of best-feature", name, ["selection"])
     if "selection" not in settings:
-        raise ConfigurationError("best-feature: expected the setting selection; it is missing")
+        raise ConfigurationError("settings: best-feature: expected selection; it is missing")
     if not train.n_queries or not train.n_features:
-        raise DataError("best-feature: expected at least one training query and one feature, found none")
+        raise DataError("train: expected at least one training query and one feature, found none")
     measure = settings["selection"]
+    if not isinstance(measure, str):
+        raise ConfigurationError(f"selection: expected a name, found {measure!r}")
     best = (-np.inf, 0, 1)
     for feature in progress.counted(range(train.n_features), _LOG, "features"):
         column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)

@@ -23,19 +23,20 @@ import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib import surrogates
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib import checks, surrogates
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, newton, projected, restarts, selection, smoothing, weighting
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Model, Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
-from pipeline_lib.learners.settings import completed
+from pipeline_lib.learners.settings import completed, numbers
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats, SmoothableSurrogate, SmoothSurrogate, Surrogate
 
@@ -75,6 +76,7 @@ class Fit:
     reason: str
 
 
+@checked(radius=checks.POSITIVE, tol=checks.POSITIVE)
 def fit(
     data: RankingData,
     surrogate: str | Surrogate,
@@ -130,13 +132,14 @@ def fit(
     (True, 2.0)
     """
     if weights is not None:
-        counted = weighting.checked(weights, data.n_queries)
+        counted = checks.weights("weights", weights, data.n_queries)
         met = np.flatnonzero(counted)
         data, surrogate = data.take(met), weighting.weighted(_created(surrogate), counted[met])
     problem = _problem(data, surrogate, l2, radius, ball, tol)
     return _solve(problem, _start(problem, start), tol, seed)
 
 
+@checked(l2_values=checks.AT_LEAST_0, radius=checks.POSITIVE, tol=checks.POSITIVE)
 def path(
     data: RankingData,
     surrogate: str | Surrogate,
@@ -169,6 +172,7 @@ def path(
     return [found[k] for k in range(len(l2_values))]
 
 
+@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Fit a path of l2 on ``train`` and keep the one with the best mean measure on ``validation``.
 
@@ -193,7 +197,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or has no such value.
     """
     chosen = _settings(settings)
-    selection.check_queries("erm", validation, "l2")
+    selection.check_queries("erm", train, validation, "l2")
     features = fitted(chosen["features"], train, seed)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
     inside = features.apply(train)
@@ -225,7 +229,7 @@ def _fits(
 ) -> Iterator[tuple[int, Fit]]:
     # Every l2 by its position, from the largest to the smallest, as it is fitted.
     if not len(l2_values):
-        raise DataError("l2: expected at least one value, found none")
+        raise DataError("l2_values: expected at least one value, found none")
     problems = [_problem(data, surrogate, l2, radius, ball, tol) for l2 in l2_values]
     start = np.zeros(data.n_features)
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
@@ -238,15 +242,7 @@ def _problem(
     data: RankingData, surrogate: str | Surrogate, l2: float, radius: float | None, ball: Ball, tol: float
 ) -> Problem:
     if not data.n_queries:
-        raise DataError("erm: expected at least one query, found none")
-    if not (math.isfinite(l2) and l2 >= 0.0):
-        raise DataError(f"l2: expected a finite number >= 0, found {l2}")
-    if radius is not None and not (math.isfinite(radius) and radius > 0.0):
-        raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
-    if ball not in get_args(Ball):
-        raise DataError(f"ball: expected one of {', '.join(get_args(Ball))}, found {ball!r}")
-    if not (math.isfinite(tol) and tol > 0.0):
-        raise DataError(f"tol: expected a finite number > 0, found {tol}")
+        raise DataError("data: expected at least one query, found none")
     loss = _created(surrogate)
     smooth = not loss.convex or isinstance(loss, SmoothSurrogate | SmoothableSurrogate)
     if not smooth and l2 == 0.0 and radius is None:
@@ -264,10 +260,7 @@ def _start(problem: Problem, start: ArrayLike | None) -> Floats:
     d = problem.X.shape[1]
     if start is None:
         return np.zeros(d)
-    w = np.array(start, dtype=np.float64)
-    if w.shape != (d,) or not np.isfinite(w).all():
-        raise DataError(f"start: expected {d} finite numbers, found shape {w.shape}")
-    return w
+    return np.array(checks.floats("start", start, shape=(d,)))
 
 
 def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:
@@ -289,7 +282,7 @@ def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:
 def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:
     objective = problem.objective(solution.w, problem.loss(problem.X @ solution.w)[0])
     relative = problem.relative(solution.gap, objective)
-    certified = relative <= tol
+    certified = math.isfinite(objective) and relative <= tol
     return Fit(
         w=solution.w,
         objective=objective,
@@ -308,9 +301,7 @@ _REQUIRED = ("surrogate", "l2", "selection")
 
 def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     chosen = completed("erm", settings, _REQUIRED, _DEFAULTS)
-    if not isinstance(chosen["l2"], list | tuple) or not chosen["l2"]:
-        raise ConfigurationError(f"l2: expected a list of numbers, found {chosen['l2']!r}")
-    return {**chosen, "l2": [float(l2) for l2 in chosen["l2"]], "options": dict(chosen["options"])}
+    return {**chosen, "l2": numbers("l2", chosen["l2"]), "options": dict(chosen["options"])}
 
 
 def _certified(fit: Fit) -> bool | None:

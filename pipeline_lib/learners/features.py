@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.models import LinearModel, RandomFourierModel, Seed
@@ -21,6 +23,7 @@ from pipeline_lib.surrogates.base import Floats
 KERNEL_KEYS = ("kernel", "components", "bandwidth")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Features:
     """The map into the features a learner sees: standardised (if asked for), then random features (if asked for)."""
@@ -38,11 +41,13 @@ class Features:
         """The model that scores documents as they are with <w, inside features>."""
         d = self.n_features
         mean, scale = (np.zeros(d), np.ones(d)) if self.standard is None else (self.standard.mean, self.standard.scale)
+        checks.floats("w", w, shape=(d if self.random is None else self.random.components,))
         if self.random is None:
             return LinearModel.of(w, mean, scale)
         return RandomFourierModel.of(w, mean, scale, self.random)
 
 
+@checked
 def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> Features:
     """Learn the map from the training documents.
 

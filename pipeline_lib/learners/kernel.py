@@ -17,6 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
@@ -28,6 +30,7 @@ ROWS_AT_ONCE = 16_384
 SAMPLE = 1_000
 
 
+@checked
 @dataclass(frozen=True)
 class RandomFourier:
     """D random features of the Gaussian kernel on d features; Omega and phase are drawn again from the seed.
@@ -87,6 +90,8 @@ class RandomFourier:
         DataError
             When ``data`` has another number of features.
         """
+        if data.n_features != self.n_features:
+            raise DataError(f"data: expected {self.n_features} features, found {data.n_features}")
         mapped = np.empty((data.n_documents, self.components), np.float32)
         for begin, block in self.blocks(data.X):
             mapped[begin : begin + len(block)] = block
@@ -94,8 +99,9 @@ class RandomFourier:
 
     def blocks(self, X: np.ndarray) -> Iterator[tuple[int, Floats]]:
         """z in double precision, some rows of X (N, d) at a time, with the first row's number."""
+        checks.array("X", X, ndim=2)
         if X.shape[1] != self.n_features:
-            raise DataError(f"random features: expected {self.n_features} features, found {X.shape[1]}")
+            raise DataError(f"X: expected {self.n_features} features, found {X.shape[1]}")
         omega, phase = self._drawn
         for begin in range(0, len(X), ROWS_AT_ONCE):
             rows = X[begin : begin + ROWS_AT_ONCE].astype(np.float64)
@@ -110,6 +116,7 @@ class RandomFourier:
         return omega, rng.uniform(0.0, 2.0 * math.pi, self.components)
 
 
+@checked
 def median_distance(data: RankingData, seed: tuple[Axis, ...]) -> float:
     """The median Euclidean distance between two of (at most 1,000 random) documents.
 
@@ -131,5 +138,5 @@ def median_distance(data: RankingData, seed: tuple[Axis, ...]) -> float:
     distances = pdist(data.X[chosen].astype(np.float64))
     median = float(np.median(distances)) if len(distances) else 0.0
     if median == 0.0:
-        raise DataError("bandwidth: the median distance between documents is 0; give the bandwidth as a number")
+        raise DataError("data: the median distance between documents is 0; give the bandwidth as a number")
     return median

@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import seeds
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib import checks, seeds
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.registry import unknown
 
 Floats = NDArray[np.float64]
 Seed = int | tuple[seeds.Axis, ...]
@@ -51,6 +51,7 @@ class Train(Protocol):
         """Train on ``train``, choose what is to be chosen on ``validation``."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class LinearModel:
     """Scores <w, (x - mean) / scale>; the standardisation of its training is part of the model.
@@ -80,16 +81,11 @@ class LinearModel:
         DataError
             When shapes differ, a number is not finite or a scale is not positive.
         """
-        weights = np.asarray(w, dtype=np.float64)
-        shift = np.zeros_like(weights) if mean is None else np.asarray(mean, dtype=np.float64)
-        unit = np.ones_like(weights) if scale is None else np.asarray(scale, dtype=np.float64)
-        if not (weights.ndim == 1 and weights.shape == shift.shape == unit.shape):
-            raise DataError(
-                f"linear model: expected w, mean and scale of one shape (d,), found {weights.shape}, {shift.shape} "
-                f"and {unit.shape}"
-            )
-        if not (np.isfinite([weights, shift, unit]).all() and (unit > 0.0).all()):
-            raise DataError("linear model: expected finite w, mean and scale with every scale > 0")
+        weights = checks.floats("w", w, ndim=1)
+        shift = np.zeros_like(weights) if mean is None else checks.floats("mean", mean, shape=weights.shape)
+        unit = np.ones_like(weights) if scale is None else checks.floats("scale", scale, shape=weights.shape)
+        if not (unit > 0.0).all():
+            raise DataError(f"scale: expected numbers > 0, found {unit.min():g}")
         return cls(weights, shift, unit)
 
     def score(self, data: RankingData) -> Floats:
@@ -104,7 +100,7 @@ class LinearModel:
             When ``data`` has another number of features.
         """
         if data.n_features != len(self.w):
-            raise DataError(f"linear model: expected {len(self.w)} features, found {data.n_features}")
+            raise DataError(f"data: the linear model expects {len(self.w)} features, found {data.n_features}")
         weights = self.w / self.scale
         scores: Floats = np.einsum("ij,j->i", data.X64, weights) - np.einsum("j,j->", self.mean, weights)
         return scores
@@ -114,6 +110,7 @@ class LinearModel:
         return {"kind": self.kind, "w": self.w.tolist(), "mean": self.mean.tolist(), "scale": self.scale.tolist()}
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class RandomFourierModel:
     """Scores <w, z((x - mean) / scale)> with random features z of a kernel; what they were drawn from is stored.
@@ -148,9 +145,7 @@ class RandomFourierModel:
         DataError
             When shapes differ, a number is not finite or a scale is not positive.
         """
-        weights = np.asarray(w, dtype=np.float64)
-        if weights.shape != (random.components,) or not np.isfinite(weights).all():
-            raise DataError(f"kernel model: expected {random.components} finite weights, found shape {weights.shape}")
+        weights = checks.floats("w", w, shape=(random.components,))
         linear = LinearModel.of(np.zeros(random.n_features), mean, scale)
         return cls(weights, linear.mean, linear.scale, random)
 
@@ -175,6 +170,7 @@ class RandomFourierModel:
         }
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class ThresholdModel:
     """Scores sum_t alpha_t [x_k(t) > theta_t], as boosting makes them.
@@ -207,15 +203,9 @@ class ThresholdModel:
         DataError
             When shapes differ, a number is not finite or a feature is not there.
         """
-        which = np.asarray(features, dtype=np.int64)
-        theta, alpha = np.asarray(thresholds, dtype=np.float64), np.asarray(alphas, dtype=np.float64)
-        if not (which.ndim == 1 and which.shape == theta.shape == alpha.shape):
-            raise DataError(
-                f"threshold model: expected features, thresholds and alphas of one shape (T,), found {which.shape}, "
-                f"{theta.shape} and {alpha.shape}"
-            )
-        if not np.isfinite([theta, alpha]).all() or ((which < 0) | (which >= n_features)).any():
-            raise DataError(f"threshold model: expected finite numbers and features in 0..{n_features - 1}")
+        which = checks.whole_numbers("features", features, 0, n_features - 1)
+        theta = checks.floats("thresholds", thresholds, shape=which.shape)
+        alpha = checks.floats("alphas", alphas, shape=which.shape)
         return cls(which, theta, alpha, n_features)
 
     def score(self, data: RankingData) -> Floats:
@@ -227,7 +217,7 @@ class ThresholdModel:
             When ``data`` has another number of features.
         """
         if data.n_features != self.n_features:
-            raise DataError(f"threshold model: expected {self.n_features} features, found {data.n_features}")
+            raise DataError(f"data: the threshold model expects {self.n_features} features, found {data.n_features}")
         scores = np.zeros(data.n_documents)
         for k, theta, alpha in zip(self.features, self.thresholds, self.alphas, strict=True):
             scores += alpha * (data.X64[:, k] > theta)
@@ -244,6 +234,7 @@ class ThresholdModel:
         }
 
 
+@checked
 @dataclass(frozen=True)
 class RandomModel:
     """Scores uniform on [0, 1), the same for the same seed and the same queries, whenever they are asked for.
@@ -271,6 +262,7 @@ class RandomModel:
         return {"kind": self.kind, "seed": list(self.seed)}
 
 
+@checked
 @dataclass(frozen=True)
 class IdealModel:
     """Scores every document with its own label: the best ranking there is.
@@ -292,6 +284,7 @@ class IdealModel:
         return {"kind": self.kind}
 
 
+@checked
 def from_dict(spelled: Mapping[str, Any]) -> Model:
     """Read back what ``to_dict`` wrote.
 
@@ -305,7 +298,9 @@ def from_dict(spelled: Mapping[str, Any]) -> Model:
     >>> from_dict(RandomModel((7, "fold", 1)).to_dict())
     RandomModel(seed=(7, 'fold', 1))
     """
-    kind = spelled.get("kind")
+    if "kind" not in spelled:
+        raise ConfigurationError(f"spelled: expected a model with its kind, found the keys {sorted(map(str, spelled))}")
+    kind = spelled["kind"]
     fields = {name: value for name, value in spelled.items() if name != "kind"}
     expected: dict[str, set[str]] = {
         "linear": {"w", "mean", "scale"},
@@ -315,7 +310,7 @@ def from_dict(spelled: Mapping[str, Any]) -> Model:
         "ideal": set(),
     }
     if not isinstance(kind, str) or kind not in expected:
-        raise unknown("kind of model", kind, sorted(expected))
+        raise ConfigurationError(f"kind: unknown model {kind!r}; {hint(kind, sorted(expected))}")
     if set(fields) != expected[kind]:
         raise ConfigurationError(f"{kind} model: expected the fields {sorted(expected[kind])}, found {sorted(fields)}")
     if kind == "linear":

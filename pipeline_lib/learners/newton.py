@@ -33,6 +33,8 @@ from numpy.typing import NDArray
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 

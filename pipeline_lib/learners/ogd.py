@@ -12,12 +12,13 @@ import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline_lib import surrogates
+from pipeline_lib import checks, surrogates
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import rounds, selection
 from pipeline_lib.learners.balls import Ball, project
@@ -55,6 +56,7 @@ class Run:
     projections: int
 
 
+@checked(radius=checks.POSITIVE)
 def run(
     data: RankingData,
     surrogate: str | Surrogate,
@@ -99,12 +101,8 @@ def run(
     (array([1. , 0.5, 0. ]), array([1.]), array([0.5]))
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    queries = rounds.checked(data, order)
+    queries = rounds.of_order(data, order)
     eta = _steps(steps, len(queries))
-    if radius is not None and not (math.isfinite(radius) and radius > 0.0):
-        raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
-    if ball not in get_args(Ball):
-        raise DataError(f"ball: expected one of {', '.join(get_args(Ball))}, found {ball!r}")
     reach = math.inf if radius is None else radius
     w = project(_start(data, start), reach, ball)
     X, y, bounds = data.X64, data.y, data.offsets.tolist()
@@ -121,12 +119,11 @@ def run(
         w = project(moved, reach, ball)
         projections += w is not moved
     if not np.isfinite(w).all():
-        raise DataError(
-            "ogd: the steps are too large for this surrogate, scores overflowed; give smaller steps or a ball"
-        )
+        raise DataError("steps: too large for this surrogate, scores overflowed; give smaller steps or a ball")
     return Run(w, total / max(len(queries), 1), losses, norms, projections)
 
 
+@checked(radius=checks.POSITIVE, lipschitz=checks.POSITIVE, feature_norm=checks.POSITIVE)
 def lipschitz_step(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> float:
     """W2 / (G R_X sqrt(2 n)): the step behind `lists`, Theorem 5.
 
@@ -137,10 +134,10 @@ def lipschitz_step(n: int, *, radius: float, lipschitz: float, feature_norm: flo
     >>> lipschitz_step(50, radius=1.0, lipschitz=2.0, feature_norm=1.0)
     0.05
     """
-    _positive(n=n, radius=radius, lipschitz=lipschitz, feature_norm=feature_norm)
     return radius / (lipschitz * feature_norm * math.sqrt(2.0 * n))
 
 
+@checked(radius=checks.POSITIVE, smoothness=checks.POSITIVE)
 def smooth_step(n: int, *, radius: float, smoothness: float, optimal_risk: float) -> float:
     """W2 / (4 H W2 + 2 sqrt(4 H^2 W2^2 + 2 H L* n)), `lists` (7), for a loss that is H-smooth in w (H = R_X^2 H_phi).
 
@@ -151,13 +148,11 @@ def smooth_step(n: int, *, radius: float, smoothness: float, optimal_risk: float
     >>> smooth_step(100, radius=1.0, smoothness=1.0, optimal_risk=0.0)
     0.125
     """
-    _positive(n=n, radius=radius, smoothness=smoothness)
-    if not (math.isfinite(optimal_risk) and optimal_risk >= 0.0):
-        raise DataError(f"optimal_risk: expected a finite number >= 0, found {optimal_risk}")
     root = math.sqrt(4.0 * smoothness**2 * radius**2 + 2.0 * smoothness * optimal_risk * n)
     return radius / (4.0 * smoothness * radius + 2.0 * root)
 
 
+@checked(power=checks.POSITIVE)
 def power_step(n: int, power: float) -> float:
     """n^-power for n rounds: 1/2 for online ListNet and 2/3 for feedback at the top, in the experiments of `topk`.
 
@@ -166,10 +161,10 @@ def power_step(n: int, power: float) -> float:
     >>> power_step(10_000, 0.5)
     0.01
     """
-    _positive(n=n, power=power)
     return float(n**-power)
 
 
+@checked(first=checks.POSITIVE)
 def decreasing_steps(n: int, first: float) -> Floats:
     """first / sqrt(t) for t = 1, ..., n, which need not be known beforehand.
 
@@ -178,7 +173,6 @@ def decreasing_steps(n: int, first: float) -> Floats:
     >>> decreasing_steps(4, 1.0).round(3)
     array([1.   , 0.707, 0.577, 0.5  ])
     """
-    _positive(n=n, first=first)
     steps: Floats = first / np.sqrt(np.arange(1.0, n + 1.0))
     return steps
 
@@ -187,6 +181,7 @@ _DEFAULTS: dict[str, Any] = {"options": {}, "radius": None, "ball": "l2", "featu
 _REQUIRED = ("surrogate", "steps", "passes", "selection")
 
 
+@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Run with eta_t = c / sqrt(t) for every c and keep the one with the best mean measure on ``validation``.
 
@@ -212,7 +207,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or has no such value.
     """
     chosen = _settings(settings)
-    selection.check_queries("ogd", validation, "the step")
+    selection.check_queries("ogd", train, validation, "the step")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
@@ -249,22 +244,15 @@ def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps(steps: float | ArrayLike, n: int) -> Floats:
-    eta = np.asarray(steps, dtype=np.float64)
+    eta = checks.floats("steps", steps)
     if eta.ndim and eta.shape != (n,):
         raise DataError(f"steps: expected one number, or one for each of {n} rounds, found shape {eta.shape}")
-    if not (np.isfinite(eta).all() and (eta > 0.0).all()):
-        raise DataError("steps: expected finite numbers > 0")
+    if not (eta > 0.0).all():
+        raise DataError(f"steps: expected numbers > 0, found {eta.min():g}")
     return np.broadcast_to(eta, (n,))
 
 
 def _start(data: RankingData, start: ArrayLike | None) -> Floats:
-    w = np.zeros(data.n_features) if start is None else np.array(start, dtype=np.float64)
-    if w.shape != (data.n_features,) or not np.isfinite(w).all():
-        raise DataError(f"start: expected {data.n_features} finite numbers, found shape {w.shape}")
-    return w
-
-
-def _positive(**numbers: float) -> None:
-    for name, value in numbers.items():
-        if not (math.isfinite(value) and value > 0.0):
-            raise DataError(f"{name}: expected a finite number > 0, found {value}")
+    if start is None:
+        return np.zeros(data.n_features)
+    return np.array(checks.floats("start", start, shape=(data.n_features,)))

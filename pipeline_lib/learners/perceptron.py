@@ -14,25 +14,23 @@ then holds at every step and without its factors m and v_max (see :func:`norm_fa
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import progress
-from pipeline_lib.errors import DataError
+from pipeline_lib import checks, progress
+from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.learners import rounds, selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.registry import unknown
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.base import MAX_LABEL, Floats
+from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.slam import best_below
 
@@ -72,6 +70,7 @@ class Run:
     squared_norms: Floats
 
 
+@checked(eta=checks.POSITIVE)
 def run(
     data: RankingData,
     order: ArrayLike | None = None,
@@ -107,9 +106,7 @@ def run(
     >>> result.mistakes.tolist(), result.w.round(3).tolist()
     ([True, False], [0.369])
     """
-    if active not in get_args(Active):
-        raise unknown("active set", active, get_args(Active))
-    queries = rounds.checked(data, order)
+    queries = rounds.of_order(data, order)
     step = _step(data, queries, measure, eta, active)
     labels = (data.y > 0).astype(np.int32) if measure == "map" else data.y.astype(np.int32)
     v = slam.weights_of_all(labels, data.offsets, measure)
@@ -126,11 +123,10 @@ def run(
 def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str, active: Active) -> float:
     if eta == "theory":
         return theory_step(data, queries, measure, active)
-    if not isinstance(eta, int | float | np.number) or not (math.isfinite(eta) and eta > 0.0):
-        raise DataError(f"eta: expected a finite number > 0 or 'theory', found {eta!r}")
     return float(eta)
 
 
+@checked
 def theory_step(
     data: RankingData, order: ArrayLike | None = None, measure: str = "ndcg", active: Active = "margin"
 ) -> float:
@@ -146,6 +142,7 @@ def theory_step(
     return 1.0 / factor if factor > 0.0 else 1.0
 
 
+@checked
 def norm_factor(
     data: RankingData, order: ArrayLike | None = None, measure: str = "ndcg", active: Active = "margin"
 ) -> float:
@@ -173,7 +170,7 @@ def norm_factor(
     >>> norm_factor(data), norm_factor(data, measure="ndcg@1"), norm_factor(data, active="misordered")
     (72.0, 36.0, 36.0)
     """
-    met = np.unique(rounds.checked(data, order))
+    met = np.unique(rounds.of_order(data, order))
     if not len(met):
         return 0.0
     some = data.take(met)
@@ -300,6 +297,7 @@ _DEFAULTS: dict[str, Any] = {
 _REQUIRED = ("passes", "selection")
 
 
+@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Make ``passes`` passes over ``train`` in random orders; keep the number of them that ``validation`` likes best.
 
@@ -325,7 +323,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     """
     chosen = completed("perceptron", settings, _REQUIRED, _DEFAULTS)
     whole("passes", chosen["passes"])
-    selection.check_queries("perceptron", validation, "the passes")
+    selection.check_queries("perceptron", train, validation, "the passes")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)

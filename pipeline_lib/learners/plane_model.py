@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from pipeline_lib.learners.balls import Ball
 from pipeline_lib.surrogates.base import Floats
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 ACCURACY = 1e-11
 # So many features enter the programme of an l1 ball at first, and at a time.
 FEATURES_AT_ONCE = 50

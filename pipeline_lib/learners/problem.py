@@ -17,6 +17,7 @@ from pipeline_lib import progress
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 _LOG = logging.getLogger(__name__)
 
 # So many columns of the features are multiplied by second derivatives at a time: bounds the memory at N x 64 numbers.

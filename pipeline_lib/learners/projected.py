@@ -18,6 +18,8 @@ from pipeline_lib.learners.balls import project
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 ITERATIONS = 20_000
 CERTIFICATE = "duality"
 # The curvature estimate may fall by this factor a step, so that one steep place does not slow the rest.

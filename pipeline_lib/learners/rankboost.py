@@ -29,6 +29,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib import progress
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners.models import Seed, ThresholdModel, Trained
@@ -64,6 +65,7 @@ class Run:
     normalisers: Floats
 
 
+@checked
 def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
     """Boost for ``rounds``, or until no weak ranker has |r| > 0 or the loss of every pair has vanished.
 
@@ -89,8 +91,6 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
     >>> result.thresholds, result.alphas.round(4), round(0.5 * math.log(3), 4)
     (array([0.5]), array([0.5493]), 0.5493)
     """
-    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-        raise DataError(f"rounds: expected a whole number >= 1, found {rounds!r}")
     if pairs not in ("queries-alike", "alike"):
         raise DataError(f"pairs: expected 'queries-alike' or 'alike', found {pairs!r}")
     surrogate = RankBoost(normalisation="mean" if pairs == "queries-alike" else "sum")
@@ -108,7 +108,7 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
                 # Every pair is ordered so far apart that its loss is below the smallest number.
                 break
         elif not total > 0.0:
-            raise DataError("rankboost: expected documents with different labels in some query, found none")
+            raise DataError("data: rankboost: expected documents with different labels in some query, found none")
         k, place, r = _best_threshold(order, columns, -gradient / total)
         r = min(max(r, CERTAIN - 1.0), 1.0 - CERTAIN)
         if k < 0:
@@ -123,6 +123,7 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
     return Run(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], table[:, 3])
 
 
+@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Boost on ``train`` and keep the number of rounds with the best mean measure on ``validation``.
 
@@ -144,14 +145,12 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     """
     chosen = completed("rankboost", settings, ("rounds", "pairs", "selection"), {})
     whole("rounds", chosen["rounds"])
-    if chosen["pairs"] not in ("queries-alike", "alike"):
+    if not isinstance(chosen["pairs"], str) or chosen["pairs"] not in ("queries-alike", "alike"):
         raise ConfigurationError(f"pairs: expected 'queries-alike' or 'alike', found {chosen['pairs']!r}")
-    selection.check_queries("rankboost", validation, "the rounds")
-    if validation.n_features != train.n_features:
-        raise DataError(f"rankboost: expected {train.n_features} features, found {validation.n_features} in validation")
+    selection.check_queries("rankboost", train, validation, "the rounds")
     found = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
     if not len(found.features):
-        raise DataError("rankboost: expected a feature that tells relevant documents from others, found none")
+        raise DataError("train: rankboost: expected a feature that tells relevant documents from others, found none")
     scores, values = np.zeros(validation.n_documents), []
     for k, theta, alpha in zip(found.features, found.thresholds, found.alphas, strict=True):
         scores += alpha * (validation.X64[:, k] > theta)

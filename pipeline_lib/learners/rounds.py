@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 
 
-def checked(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
+@checked
+def of_order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
     """The queries of ``order`` by position, shape (T,); every query once, as they stand, when there is none.
 
     Raises
@@ -21,20 +24,15 @@ def checked(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 8])
-    >>> checked(data, None).tolist(), checked(data, [1, 1, 0]).tolist()
+    >>> of_order(data, None).tolist(), of_order(data, [1, 1, 0]).tolist()
     ([0, 1], [1, 1, 0])
     """
     if order is None:
         return np.arange(data.n_queries)
-    rounds = np.asarray(order)
-    if rounds.ndim != 1 or (len(rounds) and rounds.dtype.kind not in "iu"):
-        raise DataError(f"order: expected whole numbers, one a round, found {rounds.dtype} of shape {rounds.shape}")
-    outside = rounds[(rounds < 0) | (rounds >= data.n_queries)]
-    if len(outside):
-        raise DataError(f"order: expected queries from 0 to {data.n_queries - 1}, found {outside[0]}")
-    return rounds.astype(np.int64)
+    return checks.query_indices("order", order, data.n_queries)
 
 
+@checked
 def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
     """Every query once a pass, in a new random order each time, shape (passes * n_queries,).
 
@@ -47,13 +45,14 @@ def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) ->
     return np.concatenate([rng.permutation(n_queries) for _ in range(passes)])
 
 
+@checked(T=checks.COUNT)
 def of_game(data: RankingData, T: int, order: ArrayLike | None, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
     """The queries of T rounds by position, shape (T,): those of ``order``, or else random passes cut off after T.
 
     Raises
     ------
     DataError
-        When T is not a whole number >= 1, the order has another length, or there are no queries; as :func:`checked`.
+        When T is not a whole number >= 1, the order has another length, or there are no queries; as :func:`of_order`.
 
     Example
     -------
@@ -61,13 +60,11 @@ def of_game(data: RankingData, T: int, order: ArrayLike | None, seed: Axis | tup
     >>> of_game(data, 3, [1, 1, 0], 5).tolist(), sorted(of_game(data, 2, None, 5).tolist())
     ([1, 1, 0], [0, 1])
     """
-    if isinstance(T, bool) or not isinstance(T, int | np.integer) or T < 1:
-        raise DataError(f"rounds: expected a whole number >= 1, found {T!r}")
     if not data.n_queries:
         raise DataError("data: expected at least one query to play with, found none")
     if order is None:
         return random_passes(data.n_queries, -(-int(T) // data.n_queries), seed)[:T]
-    queries = checked(data, order)
+    queries = of_order(data, order)
     if len(queries) != T:
         raise DataError(f"order: expected one query for each of {T} rounds, found {len(queries)}")
     return queries

@@ -5,24 +5,36 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 
 
-def check_queries(learner: str, validation: RankingData, chosen: str) -> None:
-    """Raise a DataError when there is no validation query to choose by.
+@checked
+def check_queries(learner: str, train: RankingData, validation: RankingData, chosen: str) -> None:
+    """Raise a DataError when there is no validation query to choose by, or it has other features than training.
 
     Example
     -------
-    >>> check_queries("erm", RankingData.from_arrays(np.zeros((0, 1)), [], []), "l2")
+    >>> some, none = RankingData.from_arrays([[0.0]], [1], [7]), RankingData.from_arrays(np.zeros((0, 1)), [], [])
+    >>> check_queries("erm", some, none, "l2")
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: erm: expected at least one validation query to choose l2 by, found none
+    pipeline_lib.errors.DataError: validation: erm: expected at least one validation query to choose l2 by, found none
     """
+    if not train.n_queries:
+        raise DataError(f"train: {learner}: expected at least one query, found none")
     if not validation.n_queries:
-        raise DataError(f"{learner}: expected at least one validation query to choose {chosen} by, found none")
+        raise DataError(
+            f"validation: {learner}: expected at least one validation query to choose {chosen} by, found none"
+        )
+    if validation.n_features != train.n_features:
+        raise DataError(
+            f"validation: {learner}: expected {train.n_features} features as in training, found {validation.n_features}"
+        )
 
 
+@checked
 def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     """The mean over queries of a measure of ``metrics.per_query``, higher is better.
 

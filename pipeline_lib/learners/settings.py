@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipeline_lib.checks import shown
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.registry import unknown
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 
 def completed(
@@ -34,7 +37,12 @@ def completed(
             raise unknown(f"setting of {learner}", name, known)
     missing = [name for name in required if name not in settings]
     if missing:
-        raise ConfigurationError(f"{learner}: expected the settings {', '.join(required)}; {missing[0]} is missing")
+        raise ConfigurationError(f"settings: {learner}: expected {', '.join(required)}; {missing[0]} is missing")
+    for name in ("surrogate", "measure", "selection"):
+        if not isinstance(settings.get(name, ""), str):
+            raise ConfigurationError(f"{name}: expected a name, found {shown(settings[name])}")
+    if not isinstance(settings.get("options", {}), Mapping):
+        raise ConfigurationError(f"options: expected options of the surrogate, found {shown(settings['options'])}")
     return {**defaults, **settings}
 
 

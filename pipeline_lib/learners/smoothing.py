@@ -24,6 +24,8 @@ from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, step
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import Floats, MinorantSurrogate, SmoothableSurrogate
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 ITERATIONS = 300
 # Widths are in margins. With all scores 0 every hinge is at 1: the first width rounds all of them off. A point from a
 # neighbouring problem is not to be forgotten in so wide a rounding.

@@ -35,12 +35,13 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import surrogates
+from pipeline_lib import checks, surrogates
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners import top_k_kernels as kernels
@@ -49,10 +50,8 @@ from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.learners.settings import completed, numbers, whole
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.registry import unknown
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import Floats, Surrogate
-from pipeline_lib.surrogates.base import checked as checked_scores
 from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
@@ -110,6 +109,7 @@ class Run:
     explored: int
 
 
+@checked(eta=checks.POSITIVE, gamma=checks.PROBABILITY, radius=checks.POSITIVE)
 def run(
     data: RankingData,
     surrogate: str | Surrogate,
@@ -173,9 +173,6 @@ def run(
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     _check_order(loss, k)
-    _between("gamma", gamma)
-    _check_step(eta)
-    _check_probabilities(probabilities)
     queries = of_game(data, rounds, order, seed)
     shortest = int(data.documents_per_query[queries].min())
     if k > shortest:
@@ -185,6 +182,7 @@ def run(
     return _played(data, loss, int(k), gamma, eta, queries, radius, printed, checkpoints, losses, judge, seed)
 
 
+@checked(eta=checks.POSITIVE, radius=checks.POSITIVE)
 def with_all_labels(
     data: RankingData,
     surrogate: str | Surrogate,
@@ -211,11 +209,11 @@ def with_all_labels(
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     _check_kind(loss, _KINDS)
-    _check_step(eta)
     queries = of_game(data, rounds, order, seed)
     return _played(data, loss, 0, 0.0, eta, queries, radius, False, checkpoints, losses, judge, seed)
 
 
+@checked
 def in_random_order(
     data: RankingData,
     rounds: int,
@@ -236,6 +234,7 @@ def in_random_order(
     return _played(data, loss, 1, 1.0, 0.0, queries, None, False, checkpoints, False, None, seed)
 
 
+@checked(gamma=checks.PROBABILITY)
 def estimate(
     surrogate: str | Surrogate,
     s: ArrayLike,
@@ -277,14 +276,12 @@ def estimate(
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     _check_order(loss, k)
-    _between("gamma", gamma)
-    _check_probabilities(probabilities)
-    m = np.size(s)
+    scores = np.ascontiguousarray(checks.floats("s", s, ndim=1))
+    m = len(scores)
     seen, best = _top("shown", shown, m, k), _top("exploit", exploit, m, k)
-    scores, _, _ = checked_scores(s, np.zeros(m, np.int64), np.array([0, m]))
-    if np.shape(labels_shown) != (k,):
-        raise DataError(f"labels_shown: expected k = {k} labels, found shape {np.shape(labels_shown)}")
-    _, known, _ = checked_scores(np.zeros(k), labels_shown, np.array([0, k]))
+    known = checks.labels("labels_shown", labels_shown)
+    if len(known) != k:
+        raise DataError(f"labels_shown: expected k = {k} labels, found {len(known)}")
     top = probabilities == "as-printed" or set(best.tolist()) == set(seen.tolist())
     g, softmax, (sigma, sign) = np.empty(m), np.empty(m), _options(loss)
     weight = kernels.inverse_weight(m, int(k), ORDERS[loss.name], gamma, top)
@@ -292,6 +289,7 @@ def estimate(
     return g
 
 
+@checked
 def show_probability(m: int, k: int, gamma: float, *, top: bool) -> float:
     """P(A): that exactly the k documents of A are shown first, (1 - gamma) 1[A is the top k] + gamma / C(m, k).
 
@@ -303,6 +301,7 @@ def show_probability(m: int, k: int, gamma: float, *, top: bool) -> float:
     return (1.0 - gamma if top else 0.0) + gamma / math.comb(m, k)
 
 
+@checked
 def theorem_parameters(T: int) -> tuple[float, float]:
     """eta = T^(-2/3) and gamma = T^(-1/3): what Theorem 4.1 asks for, up to constants, and section 6 uses.
 
@@ -316,6 +315,7 @@ def theorem_parameters(T: int) -> tuple[float, float]:
     return float(np.cbrt(float(T)) ** -2.0), float(1.0 / np.cbrt(float(T)))
 
 
+@checked
 def log_checkpoints(T: int, count: int = 40, first: int = 100) -> NDArray[np.int64]:
     """About ``count`` rounds from ``first`` to T, evenly spread in their logarithm; T is always among them.
 
@@ -349,8 +349,6 @@ def _played(
     judge: ArrayLike | None,
     seed: Seed,
 ) -> Run:
-    if radius is not None and not (math.isfinite(radius) and radius > 0.0):
-        raise DataError(f"radius: expected None or a finite number > 0, found {radius}")
     stops = _checkpoints(checkpoints, len(queries))
     gains = loss.name == "squared-ndcg"
     values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
@@ -361,9 +359,9 @@ def _played(
     found = kernels.play(
         *(data.X, data.y, data.offsets, queries, values, judged, _KINDS[loss.name], ORDERS.get(loss.name, 1), k),
         *(
-            gamma,
-            eta,
-            reach,
+            float(gamma),
+            float(eta),
+            float(reach),
             printed,
             sigma,
             sign,
@@ -377,7 +375,7 @@ def _played(
     )
     w, path, ndcg, losses, own, norms, explored = found
     if not (np.isfinite(w).all() and np.isfinite(losses).all()):
-        raise DataError("top-k feedback: scores overflowed; give smaller steps or a smaller radius")
+        raise DataError("eta: scores overflowed; give smaller steps or a smaller radius")
     if not measured:
         losses[:], own[:] = np.nan, np.nan
     return Run(w, stops, path, ndcg, losses, own, norms, int(explored))
@@ -406,8 +404,6 @@ def _check_kind(loss: Surrogate, known: Mapping[str, int]) -> None:
 
 
 def _check_order(loss: Surrogate, k: int) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise DataError(f"k: expected a whole number >= 1, found {k!r}")
     if loss.name == "listnet":
         raise DataError(
             "listnet: its gradient does not decompose over fewer labels than all of a list (Lemma 3), found "
@@ -421,27 +417,12 @@ def _check_order(loss: Surrogate, k: int) -> None:
         )
 
 
-def _between(name: str, value: float) -> None:
-    if not 0.0 < value < 1.0:
-        raise DataError(f"{name}: expected a number above 0 and below 1, found {value}")
-
-
-def _check_probabilities(probabilities: str) -> None:
-    if probabilities not in get_args(Probabilities):
-        raise unknown("kind of probabilities", probabilities, get_args(Probabilities))
-
-
 def _top(name: str, ranking: Sequence[int], m: int, k: int) -> NDArray[np.int64]:
     places = np.asarray(ranking)
     good = places.ndim == 1 and len(places) >= k and places.dtype.kind in "iu"
     if not (good and len(np.unique(places)) == len(places) and places.min() >= 0 and places.max() < m):
         raise DataError(f"{name}: expected at least k = {k} distinct positions in 0..{m - 1}, found {places.tolist()}")
     return places[:k].astype(np.int64)
-
-
-def _check_step(eta: float) -> None:
-    if not (math.isfinite(eta) and eta > 0.0):
-        raise DataError(f"eta: expected a finite step > 0, found {eta}")
 
 
 def _check_labels(data: RankingData, y_max: int | None) -> None:
@@ -461,10 +442,7 @@ def _checkpoints(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
 
 
 def _judge(judge: ArrayLike, n: int) -> Floats:
-    goals = np.ascontiguousarray(judge, dtype=np.float64)
-    if goals.shape != (n,) or not np.isfinite(goals).all():
-        raise DataError(f"judge: expected {n} finite numbers, found shape {goals.shape}")
-    return goals
+    return np.ascontiguousarray(checks.floats("judge", judge, shape=(n,)))
 
 
 def _ideal(data: RankingData) -> Floats:
@@ -485,6 +463,7 @@ _DEFAULTS: dict[str, Any] = {
 _REQUIRED = ("surrogate", "k", "steps", "passes", "radius", "selection")
 
 
+@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Play ``passes`` passes over ``train`` with eta = c T^(-2/3) for every c; keep what ``validation`` likes best.
 
@@ -510,7 +489,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or has no such value.
     """
     chosen = _settings(settings)
-    selection.check_queries("top-k feedback", validation, "the step")
+    selection.check_queries("top-k feedback", train, validation, "the step")
     features = fitted(chosen["features"], train, seed)
     long_enough = np.flatnonzero(train.documents_per_query >= chosen["k"])
     if not len(long_enough):

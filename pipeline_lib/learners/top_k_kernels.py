@@ -19,6 +19,8 @@ from numba.extending import intrinsic
 
 from pipeline_lib.surrogates import vector_exp
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 SHOWN = 10
 """Quality is NDCG at this rank."""
 LARGEST_EXPONENT = 300.0

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate
 from pipeline_lib.surrogates.base import Floats, Surrogate
@@ -25,6 +27,7 @@ from pipeline_lib.surrogates.base import Floats, Surrogate
 Term = Callable[[tuple[int, ...]], Floats]
 
 
+@checked
 def ordered_tops(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
     """Every ordered top of k documents with its probability (1); they sum to 1.
 
@@ -43,6 +46,7 @@ def ordered_tops(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tupl
         yield top, (1.0 - gamma) * (top == best) + gamma / math.perm(m, k)
 
 
+@checked
 def lemma_1_mean(terms: Term, scores: ArrayLike, k: int, gamma: float) -> Floats:
     """The mean of Lemma 1's estimator (3) of sum over ordered k-tuples of ``terms(tuple)``, from (1) and (3) alone.
 
@@ -60,6 +64,7 @@ def lemma_1_mean(terms: Term, scores: ArrayLike, k: int, gamma: float) -> Floats
     return np.asarray(total)
 
 
+@checked
 def mean_estimate(
     surrogate: Surrogate,
     scores: ArrayLike,
@@ -76,7 +81,8 @@ def mean_estimate(
     >>> mean_estimate(surrogates.create("squared"), [1.0, 0.0], [3, 1], 1, 0.5).round(12)
     array([-4., -2.])
     """
-    labels, best = _labels(y, scores), _ranking(scores)
+    m = _checked(scores, k, gamma)
+    labels, best = _labels(y, m), _ranking(scores)
     total = np.zeros(np.size(scores))
     for top, probability in ordered_tops(scores, k, gamma):
         seen = labels[list(top)]
@@ -85,6 +91,7 @@ def mean_estimate(
     return total
 
 
+@checked
 def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: ArrayLike, k: int, gamma: float) -> float:
     """E ||X' f||_2^2 of the learner's estimate f over all that may be shown: the left side of Lemma 5.
 
@@ -94,7 +101,10 @@ def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: Arra
     >>> round(second_moment(surrogates.create("kl"), np.eye(2), [0.0, 0.0], [0, 1], 1, 0.5), 4)
     11.81
     """
-    documents, labels, best = np.asarray(X, np.float64), _labels(y, scores), _ranking(scores)
+    m = _checked(scores, k, gamma)
+    documents, labels, best = checks.floats("X", X, ndim=2), _labels(y, m), _ranking(scores)
+    if len(documents) != m:
+        raise DataError(f"X: expected a row for each of {m} scores, found {len(documents)}")
     total = 0.0
     for top, probability in _sets(scores, k, gamma):
         f = estimate(surrogate, scores, top, labels[list(top)], best, gamma, k)
@@ -111,7 +121,7 @@ def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, 
 
 def _checked(scores: ArrayLike, k: int, gamma: float) -> int:
     # the length of the list
-    m = np.size(scores)
+    m = len(checks.floats("scores", scores, ndim=1))
     if not 1 <= k <= m:
         raise DataError(f"k: expected 1 to m = {m} documents, found {k}")
     if not 0.0 < gamma < 1.0:
@@ -119,10 +129,10 @@ def _checked(scores: ArrayLike, k: int, gamma: float) -> int:
     return m
 
 
-def _labels(y: ArrayLike, scores: ArrayLike) -> NDArray[np.generic]:
-    labels = np.asarray(y)
-    if labels.shape != (np.size(scores),):
-        raise DataError(f"y: expected {np.size(scores)} labels, found shape {labels.shape}")
+def _labels(y: ArrayLike, m: int) -> NDArray[np.int32]:
+    labels = checks.labels("y", y)
+    if len(labels) != m:
+        raise DataError(f"y: expected {m} labels, found {len(labels)}")
     return labels
 
 
@@ -132,6 +142,7 @@ def _ranking(scores: ArrayLike) -> list[int]:
     return ranked
 
 
+@checked
 def printed_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:
     """C of Lemma 5 as its proof prints it, with R_D = ``feature_norm``, U = ``radius`` and R_max = ``y_max``.
 
@@ -149,9 +160,10 @@ def printed_constant(name: str, m: int, feature_norm: float, radius: float, y_ma
         return float(m**2 * feature_norm**2 * math.exp(2.0 * feature_norm * radius))
     if name == "ranksvm":
         return float(m**4 * feature_norm**2)
-    raise DataError(f"surrogate: Lemma 5 speaks of squared, kl and ranksvm, found {name}")
+    raise DataError(f"surrogate: Lemma 5 speaks of squared, kl and ranksvm, found {name!r}")
 
 
+@checked
 def valid_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:
     """A C with E||z||^2 <= C / gamma for all parameters (docs/errata.md, T).
 
@@ -175,9 +187,10 @@ def valid_constant(name: str, m: int, feature_norm: float, radius: float, y_max:
         return float(m**2 * feature_norm**2 * math.exp(2.0 * max(feature_norm * radius, y_max)))
     if name == "ranksvm":
         return float(m**2 * (m - 1) ** 2 * feature_norm**2)
-    raise DataError(f"surrogate: Lemma 5 speaks of squared, kl and ranksvm, found {name}")
+    raise DataError(f"surrogate: Lemma 5 speaks of squared, kl and ranksvm, found {name!r}")
 
 
+@checked
 def start_constant(name: str, m: int, y_max: int) -> float:
     """C with E||z_1||^2 <= C R_D^2 / gamma at w_1 = 0, where scores are 0: what a step is chosen by.
 
@@ -192,10 +205,11 @@ def start_constant(name: str, m: int, y_max: int) -> float:
         return float(m**2 * (m - 1) ** 2)
     largest = {"squared": 2.0 * y_max, "kl": math.expm1(y_max)}
     if name not in largest:
-        raise DataError(f"surrogate: expected squared, kl or ranksvm, found {name}")
+        raise DataError(f"surrogate: expected squared, kl or ranksvm, found {name!r}")
     return float((m * largest[name]) ** 2)
 
 
+@checked
 def relative_bias(mean: ArrayLike, truth: ArrayLike) -> float:
     """max |mean - truth| / max(1, max |truth|).
 
@@ -204,5 +218,9 @@ def relative_bias(mean: ArrayLike, truth: ArrayLike) -> float:
     >>> relative_bias([1.0, 4.0], [1.0, 2.0])
     1.0
     """
-    expected = np.asarray(truth, np.float64)
-    return float(np.abs(np.asarray(mean) - expected).max() / max(1.0, np.abs(expected).max()))
+    expected = checks.floats("truth", truth)
+    if not expected.size:
+        raise DataError("truth: expected at least one number, found none")
+    return float(
+        np.abs(checks.floats("mean", mean, shape=expected.shape) - expected).max() / max(1.0, np.abs(expected).max())
+    )

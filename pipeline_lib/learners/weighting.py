@@ -7,9 +7,8 @@ the loss over rounds of which query q had the share p_q. What was convex, smooth
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import (
     AnnealableSurrogate,
     Floats,
@@ -20,26 +19,7 @@ from pipeline_lib.surrogates.base import (
     Surrogate,
 )
 
-
-def checked(weights: ArrayLike, n_queries: int) -> Floats:
-    """The weights as float64, shape (Q,).
-
-    Raises
-    ------
-    DataError
-        When there is not one finite weight >= 0 for every query, or all are 0.
-
-    Example
-    -------
-    >>> checked([1, 3], 2).tolist()
-    [1.0, 3.0]
-    """
-    found = np.array(weights, dtype=np.float64)
-    if found.shape != (n_queries,) or not np.isfinite(found).all() or (found < 0.0).any() or not found.any():
-        raise DataError(
-            f"weights: expected {n_queries} finite numbers >= 0, one a query and not all 0, found shape {found.shape}"
-        )
-    return found
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 
 def weighted(surrogate: Surrogate, weights: Floats) -> Surrogate:

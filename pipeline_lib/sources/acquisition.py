@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError, DownloadError
 from pipeline_lib.files import replacing
 from pipeline_lib.sources.archives import extract
@@ -24,6 +25,7 @@ from pipeline_lib.sources.mirrors import Mirrors, find_archives, find_parts, how
 LARGEST_TEXT = 1 << 37  # bytes of one unpacked file
 
 
+@checked
 def obtain(
     data_set: DataSet,
     raw_folder: str | os.PathLike[str],

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import Part
 from pipeline_lib.sources.digests import BLOCK_BYTES, Stored, write_part
@@ -71,6 +72,7 @@ class _Member:
     content: Callable[[], Iterator[bytes]]
 
 
+@checked
 def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str, Extracted]:
     """Take the wanted parts out of an archive into ``folder/PART.txt``, checked while they are read.
 
@@ -224,6 +226,7 @@ def _tar_content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[]
     return content
 
 
+@checked
 def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
     """Read .rar and .7z (and whatever else libarchive knows) through the system's library."""
     import ctypes

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline_lib import schemas
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, hint
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -39,6 +40,7 @@ READ_BY: dict[str, tuple[str, ...]] = {
 change a number, so that they are no reason to obtain, convert or train again."""
 
 
+@checked
 @dataclass(frozen=True)
 class Archive:
     """A file that holds the whole data set; digests are those of accepted copies, none if none is known.
@@ -93,6 +95,7 @@ class Fold:
     test: tuple[str, ...]
 
 
+@checked
 @dataclass(frozen=True)
 class DataSet:
     """One entry of the catalogue.
@@ -150,6 +153,8 @@ class DataSet:
         >>> [entry.digest(name) == corrected.digest(name) for name in ("convert_data", "describe_data")]
         [True, False]
         """
+        if command not in READ_BY:
+            raise ConfigurationError(f"unknown command {command!r}; {hint(command, READ_BY)}")
         read = {name: getattr(self, name) for name in READ_BY[command]}
         return hashlib.sha256(json.dumps(read, sort_keys=True, default=_plain).encode()).hexdigest()[:16]
 
@@ -180,9 +185,15 @@ class DataSet:
 
     def archive(self, name: str) -> Archive:
         """The archive of that file name."""
-        return next(archive for archive in self.archives if archive.name == name)
+        for archive in self.archives:
+            if archive.name == name:
+                return archive
+        raise ConfigurationError(
+            f"{self.name}: unknown archive {name!r}; {hint(name, (a.name for a in self.archives))}"
+        )
 
 
+@checked
 def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     """Read and check a catalogue.
 
@@ -208,6 +219,7 @@ def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     return data_sets
 
 
+@checked
 def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
     """Read the entry of one data set.
 

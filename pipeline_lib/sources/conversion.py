@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
 from pipeline_lib.sources import letor
@@ -49,6 +50,7 @@ class ConversionSummary:
         return {**asdict(self), "parts": [asdict(part) for part in self.parts]}
 
 
+@checked
 def convert(
     parts: Mapping[str, str | os.PathLike[str]],
     target: str | os.PathLike[str],

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import naming
 from pipeline_lib.sources.catalog import Archive, Part
@@ -27,6 +29,7 @@ class Stored:
     verified: bool
 
 
+@checked
 def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
     """Read a file in blocks of bounded size."""
     with open(path, "rb") as file:
@@ -34,6 +37,7 @@ def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
             yield block
 
 
+@checked
 def check_size(path: Path, archive: Archive) -> None:
     """Compare the size of a file with the catalogue's, where it knows one.
 
@@ -49,6 +53,7 @@ def check_size(path: Path, archive: Archive) -> None:
         )
 
 
+@checked
 def check_archive(path: Path, archive: Archive) -> None:
     """Compare size and digest of a file with what the catalogue accepts, as far as it knows them.
 
@@ -70,6 +75,7 @@ def check_archive(path: Path, archive: Archive) -> None:
             )
 
 
+@checked
 def check_part(path: Path, part: Part) -> Stored:
     """Read an unpacked file and compare it with what the catalogue accepts.
 
@@ -85,6 +91,7 @@ def check_part(path: Path, part: Part) -> Stored:
     return _accepted(part, size, digest.hexdigest(), str(path))
 
 
+@checked
 def write_part(content: Iterable[bytes], target: Path, part: Part, limit: int, origin: str) -> Stored:
     """Write a part to ``target`` while it is read, and compare it with what the catalogue accepts.
 
@@ -117,6 +124,7 @@ def _digest(content: Iterable[bytes], algorithm: str) -> str:
 def _limited(content: Iterable[bytes], limit: int | None, origin: str) -> Iterator[bytes]:
     size = 0
     for block in content:
+        checks.instance("content", block, bytes)
         size += len(block)
         if limit is not None and size > limit:
             raise DataError(f"{origin}: expected at most {limit:,} bytes, found more: another file, or a bomb")

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError, DownloadError
 from pipeline_lib.files import write_text
 from pipeline_lib.sources.catalog import Archive
@@ -67,6 +68,7 @@ class Settings:
     clock: Callable[[], float] = time.monotonic
 
 
+@checked
 @dataclass(frozen=True)
 class Candidate:
     """An address and the archive that is expected there."""
@@ -87,6 +89,7 @@ class _PassingError(Exception):
         self.pause = pause
 
 
+@checked
 def download(
     candidates: Sequence[Candidate],
     folder: Path,

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import storage
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import query_index
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources.catalog import ROLES, DataSet
-from pipeline_lib.storage import checked, parquet_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Part = Literal["train", "validation", "test"]
 
 
+@checked
 def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table:
     """Lay out the folds of a stored data set.
 
@@ -76,13 +78,15 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     return pa.table(columns)
 
 
+@checked
 def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Write :func:`fold_table` as Parquet with its checksums, whole or not at all."""
     table = fold_table(data_set, data_path)
-    with parquet_writer(target, table.schema) as writer:
+    with storage.parquet_writer(target, table.schema) as writer:
         writer.write_table(table)
 
 
+@checked
 def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.int64]:
     """Read which queries play a role in a fold: their indices in the data set's Parquet file, ascending.
 
@@ -97,7 +101,7 @@ def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.i
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    with checked(path) as source:
+    with storage.checked(path) as source:
         table = pq.ParquetFile(source).read(columns=["fold", "part", "query"])
     if set(table.column_names) != {"fold", "part", "query"}:
         raise DataError(

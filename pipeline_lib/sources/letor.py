@@ -29,9 +29,10 @@ from typing import Any, Literal, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import replacing
-from pipeline_lib.ranking_data import MAX_LABEL, RankingData, rows_per_group
+from pipeline_lib.ranking_data import RankingData, rows_per_group
 from pipeline_lib.sources import letor_kernels as kernels
 
 Labels = Literal["integer", "rounded"]
@@ -53,6 +54,9 @@ class Digest(Protocol):
     def update(self, data: Any, /) -> None:
         """Take some more bytes."""
 
+    def hexdigest(self) -> str:
+        """The digest of all bytes taken."""
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -71,6 +75,7 @@ class Block:
     X: NDArray[np.float32]
 
 
+@checked
 def read(
     path: str | os.PathLike[str], *, n_features: int | None = None, labels: Labels = "integer", qid: Qid = "token"
 ) -> RankingData:
@@ -122,6 +127,7 @@ def read(
     return RankingData(X, y, np.r_[starts, len(names)].astype(np.int64), names[starts])
 
 
+@checked
 def read_blocks(
     path: str | os.PathLike[str],
     *,
@@ -150,6 +156,7 @@ def read_blocks(
     return _Reader(path, n_features, labels, qid, digest).blocks()
 
 
+@checked
 def count_features(path: str | os.PathLike[str], *, labels: Labels = "integer", qid: Qid = "token") -> int:
     """The largest feature id of a file, found by reading all of it (and raising what :func:`read` does).
 
@@ -167,6 +174,7 @@ def count_features(path: str | os.PathLike[str], *, labels: Labels = "integer", 
     return reader.largest_id
 
 
+@checked
 def write(path: str | os.PathLike[str], data: RankingData) -> None:
     """Write a data set as LETOR text, ``label qid:Q 1:v 2:v ...`` with LF ends; the same data give the same bytes.
 

@@ -17,6 +17,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 # Why a kernel stopped.
 DONE, FULL, WIDER, HARD_FULL = 0, 1, 2, 3  # buffer used up; block full; larger feature id; list of hard numbers full
 BAD_LABEL, LABEL_RANGE, NO_QID, BAD_QID, BAD_ID, ID_RANGE, NO_COLON, BAD_VALUE, DUPLICATE, NO_COMMENT, NUL = range(

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipeline_lib import storage
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import DataSet
 
@@ -29,6 +30,7 @@ class ManifestPart:
     origin: str
 
 
+@checked
 @dataclass(frozen=True)
 class Manifest:
     """The parts of one data set, in the catalogue's order, and the name of the archive or folder they came from."""
@@ -50,6 +52,7 @@ class Manifest:
         storage.write_json(self.path(raw_folder), asdict(self))
 
 
+@checked
 def read_manifest(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     """Read a data set's manifest; None when there is none, or when it no longer fits its files or the catalogue.
 
@@ -73,6 +76,7 @@ def recorded(data_set: DataSet, raw_folder: Path) -> Manifest | None:
     return manifest if _fits(manifest, data_set) else None
 
 
+@checked
 def required(data_set: DataSet, raw_folder: Path) -> Manifest:
     """Read a data set's manifest as :func:`recorded` does.
 

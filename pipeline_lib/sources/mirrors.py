@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import Archive, DataSet, Part
 from pipeline_lib.sources.digests import check_size
@@ -25,6 +26,7 @@ VARIABLE = "LTR_MIRROR"
 _ADDRESS = re.compile(r"(?:https?|file)://\S+", re.IGNORECASE)
 
 
+@checked
 @dataclass(frozen=True)
 class Mirrors:
     """Folders, which every run may use, and base addresses, which only a download does; each in order."""
@@ -66,6 +68,7 @@ class Availability:
     how_to_get: str = ""
 
 
+@checked
 def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> Mirrors:
     """Collect the mirrors: those of LTR_MIRROR, then those of the configuration, each once.
 
@@ -91,6 +94,7 @@ def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str,
     return Mirrors(tuple(dict.fromkeys(folders)), tuple(dict.fromkeys(addresses)))
 
 
+@checked
 def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathLike[str]) -> Availability:
     """Say whether a data set is present, at hand or missing, by looking at files only; never uses a network.
 
@@ -124,6 +128,7 @@ def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathL
     return Availability("missing", None, " ".join([reason, *remarks]), how_to_get(data_set, raw))
 
 
+@checked
 def how_to_get(data_set: DataSet, raw_folder: str | os.PathLike[str]) -> str:
     """Tell a person how to get a data set: by download where there is an address, by hand, or from a mirror."""
     raw = Path(raw_folder)
@@ -142,6 +147,7 @@ def how_to_get(data_set: DataSet, raw_folder: str | os.PathLike[str]) -> str:
     return " ".join(advice)
 
 
+@checked
 def find_archives(data_set: DataSet, folder: Path) -> list[tuple[Archive, Path]]:
     """The archives of a data set that lie in a folder, or in its subfolder of the data set's name."""
     places = [folder, folder / data_set.name]
@@ -153,6 +159,7 @@ def find_archives(data_set: DataSet, folder: Path) -> list[tuple[Archive, Path]]
     ]
 
 
+@checked
 def find_parts(data_set: DataSet, folder: Path) -> dict[str, Path] | None:
     """The unpacked text files of a data set in a folder, by part; None unless every part is there."""
     found = {name: _find_part(data_set, part, folder) for name, part in data_set.parts.items()}

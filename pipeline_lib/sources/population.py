@@ -56,9 +56,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import seeds
+from pipeline_lib import checks, seeds
+from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.ranking_data import MAX_LABEL, RankingData
+from pipeline_lib.ranking_data import RankingData
 
 Floats = NDArray[np.float64]
 Documents = int | tuple[int, int]
@@ -162,6 +163,7 @@ class PopulationSettings:
         return self.noise == 0.0 and self.query_noise == 0.0
 
     @classmethod
+    @checked
     def from_mapping(cls, mapping: Mapping[str, Any]) -> PopulationSettings:
         """Make settings from a plain mapping, as a configuration file holds it; missing keys take their defaults.
 
@@ -201,6 +203,7 @@ def default_settings() -> PopulationSettings:
     return PopulationSettings()
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Queries:
     """The latent parameters of queries drawn from a population; each array's first axis is the query.
@@ -219,6 +222,8 @@ class Queries:
 
     def take(self, indices: NDArray[np.int64] | slice) -> Queries:
         """Some of the queries, by index or slice."""
+        if not isinstance(indices, slice):
+            indices = checks.query_indices("indices", indices, len(self))
         return Queries(self.level[indices], self.centre[indices], self.taste[indices], self.sign[indices])
 
 
@@ -231,6 +236,7 @@ class Risk:
     n_queries: int
 
 
+@checked
 class Population:
     """A two-layer population with known parameters, from which samples are drawn without end.
 
@@ -419,7 +425,10 @@ class Population:
         while counted < n_queries:
             data = self.draw(min(self._queries_per_risk_block(documents), n_queries - counted), rng, documents)
             scores = data.X @ weights
-            losses = np.array([loss(np.ascontiguousarray(s), data.y, data.offsets) for s in scores.T])
+            try:
+                losses = np.array([loss(np.ascontiguousarray(s), data.y, data.offsets) for s in scores.T])
+            except DataError as error:
+                raise DataError(f"loss: {error}") from error
             if not np.isfinite(losses).all():
                 raise DataError("loss: expected a finite loss for every query, found NaN or infinity")
             # Chan's update of mean and sum of squared deviations: exact whatever the blocks.
@@ -488,6 +497,7 @@ class Population:
         return max(1, NUMBERS_PER_RISK_BLOCK // (longest * self.settings.features))
 
 
+@checked
 def write_parts(
     settings: PopulationSettings, sizes: Sequence[int], seed: int, folder: str | os.PathLike[str]
 ) -> list[Path]:
@@ -508,7 +518,7 @@ def write_parts(
     from pipeline_lib.sources import letor
 
     if not len(sizes) or min(sizes) < 1:
-        raise ConfigurationError(f"population: expected parts of at least one query each, found sizes {list(sizes)}")
+        raise ConfigurationError(f"sizes: expected parts of at least one query each, found sizes {list(sizes)}")
     population, paths, first_qid = Population(settings), [], 1
     for part, n_queries in enumerate(sizes, 1):
         rng = seeds.generator(seed, "letor-sim", part)
@@ -544,14 +554,13 @@ def _documents(documents: Any) -> Documents:
 
 
 def _lengths(documents: ArrayLike, n_queries: int) -> NDArray[np.int64]:
-    lengths = np.asarray(documents)
+    lengths = checks.array("documents", documents)
     if lengths.shape not in ((), (n_queries,)) or not np.issubdtype(lengths.dtype, np.integer):
         raise DataError(
             f"documents: expected a whole number, or one for each of {n_queries} queries, found {lengths.dtype}, "
             f"shape {lengths.shape}"
         )
-    if np.any(lengths < 1):
-        raise DataError(f"documents: expected at least 1 for every query, found {lengths.min()}")
+    checks.whole_numbers("documents", lengths, 1, checks.MOST, ndim=None)
     return np.broadcast_to(lengths, (n_queries,)).astype(np.int64)
 
 

@@ -1,6 +1,8 @@
 """Which losses replace a ranking measure in training? Looked up by name, imported when asked for.
 
 The modules are attributes of this package too, so that ``surrogates.slam.weights`` needs no further import.
+Public functions and methods check what they are given. Modules with an empty ``__all__``, functions compiled by numba
+and the methods named in ``surrogates.base.INTERNAL`` are internal: they check nothing.
 
 Example
 -------
@@ -18,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import declarations, submodules
-from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.registry import Registry
+from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
+from pipeline_lib.registry import Registry, check_name
 
 if TYPE_CHECKING:
     from pipeline_lib.surrogates.base import Surrogate
@@ -52,7 +54,10 @@ mean 'normalisation'?
     """
     completed = check_options(name, options)
     surrogate: type[Surrogate] = _REGISTRY.load(registered(name))
-    return surrogate(**completed)
+    try:
+        return surrogate(**completed)
+    except DataError as error:
+        raise ConfigurationError(f"surrogate {name}: {error}") from error
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,6 +74,8 @@ def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     >>> check_options("slam-ndcg@10", {"margin": 2.0})
     {'margin': 2.0, 'k': 10}
     """
+    if not isinstance(options, Mapping):
+        raise ArgumentError(f"options: expected a mapping, found a {type(options).__name__}")
     name, cutoff = _spelled(name)
     if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
         raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
@@ -100,6 +107,7 @@ def registered(name: str) -> str:
 
 
 def _spelled(name: str) -> tuple[str, dict[str, int]]:
+    check_name(name)
     head, _, number = name.partition("@")
     return (f"{head}@k", {"k": int(number)}) if re.fullmatch("[1-9][0-9]*", number) else (name, {})
 

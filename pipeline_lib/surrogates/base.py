@@ -1,24 +1,26 @@
 """What does every surrogate phi(s, y) offer, and what does it ask of its input?
 
 A surrogate works on all queries at once: ``scores`` and ``y`` hold the documents of all queries below each other, and
-query q owns the rows ``offsets[q]:offsets[q + 1]``. Checks stand here, once; what is checked goes to the method
-``unchecked``, which solvers call directly in their inner loops.
+query q owns the rows ``offsets[q]:offsets[q + 1]``. Input is checked here, once (see ``pipeline_lib.checks``); what is
+checked goes to the method ``unchecked``, which solvers call directly in their inner loops.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
 from pipeline_lib.errors import DataError
 
 Floats = NDArray[np.float64]
 Norm = Literal["linf", "l2"]
-MAX_LABEL = 255
+
+INTERNAL = ("unchecked", "hessian_product", "minorant")
+"""Methods of a surrogate that solvers call in their inner loops: they check nothing."""
 
 
 class Surrogate(ABC):
@@ -48,6 +50,11 @@ class Surrogate(ABC):
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Have every public method of a subclass check its arguments, save the internal ones and the abstract ones."""
+        super().__init_subclass__(**kwargs)
+        checks.guard_methods(cls, INTERNAL)
+
     def value(self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Floats:
         """phi of every query, shape (Q,).
 
@@ -60,21 +67,36 @@ class Surrogate(ABC):
         Raises
         ------
         DataError
-            When the input is not of this form.
+            When the input is not of this form, or a value exceeds the range of float64.
         """
-        return self.unchecked(*checked(scores, y, offsets))[0]
+        return self.value_and_gradient(scores, y, offsets)[0]
 
     def gradient(self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Floats:
         """Gradient of every query's phi in its own scores, shape (N,); at a kink, a subgradient. Input as in value."""
-        return self.unchecked(*checked(scores, y, offsets))[1]
+        return self.value_and_gradient(scores, y, offsets)[1]
 
     def value_and_gradient(self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> tuple[Floats, Floats]:
         """Both, in one pass: shapes (Q,) and (N,). Input as in value."""
-        return self.unchecked(*checked(scores, y, offsets))
+        s, labels, bounds = checks.ranking(scores, y, offsets)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as such
+            values, gradient = self.unchecked(s, labels, bounds)
+        if not (np.isfinite(values).all() and np.isfinite(gradient).all()):
+            wrong = ~np.isfinite(np.repeat(values, np.diff(bounds))) | ~np.isfinite(gradient)
+            query = int(np.searchsorted(bounds, np.argmax(wrong), side="right")) - 1
+            own = s[bounds[query] : bounds[query + 1]]
+            raise DataError(
+                f"scores: in query {query}: {self.name} exceeds 1.8e308, the range of float64, found scores from "
+                f"{own.min():g} to {own.max():g}; scale the features or bound the weights"
+            )
+        return values, gradient
 
     @abstractmethod
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Values (Q,) and gradients (N,) of input that is known to be good: contiguous float64, int32 and int64."""
+        """Values (Q,) and gradients (N,) of input that is known to be good: contiguous float64, int32 and int64.
+
+        Internal: nothing is checked. Scores whose value exceeds the range of float64 have the value inf (and a
+        gradient that may be NaN), which a line search takes as "too far".
+        """
 
     @abstractmethod
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
@@ -157,69 +179,12 @@ class MinorantSurrogate(SmoothSurrogate):
         """The h by which the second derivative divides sum z z'."""
 
 
-def checked(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
-    """Check scores, labels and offsets, and give them in the types that kernels expect (no copy if they have them).
-
-    Raises
-    ------
-    DataError
-        When a shape does not fit, a score is not finite, a label is not a whole number in 0..255 or the offsets do
-        not rise strictly from 0 to the number of documents.
-    """
-    s = np.ascontiguousarray(scores, dtype=np.float64)
-    labels, bounds = np.asarray(y), np.asarray(offsets)
-    if s.ndim != 1 or labels.shape != s.shape:
-        raise DataError(f"expected one score and one label per document, found shapes {s.shape} and {labels.shape}")
-    if not np.isfinite(s).all():
-        row = np.flatnonzero(~np.isfinite(s))[0]
-        raise DataError(f"document {row}: expected a finite score, found {s[row]}")
-    return s, _labels(labels), _offsets(bounds, len(s))
-
-
-def _labels(labels: NDArray[np.generic]) -> NDArray[np.int32]:
-    if not (labels.dtype == bool or np.issubdtype(labels.dtype, np.number)):
-        raise DataError(f"y: expected whole labels in 0..{MAX_LABEL}, found {labels.dtype}")
-    if labels.dtype == bool:
-        labels = labels.astype(np.int32)
-    numbers: NDArray[np.float64] = labels  # type: ignore[assignment]
-    wrong = ~((numbers >= 0) & (numbers <= MAX_LABEL))
-    if np.issubdtype(numbers.dtype, np.floating):
-        wrong |= numbers != np.floor(numbers)
-    if wrong.any():
-        row = np.flatnonzero(wrong)[0]
-        raise DataError(f"document {row}: expected a whole label in 0..{MAX_LABEL}, found {labels[row]}")
-    return np.ascontiguousarray(numbers, dtype=np.int32)
-
-
-def _offsets(offsets: NDArray[np.generic], n_documents: int) -> NDArray[np.int64]:
-    good = offsets.ndim == 1 and len(offsets) > 0 and np.issubdtype(offsets.dtype, np.integer)
-    bounds = np.ascontiguousarray(offsets, dtype=np.int64) if good else np.full(1, -1, np.int64)
-    if bounds[0] != 0 or bounds[-1] != n_documents or np.any(bounds[1:] <= bounds[:-1]):
-        raise DataError(f"offsets: expected whole numbers that rise strictly from 0 to {n_documents}, found {offsets}")
-    return bounds
-
-
-def check_list(m: int, y_max: int, norm: str = "linf") -> None:
-    """Check what constants are asked for: lists of m >= 1 documents, labels in 0..y_max, a known norm.
-
-    Raises
-    ------
-    DataError
-        When one of them is not so.
-    """
-    if not (isinstance(m, int | np.integer) and m >= 1):
-        raise DataError(f"m: expected a whole number of documents, at least 1, found {m}")
-    if not (isinstance(y_max, int | np.integer) and 0 <= y_max <= MAX_LABEL):
-        raise DataError(f"y_max: expected a whole number in 0..{MAX_LABEL}, found {y_max}")
-    if norm not in ("linf", "l2"):
-        raise DataError(f"norm: expected 'linf' or 'l2', found {norm!r}")
-
-
+@checks.checked
 def needed_score_bound(name: str, score_bound: float | None) -> float:
     """The bound on ||s||_inf, or an error saying that ``name`` is Lipschitz on bounded scores only."""
-    if score_bound is None or not (math.isfinite(score_bound) and score_bound >= 0):
+    if score_bound is None:
         raise DataError(
-            f"{name} is Lipschitz on bounded scores only: expected a finite score_bound >= 0 with "
-            f"||s||_inf <= score_bound, found {score_bound}"
+            f"score_bound: expected a number with ||s||_inf <= score_bound, because {name} is Lipschitz on bounded "
+            "scores only, found none"
         )
     return float(score_bound)

@@ -24,6 +24,8 @@ from pipeline_lib.surrogates.pair_sweeps import (
     ranges,
 )
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 # Ranges shorter than this on average are summed one by one, exactly; longer ones through prefix sums.
 SHORT_RANGE = 4
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, check_list
+from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate
 from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
 
@@ -57,12 +57,10 @@ class ListNet(SmoothSurrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """2 (l_inf) or sqrt(2) (l_2), for every m and y_max."""
-        check_list(m, y_max, norm)
         return 2.0 if norm == "linf" else math.sqrt(2.0)
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """2, for every m and y_max."""
-        check_list(m, y_max)
         return 2.0
 
 

@@ -17,6 +17,8 @@ from numba import njit
 from pipeline_lib.surrogates.pair_sweeps import label_runs, longest, middle
 from pipeline_lib.surrogates.vector_exp import exp
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 # A product of n factors 1 + e^(c_j - c_i) with |c| <= spread is at most e^(n (log 2 + 2 spread)).
 LARGEST_EXPONENT = 700.0
 # Beyond |c| = 40, pairs are taken one by one.

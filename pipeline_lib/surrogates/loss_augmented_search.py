@@ -29,6 +29,8 @@ from numba import njit
 from pipeline_lib.surrogates.dcg import GAINS
 from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 STACK = 128  # two entries a halving are more than 2^60 documents need
 
 

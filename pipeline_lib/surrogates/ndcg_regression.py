@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, check_list, needed_score_bound
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
+from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, needed_score_bound
 from pipeline_lib.surrogates.dcg import discounts
 
 
@@ -44,7 +46,7 @@ class SquaredNDCG(SmoothSurrogate):
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
-        return _squared_distance(scores, normalised_gains(y, offsets), offsets)
+        return _squared_distance(scores, _targets(y, offsets), offsets)
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:
         """2 V."""
@@ -52,7 +54,6 @@ class SquaredNDCG(SmoothSurrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """The exact supremum for ||s||_inf <= score_bound (derived above)."""
-        check_list(m, y_max, norm)
         bound = needed_score_bound(self.name, score_bound)
         if norm == "linf":
             return 2.0 * m * (bound + (1.0 / _discount_sums(m)[m] if y_max else 0.0))
@@ -60,23 +61,33 @@ class SquaredNDCG(SmoothSurrogate):
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """2 m; attained."""
-        check_list(m, y_max)
         return 2.0 * m
 
 
-def normalised_gains(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-    """G(y_i) / Z(y) of every document, shape (N,); 0 in queries without a relevant document. Input is not checked.
+def normalised_gains(y: ArrayLike, offsets: ArrayLike) -> Floats:
+    """G(y_i) / Z(y) of every document, shape (N,); 0 in queries without a relevant document.
+
+    Raises
+    ------
+    DataError
+        When the labels are not whole numbers in 0..255, or the offsets do not rise strictly from 0 to their number.
 
     Example
     -------
     >>> normalised_gains(np.array([1, 0, 0], np.int32), np.array([0, 2, 3])).tolist()
     [1.0, 0.0, 0.0]
     """
+    labels = checks.labels("y", y)
+    return _targets(labels, checks.offsets("offsets", offsets, len(labels)))
+
+
+def _targets(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
     if len(offsets) == 1:
         return np.zeros(0)
     return _normalised_gains(y, offsets, _discount_sums(int(np.diff(offsets).max())))
 
 
+@checked
 def largest_distance(m: int, y_max: int, score_bound: float) -> float:
     """The largest sum_i (s_i - g_i)^2 over ||s||_inf <= score_bound and labels in 0..y_max; attained.
 

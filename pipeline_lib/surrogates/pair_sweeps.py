@@ -14,6 +14,8 @@ from numba import njit
 
 from pipeline_lib.surrogates.vector_exp import as_bits
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 INSERTION_SORT_UP_TO = 48
 # Up to this largest label, one pass over the documents a label is faster than counting (measured).
 PASSES_UP_TO = 4

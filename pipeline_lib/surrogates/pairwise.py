@@ -28,12 +28,13 @@ The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib import checks
+from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import (
     Floats,
     MinorantSurrogate,
@@ -41,7 +42,6 @@ from pipeline_lib.surrogates.base import (
     SmoothableSurrogate,
     SmoothSurrogate,
     Surrogate,
-    check_list,
 )
 from pipeline_lib.surrogates.hinge_kernels import hinge, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
@@ -56,8 +56,6 @@ class _Pairwise(Surrogate):
     shift_invariant: ClassVar[bool] = True
 
     def __init__(self, normalisation: Normalisation = "sum") -> None:
-        if normalisation not in get_args(Normalisation):
-            raise ConfigurationError(f"normalisation: expected 'sum', 'mean' or 'all-pairs', found {normalisation!r}")
         self.normalisation = normalisation
 
     def _scale(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
@@ -80,7 +78,6 @@ class _Pairwise(Surrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """The exact supremum over scores and label vectors (derived above); 0 where no two labels can differ."""
-        check_list(m, y_max, norm)
         if m == 1 or y_max == 0:
             return 0.0
         if self.normalisation != "sum":
@@ -129,8 +126,6 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
 
     def __init__(self, normalisation: Normalisation = "sum", margin: float = 1.0) -> None:
         super().__init__(normalisation)
-        if not (math.isfinite(margin) and margin > 0):
-            raise ConfigurationError(f"margin: expected a finite number > 0, found {margin}")
         self.margin = float(margin)
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -164,6 +159,7 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
     name: ClassVar[str] = "rounded-ranksvm"
     third_order: ClassVar[float] = math.inf
 
+    @checks.checked(margin=checks.Range())  # the interior's margin may be below 0
     def __init__(self, normalisation: Normalisation, margin: float, width: float) -> None:
         super().__init__(normalisation)
         self.margin, self.width = margin, width
@@ -181,6 +177,7 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
         values, gradient = self._scaled(values, gradient, y, offsets)
         return values, gradient, self.margin * weights * self._scale(y, offsets)
 
+    @checks.checked(fraction=checks.Range(0, 0.5, open=True))
     def interior(self, fraction: float) -> RoundedRankSVM:
         """See the base class: pairs with fraction h < t < (1 - fraction) h."""
         edge = fraction * self.width
@@ -197,7 +194,6 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """4 floor(m/2) ceil(m/2) / h for the sum, 4 / h for the mean; 0 where no two labels can differ."""
-        check_list(m, y_max)
         if m == 1 or y_max == 0:
             return 0.0
         return 4.0 / self.width * (1.0 if self.normalisation != "sum" else (m // 2) * (m - m // 2))
@@ -240,7 +236,6 @@ class RankNet(_Pairwise, SmoothSurrogate):
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """floor(m/2) ceil(m/2) for the sum, 1 for the mean; 0 where no two labels can differ. Attained."""
-        check_list(m, y_max)
         if m == 1 or y_max == 0:
             return 0.0
         return 1.0 if self.normalisation != "sum" else float((m // 2) * (m - m // 2))

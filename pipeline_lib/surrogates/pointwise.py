@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, check_list, needed_score_bound
+from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, needed_score_bound
 
 
 class Squared(SmoothSurrogate):
@@ -46,12 +46,10 @@ class Squared(SmoothSurrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """2 m (S + y_max) or 2 sqrt(m) (S + y_max), with S = score_bound; attained."""
-        check_list(m, y_max, norm)
         return 2.0 * (m if norm == "linf" else math.sqrt(m)) * (needed_score_bound(self.name, score_bound) + y_max)
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """2 m; attained."""
-        check_list(m, y_max)
         return 2.0 * m
 
 

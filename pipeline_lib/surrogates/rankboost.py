@@ -9,12 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline_lib.surrogates.base import Floats, Norm, check_list, needed_score_bound
-from pipeline_lib.surrogates.exponential import ExponentialSurrogate
+from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, needed_score_bound
 from pipeline_lib.surrogates.pairwise import _Pairwise
 
 
-class RankBoost(_Pairwise, ExponentialSurrogate):
+class RankBoost(_Pairwise, SmoothSurrogate):
     """phi(s, y) = sum over pairs with y_i > y_j of e^(s_j - s_i).
 
     In O(m) for any labels: documents are visited by rising label with the sum of e^{s_j} over the lower ones, and by
@@ -62,14 +61,12 @@ class RankBoost(_Pairwise, ExponentialSurrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """e^{2S} times the constant of slopes in [0, 1], S = score_bound; attained for l_inf and for y_max = 1."""
-        check_list(m, y_max, norm)
         slope = _steepest(needed_score_bound(self.name, score_bound))
         flat = super().lipschitz(m, y_max, norm)
         return slope * flat if flat else 0.0
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """4 floor(m/2) ceil(m/2) e^{2S} for the sum, 4 e^{2S} for the mean; 0 where no two labels differ. Attained."""
-        check_list(m, y_max)
         slope = _steepest(needed_score_bound(self.name, score_bound))
         if m == 1 or y_max == 0:
             return 0.0

@@ -49,11 +49,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.surrogates.base import MAX_LABEL, Floats, Norm, Surrogate, check_list, checked
+from pipeline_lib.surrogates.base import Floats, Norm, Surrogate
 from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 
 
+@checked
 def weights(y: ArrayLike, kind: str = "ndcg") -> Floats:
     """The weights v of one query's documents, in the documents' own order, shape (m,): (9), (6) or (31).
 
@@ -78,9 +81,10 @@ def weights(y: ArrayLike, kind: str = "ndcg") -> Floats:
     >>> weights([0, 2, 1], "ndcg@1").tolist()
     [0.0, 1.0, 0.0]
     """
-    return weights_of_all(y, [0, np.size(y)], kind)
+    return weights_of_all(y, [0, _length(y)], kind)
 
 
+@checked
 def weights_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats:
     """The weights of all queries' documents, shape (N,): as :func:`weights`, query by query.
 
@@ -89,10 +93,12 @@ def weights_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floa
     >>> weights_of_all([0, 1, 0, 0, 1], [0, 2, 5], "map").round(4).tolist()
     [0.0, 0.5, 0.0, 0.0, 0.6667]
     """
-    _, labels, bounds = checked(np.zeros(np.shape(y)), y, offsets)
+    labels = checks.labels("y", y)
+    bounds = checks.offsets("offsets", offsets, len(labels))
     return _weights(labels, bounds, kind)
 
 
+@checked
 def v_max(y: ArrayLike, kind: str = "ndcg") -> float:
     """max v_i / v_j over positive weights of one query (Proposition 4); 1 where no weight is positive.
 
@@ -101,9 +107,16 @@ def v_max(y: ArrayLike, kind: str = "ndcg") -> float:
     >>> v_max([1, 1, 1, 0], "map")
     2.0
     """
-    return float(v_max_of_all(y, [0, np.size(y)], kind)[0])
+    return float(v_max_of_all(y, [0, _length(y)], kind)[0])
 
 
+def _length(y: ArrayLike) -> int:
+    if not np.size(y):
+        raise DataError("y: expected at least one label, found none")
+    return np.size(y)
+
+
+@checked
 def v_max_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats:
     """The largest ratio of positive weights of every query, shape (Q,); its maximum is the v_max of Theorem 5.
 
@@ -113,13 +126,14 @@ def v_max_of_all(y: ArrayLike, offsets: ArrayLike, kind: str = "ndcg") -> Floats
     [1.5, 1.0]
     """
     v = weights_of_all(y, offsets, kind)
-    starts = np.asarray(offsets)[:-1]
+    starts = checks.array("offsets", offsets)[:-1]
     largest = np.maximum.reduceat(v, starts)
     smallest = np.minimum.reduceat(np.where(v > 0, v, math.inf), starts)
     ratios: Floats = np.where(largest > 0, largest / smallest, 1.0)
     return ratios
 
 
+@checked
 def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
     """The largest v_max over all lists of at most ``m`` documents with labels in 0..``y_max``; attained.
 
@@ -133,8 +147,7 @@ def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
     >>> v_max_supremum(10, 1, "map"), v_max_supremum(100, 1, "ndcg@3")
     (5.0, 2.0)
     """
-    check_list(m, y_max)
-    k = _cutoff(kind)
+    k = cutoff(kind)
     if kind == "map":
         return max(1.0, m / 2) if y_max else 1.0
     D = discounts(m)
@@ -160,8 +173,6 @@ class _Slam(Surrogate):
     kind: str
 
     def __init__(self, margin: float = 1.0) -> None:
-        if not (math.isfinite(margin) and margin > 0):
-            raise ConfigurationError(f"margin: expected a finite number > 0, found {margin}")
         self.margin = float(margin)
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -171,7 +182,6 @@ class _Slam(Surrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """2 (l_inf) or sqrt(2) (l_2) times the largest sum of weights; attained (see the module's docstring)."""
-        check_list(m, y_max, norm)
         if m == 1 or y_max == 0:
             return 0.0
         return (2.0 if norm == "linf" else math.sqrt(2.0)) * self._largest_sum(m)
@@ -281,25 +291,37 @@ class SlamNDCGAt(_Slam):
     def __init__(self, k: int = 10, margin: float = 1.0) -> None:
         super().__init__(margin)
         self.kind = f"ndcg@{k}"
-        _cutoff(self.kind)
+        cutoff(self.kind)
         self.k = int(k)
 
     def _largest_sum(self, m: int) -> float:
         return 1.0
 
 
-def _cutoff(kind: str) -> int | None:
-    """The K of "ndcg@K"; None for "ndcg" and "map"."""
+@checked
+def cutoff(kind: str, name: str = "kind") -> int | None:
+    """The K of the kind "ndcg@K"; None for "ndcg" and "map".
+
+    Raises
+    ------
+    ConfigurationError
+        When the kind does not exist; the message calls it by ``name``.
+
+    Example
+    -------
+    >>> cutoff("ndcg@10"), cutoff("map")
+    (10, None)
+    """
     if kind in ("ndcg", "map"):
         return None
     digits = kind.removeprefix("ndcg@")
     if digits == kind or not (digits.isascii() and digits.isdigit() and int(digits) >= 1):
-        raise ConfigurationError(f"kind of weights: expected 'ndcg', 'map' or 'ndcg@K' with K >= 1, found {kind!r}")
+        raise ConfigurationError(f"{name}: expected 'ndcg', 'map' or 'ndcg@K' with K >= 1, found {kind!r}")
     return int(digits)
 
 
 def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Floats:
-    k = _cutoff(kind)
+    k = cutoff(kind)
     if kind == "map":
         binary = np.minimum(y, 1)
         return _map_weights(binary, ideal_ranks(binary, offsets), offsets)

@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.surrogates.base import MAX_LABEL, AnnealableSurrogate, Floats, Norm, check_list
+from pipeline_lib.checks import MAX_LABEL
+from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats, Norm
 from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.vector_exp import exp
 
@@ -81,12 +81,6 @@ class SmoothDCG(AnnealableSurrogate):
     shift_invariant: ClassVar[bool] = True
 
     def __init__(self, k: int = 1, sigma: float = 1.0, sign: Sign = "ascent") -> None:
-        if not (isinstance(k, int | np.integer) and k >= 1):
-            raise ConfigurationError(f"k: expected a whole number, at least 1, found {k!r}")
-        if not (math.isfinite(sigma) and sigma > 0):
-            raise ConfigurationError(f"sigma: expected a finite number > 0, found {sigma}")
-        if sign not in ("ascent", "regret", "as-printed"):
-            raise ConfigurationError(f"sign: expected 'ascent', 'regret' or 'as-printed', found {sign!r}")
         self.k, self.sigma, self.sign = int(k), float(sigma), sign
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -107,13 +101,11 @@ class SmoothDCG(AnnealableSurrogate):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """2 (D(1) + ... + D(k)) G(y_max) / sigma, for l_2 divided by sqrt(2); as published, four times the least."""
-        check_list(m, y_max, norm)
         published = 2.0 * self.largest_gain(self.k, y_max) / self.sigma
         return published if norm == "linf" else published / math.sqrt(2.0)
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """G(y_max) / (2 sigma^2) sum_j (D(j) - D(j+1) 1[j < k]) j sqrt(3 j - 2); attained for k = 1 and m >= 4."""
-        check_list(m, y_max)
         j = np.arange(1.0, self.k + 1.0)
         return float((2.0**y_max - 1.0) / (2.0 * self.sigma**2) * np.sum(self._steps() * j * np.sqrt(3.0 * j - 2.0)))
 
@@ -125,8 +117,6 @@ class SmoothDCG(AnnealableSurrogate):
         >>> SmoothDCG(k=10).largest_gain(2, 1).__round__(4)
         1.6309
         """
-        if m < 1:
-            raise DataError(f"m: expected a whole number of documents, at least 1, found {m}")
         return float((2.0**y_max - 1.0) * np.sum(discounts(min(m, self.k))))
 
     def _steps(self) -> Floats:

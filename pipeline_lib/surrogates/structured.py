@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.surrogates.base import Floats, Norm, Surrogate, check_list
+from pipeline_lib.surrogates.base import Floats, Norm, Surrogate
 from pipeline_lib.surrogates.dcg import discounts, ideal_ranks
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
 
@@ -81,7 +81,6 @@ class StructuredNDCG(_Structured):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """floor(m^2 / 2) (l_inf) or sqrt(m (m^2 - 1) / 3) (l_2); attained. 0 where no two labels can differ."""
-        check_list(m, y_max, norm)
         if m == 1 or y_max == 0:
             return 0.0
         return float(m**2 // 2) if norm == "linf" else math.sqrt(m * (m**2 - 1) / 3)
@@ -121,7 +120,6 @@ class SvmMAP(_Structured):
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """4 (l_inf) or sqrt(8) (l_2); attained. 0 where no two labels can differ."""
-        check_list(m, y_max, norm)
         if m == 1 or y_max == 0:
             return 0.0
         return 4.0 if norm == "linf" else math.sqrt(8.0)

@@ -12,6 +12,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
 LARGEST = 708.0  # e^LARGEST and e^-LARGEST are normal numbers of float64
 LOG2_E = 1.4426950408889634
 # log(2) as a sum of two numbers; a whole number below 2^11 times the first is exact.

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Floats
@@ -15,6 +17,7 @@ from pipeline_lib.surrogates.base import Floats
 ROUNDING = 1e-12
 
 
+@checked
 def project(U: ArrayLike, z: ArrayLike) -> Floats:
     """The coefficients w >= 0 of the point U w of the cone that is nearest to z, shape (K,); eq. 1.
 
@@ -32,9 +35,8 @@ def project(U: ArrayLike, z: ArrayLike) -> Floats:
     >>> project([[1.0, 0.0], [0.0, 1.0]], [2.0, -1.0])
     array([2., 0.])
     """
-    basis, point = np.asarray(U, dtype=np.float64), np.asarray(z, dtype=np.float64)
-    if basis.ndim != 2 or point.shape != (len(basis),) or not (np.isfinite(basis).all() and np.isfinite(point).all()):
-        raise DataError(f"cone: expected finite U (d, K) and z (d,), found shapes {basis.shape} and {point.shape}")
+    basis = checks.floats("U", U, ndim=2)
+    point = checks.floats("z", z, shape=(len(basis),))
     # Solved for vectors of length 1, so that one tolerance fits all scales; a basis vector 0 stays 0 and never joins.
     lengths, length = np.linalg.norm(basis, axis=0), float(np.linalg.norm(point))
     scale = np.where(lengths > 0.0, lengths, 1.0)
@@ -67,6 +69,7 @@ def _project_unit(basis: Floats, point: Floats) -> Floats:
     return w
 
 
+@checked
 def acute(U: ArrayLike) -> bool:
     """Do no two basis vectors enclose more than a right angle?
 
@@ -80,15 +83,11 @@ def acute(U: ArrayLike) -> bool:
     >>> acute([[1.0, 0.0], [0.0, 1.0]]), acute([[1.0, -1.0], [0.0, 1.0]])
     (True, False)
     """
-    try:
-        basis = np.asarray(U, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"U: expected a matrix of finite numbers, found {U!r}") from error
-    if basis.ndim != 2 or not np.isfinite(basis).all():
-        raise DataError(f"U: expected a matrix of finite numbers, found shape {basis.shape}")
+    basis = checks.floats("U", U, ndim=2)
     return bool((basis.T @ basis >= 0.0).all())
 
 
+@checked
 def pairs_of(data: RankingData) -> NDArray[np.int64]:
     """The number of pairs of differently labelled documents of every query, shape (Q,).
 
@@ -110,6 +109,7 @@ def _levels(data: RankingData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return counts.reshape(data.n_queries, levels), query
 
 
+@checked
 def second_moment(data: RankingData) -> Floats:
     """The uncentred second moment of the ordered differences x_l - x_m, y_l > y_m, over all pairs; shape (d, d).
 
@@ -128,6 +128,8 @@ def second_moment(data: RankingData) -> Floats:
     >>> second_moment(data)
     array([[2.5]])
     """
+    if not data.n_documents:
+        raise DataError("data: expected documents with different labels, found none")
     X, y = data.X64, data.y
     counts, query = _levels(data)
     levels = counts.shape[1]

@@ -6,15 +6,15 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import surrogates
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.registry import unknown
-from pipeline_lib.surrogates.base import Floats, Surrogate, check_list, needed_score_bound
+from pipeline_lib.surrogates.base import Floats, Surrogate, needed_score_bound
 
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 
@@ -51,6 +51,7 @@ class Found:
     others: Floats | None = None
 
 
+@checked
 def search(
     surrogate: str | Surrogate,
     m: int,
@@ -101,7 +102,6 @@ def search(
     (18.0, np.int64(3))
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    check_list(m, y_max)
     if restarts < 1:
         raise DataError(f"restarts: expected at least 1, found {restarts}")
     reach = _reach(loss, m, y_max, what, score_bound)
@@ -129,8 +129,6 @@ class _Points:
 
 def _reach(loss: Surrogate, m: int, y_max: int, what: What, score_bound: float | None) -> float:
     # Asking for the constant raises the surrogate's own error where it has none or needs a bound.
-    if what not in get_args(What):
-        raise unknown("constant", what, get_args(What))
     if what == "smoothness":
         loss.smoothness(m, y_max, score_bound=score_bound)
     elif what != "bound":

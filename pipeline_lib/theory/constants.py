@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import surrogates
-from pipeline_lib.registry import unknown
-from pipeline_lib.surrogates.base import Surrogate, check_list, needed_score_bound
+from pipeline_lib.checks import checked
+from pipeline_lib.surrogates.base import Surrogate, needed_score_bound
 from pipeline_lib.theory.constant_search import Found, What, search
 
 __all__ = ["Constants", "Found", "What", "constants", "search", "supremum"]
@@ -69,6 +69,7 @@ class Constants:
     upper_bounds: str | None
 
 
+@checked
 def constants(surrogate: str | Surrogate, m: int, y_max: int, *, score_bound: float | None = None) -> Constants:
     """All constants of ``surrogate`` that the bounds need.
 
@@ -95,7 +96,6 @@ def constants(surrogate: str | Surrogate, m: int, y_max: int, *, score_bound: fl
     (50.0, 125.0, 2, None)
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    check_list(m, y_max)
     row = _row(loss)
     bound = excess = None
     if score_bound is not None:
@@ -119,6 +119,7 @@ def constants(surrogate: str | Surrogate, m: int, y_max: int, *, score_bound: fl
     )
 
 
+@checked
 def supremum(
     surrogate: str | Surrogate, m: int, y_max: int, what: What, *, score_bound: float | None = None
 ) -> float | None:
@@ -133,9 +134,6 @@ def supremum(
     (0.5, 2.0)
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    check_list(m, y_max)
-    if what not in get_args(What):
-        raise unknown("constant", what, get_args(What))
     if what == "bound":
         needed_score_bound(f"the value of {loss.name}", score_bound)
     known = _row(loss).suprema.get(what)

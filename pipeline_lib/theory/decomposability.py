@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Floats
 
@@ -20,6 +22,7 @@ LabelFunction = Callable[[NDArray[np.int32]], ArrayLike]
 MOST_LABEL_VECTORS = 1_000_000
 
 
+@checked
 def mixed_difference(function: LabelFunction, y: ArrayLike, documents: Sequence[int], step: int = 1) -> Floats:
     """The mixed difference of ``function`` at ``y`` in the labels of ``documents``, of order len(documents).
 
@@ -39,7 +42,7 @@ def mixed_difference(function: LabelFunction, y: ArrayLike, documents: Sequence[
     >>> mixed_difference(lambda y: y[0] * y[1] + y[2], [0, 0, 0], [0, 1])
     array(1.)
     """
-    labels = np.asarray(y, np.int32)
+    labels = checks.labels("y", y).copy()
     if len(set(documents)) != len(documents) or not all(0 <= i < len(labels) for i in documents):
         raise DataError(f"documents: expected distinct positions in 0..{len(labels) - 1}, found {list(documents)}")
     total: Floats = np.zeros(())
@@ -51,6 +54,7 @@ def mixed_difference(function: LabelFunction, y: ArrayLike, documents: Sequence[
     return np.asarray(total)
 
 
+@checked
 def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
     """How much of ``function`` takes exactly 0, 1, ..., m labels together, shape (m + 1,).
 
@@ -84,6 +88,7 @@ def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
     return np.array([largest[together == size].max(initial=0.0) for size in range(m + 1)])
 
 
+@checked
 def order(function: LabelFunction, m: int, y_max: int, tol: float = 1e-9) -> int:
     """The least l such that ``function`` decomposes over l coordinates: the last interaction above ``tol`` relatively.
 

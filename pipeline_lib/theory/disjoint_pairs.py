@@ -15,11 +15,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 
 LONGEST = 9
 
 
+@checked
 def over_pairs(losses: ArrayLike) -> float:
     """The left side: the mean of the entries off the diagonal of a matrix (m, m).
 
@@ -33,6 +35,7 @@ def over_pairs(losses: ArrayLike) -> float:
     return float((matrix.sum() - np.trace(matrix)) / (m * (m - 1)))
 
 
+@checked
 def over_permutations(losses: ArrayLike) -> float:
     """The right side, by going through all m! permutations.
 

@@ -32,6 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 
 Floats = NDArray[np.float64]
@@ -41,6 +43,7 @@ NODES = 64
 BISECTIONS = 200
 
 
+@checked(scale=checks.extended, points=checks.extended, reach=checks.extended)  # infinite where a constant is large
 @dataclass(frozen=True)
 class Covering:
     """log2 N(eps) <= ceil(scale^2 / eps^2) log2(2 max(1, ceil(reach / eps)) points + 1); ``points`` is m n."""
@@ -61,6 +64,7 @@ class Covering:
         return np.asarray(((self.scale / eps) ** 2 + 0.5) * np.log2(2.0 * cells * self.points + 1.0))
 
 
+@checked
 def proposition_7(*, n: float, m: float, lipschitz: float, radius: float, feature_norm: float) -> Covering:
     """Covering numbers of a G-Lipschitz loss over ||w||_2 <= W2.
 
@@ -72,6 +76,7 @@ def proposition_7(*, n: float, m: float, lipschitz: float, radius: float, featur
     return Covering(lipschitz * radius * feature_norm, m * n)
 
 
+@checked(d=checks.COUNT)
 def proposition_10(*, n: float, m: float, d: int, lipschitz: float, radius: float, feature_norm: float) -> Covering:
     """Covering numbers of a G-Lipschitz loss over ||w||_1 <= W1, with d features up to Rbar_X = ``feature_norm``.
 
@@ -85,6 +90,7 @@ def proposition_10(*, n: float, m: float, d: int, lipschitz: float, radius: floa
     return Covering(scores * math.sqrt(288.0 * (2.0 + math.log(d))), m * n, 8.0 * scores)
 
 
+@checked
 def proposition_15(
     *, n: float, m: float, smoothness: float, radius: float, feature_norm: float, risk: float = 1.0
 ) -> Covering:
@@ -107,6 +113,7 @@ class EntropyIntegral:
     alpha: float
 
 
+@checked(reach=checks.POSITIVE)
 def integral(covering: Covering, n: float, reach: float) -> EntropyIntegral:
     """inf over alpha in (0, B] of 4 alpha + 10 int_alpha^B sqrt(log2 N(eps) / n) d eps; equations (5) and (6).
 
@@ -131,10 +138,6 @@ def integral(covering: Covering, n: float, reach: float) -> EntropyIntegral:
     >>> integral(Covering(100.0, 50.0), 10, 1.0).value
     4.0
     """
-    if not n >= 1.0:
-        raise DataError(f"n: expected at least one query, found {n}")
-    if not (math.isfinite(reach) and reach > 0.0):
-        raise DataError(f"reach: expected a finite number > 0 as the bound on the loss, found {reach}")
     if float(covering.log2(reach)) > 0.16 * n:
         return EntropyIntegral(4.0 * reach, reach)
     alpha = _balanced(covering, n, reach)
@@ -174,6 +177,7 @@ def _smoothly(covering: Covering, low: float, high: float) -> float:
     return float(half * np.sum(weights * eps * np.sqrt(covering._log2_smoothed(eps))))
 
 
+@checked
 def corollary_8(
     *, n: float, m: float, lipschitz: float, radius: float, feature_norm: float, loss_bound: float
 ) -> float:
@@ -189,6 +193,7 @@ def corollary_8(
     return _falling_logarithm(10.0, a, 1.2 * loss_bound)
 
 
+@checked(d=checks.COUNT)
 def corollary_11(
     *, n: float, m: float, d: int, lipschitz: float, radius: float, feature_norm: float, loss_bound: float
 ) -> float:
@@ -218,6 +223,7 @@ def corollary_11(
     return 120.0 * math.sqrt(2.0) * a * b / math.sqrt(n) * logarithm**2
 
 
+@checked
 def corollary_16(
     *, n: float, m: float, smoothness: float, radius: float, feature_norm: float, loss_bound: float, risk: float = 1.0
 ) -> float:
@@ -233,6 +239,7 @@ def corollary_16(
     return math.sqrt(risk) * _falling_logarithm(4.0, C, 3.0 * math.sqrt(loss_bound))
 
 
+@checked
 def local_scale(*, n: float, m: float, smoothness: float, radius: float, feature_norm: float) -> float:
     """C = 5 sqrt(3) W2 R_X sqrt(H log2(3 m n) / n) of Corollary 16.
 

@@ -11,12 +11,14 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Floats
 
 Target = Literal["scores", "number"]
 
 
+@checked
 def dimension(m: int, d: int, target: Target = "scores") -> int:
     """The dimension of the space of permutation-invariant linear maps of m x d matrices X.
 
@@ -47,6 +49,7 @@ def dimension(m: int, d: int, target: Target = "scores") -> int:
     return len(basis(m, d, target))
 
 
+@checked
 def basis(m: int, d: int, target: Target = "scores") -> Floats:
     """An orthonormal basis of these maps as coefficients W, shape (dimension, m, m, d) or (dimension, m, d).
 
@@ -59,8 +62,6 @@ def basis(m: int, d: int, target: Target = "scores") -> Floats:
     """
     if not (1 <= m <= 6 and d >= 1):
         raise DataError(f"expected 1 <= m <= 6 documents and d >= 1 features, found m = {m}, d = {d}")
-    if target not in ("scores", "number"):
-        raise ConfigurationError(f"target: expected 'scores' or 'number', found {target!r}")
     shape = (m, m, d) if target == "scores" else (m, d)
     # (P X)_j = X_perm(j): f(P X) = P f(X) for all X says W[perm(i), perm(j), c] = W[i, j, c].
     coefficients = np.arange(np.prod(shape)).reshape(shape)

@@ -29,6 +29,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.theory.two_layer_rademacher import Estimate
 
@@ -38,6 +39,7 @@ FEWEST_DOCUMENTS = 4
 """Two disjoint pairs of one query are needed to tell queries from documents."""
 
 
+@checked
 def moments(contributions: ArrayLike, documents: int) -> Floats:
     """Unbiased estimates from every query of s2 + v, s1 + v and v; shape (K, 3).
 
@@ -82,6 +84,7 @@ def moments(contributions: ArrayLike, documents: int) -> Floats:
     return np.column_stack([itself, sharing, disjoint]) / counts
 
 
+@checked
 def best_documents(of_queries: ArrayLike) -> Estimate | None:
     """The best number of documents per query, 1 + sqrt(2 (s2 - 2 s1) / v), with its standard error (delta method).
 

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import entropy as entropies
@@ -41,6 +42,7 @@ MOST_QUERIES = 10**15
 """Where the search for the n from which a bound is not vacuous ends."""
 
 
+@checked
 def evaluate(
     name: str,
     *,
@@ -151,6 +153,7 @@ class Assessment:
     not_vacuous_from: int | None
 
 
+@checked
 def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Assessment:
     """Evaluate a bound, and say whether it is vacuous and from which n it is not.
 
@@ -168,6 +171,7 @@ def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Asses
     return Assessment(value, loss_bound, value >= loss_bound, first)
 
 
+@checked
 def first_below(left: Callable[[int], float], right: Callable[[int], float]) -> int | None:
     """The smallest n <= 10^15 from which left(n) < right(n), for sides whose order changes at most once; None if none.
 
@@ -189,6 +193,7 @@ def first_below(left: Callable[[int], float], right: Callable[[int], float]) -> 
     return high
 
 
+@checked
 def of_surrogate(
     name: str, surrogate: str | Surrogate, *, m: int, y_max: int, radius: float, feature_norm: float
 ) -> dict[str, Any]:
@@ -242,6 +247,7 @@ def of_surrogate(
     }
 
 
+@checked
 def excess_of_minimiser(deviation: float, *, n: float, loss_bound: float, delta: float) -> float:
     """Excess risk of the empirical minimiser, with probability 1 - 2 delta: the second half of Theorems 9 and 12.
 
@@ -263,6 +269,7 @@ def excess_of_minimiser(deviation: float, *, n: float, loss_bound: float, delta:
     return deviation + loss_bound * math.sqrt(math.log(1.0 / delta) / (2.0 * n))
 
 
+@checked
 def place(name: str) -> str:
     """Where the statement ``name`` stands in the paper.
 
@@ -274,6 +281,7 @@ def place(name: str) -> str:
     return _statement(name).place
 
 
+@checked
 def rerm_l2(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> float:
     """The lambda of Theorem 6: sqrt( (4 G^2/n) / (W2^2/2 + 4 W2^2/n) ) with G R_X as the constant in w (Theorem 18).
 
@@ -342,6 +350,7 @@ def _chapelle_wu(*, n: float, m: float, radius: float, feature_norm: float, lips
     ) + math.sqrt(8.0 * math.log(1.0 / delta) / n)
 
 
+@checked
 def complexity_of_chapelle_wu(*, n: float, m: float, lipschitz_l2: float, radius: float, feature_norm: float) -> float:
     """3 G^CW W2 R_X sqrt(m/n): the part of Chapelle and Wu's bound that grows with the list.
 

@@ -14,12 +14,15 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Floats
 
 STEPS = 100
 
 
+@checked(p=checks.extended)
 def largest_row(X: ArrayLike, p: float = 2.0) -> float:
     """max_j ||X_j||_p, the right-hand side of Lemma 4, for X of shape (m, d).
 
@@ -31,6 +34,7 @@ def largest_row(X: ArrayLike, p: float = 2.0) -> float:
     return float(np.linalg.norm(_matrix(X, p), p, axis=1).max())
 
 
+@checked(p=checks.extended, restarts=checks.COUNT)
 def stretch(X: ArrayLike, p: float = 2.0, *, rng: np.random.Generator, restarts: int = 20) -> tuple[float, float]:
     """Lower estimates of ||X'||_{1 -> p} and ||X||_{q -> inf}, the left-hand sides of Lemma 4, by maximisation.
 
@@ -47,7 +51,7 @@ def stretch(X: ArrayLike, p: float = 2.0, *, rng: np.random.Generator, restarts:
     >>> stretch([[3.0, 4.0], [1.0, 0.0]], rng=np.random.default_rng(0))
     (5.0, 5.0)
     """
-    matrix = _matrix(X, p)
+    matrix, p = _matrix(X, p), float(p)
     left = max(_ascend(matrix.T, rng.normal(size=(len(matrix),)), 1.0, p) for _ in range(restarts))
     right = max(_ascend(matrix, rng.normal(size=(len(matrix.T),)), _dual(p), math.inf) for _ in range(restarts))
     return left, right
@@ -87,9 +91,9 @@ def _furthest(direction: Floats, p: float) -> Floats:
 
 
 def _matrix(X: ArrayLike, p: float) -> Floats:
-    matrix = np.asarray(X, np.float64)
-    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
-        raise DataError(f"X: expected a matrix of finite numbers with a row and a column, found shape {matrix.shape}")
+    matrix = checks.floats("X", X, ndim=2)
+    if not matrix.size:
+        raise DataError(f"X: expected a matrix with a row and a column, found shape {matrix.shape}")
     if not p >= 1.0:
         raise DataError(f"p: expected a number >= 1 (or inf), found {p}")
     return matrix

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Floats
 
 
+@checked(eps=checks.POSITIVE)
 def greedy(losses: Floats, eps: float) -> int:
     """How many rows, taken in turn, are further than 2 eps from all rows taken before, in the maximum norm.
 
@@ -32,9 +35,9 @@ def greedy(losses: Floats, eps: float) -> int:
     >>> greedy(np.array([[0.0], [1.0], [2.5], [2.6]]), 0.5)
     2
     """
-    if not eps > 0.0:
-        raise DataError(f"eps: expected a number > 0, found {eps}")
-    left, taken = losses, 0
+    left, taken = checks.floats("losses", losses, ndim=2), 0
+    if not left.shape[1]:
+        raise DataError("losses: expected a column a query, found none")
     while len(left):
         taken += 1
         left = left[np.max(np.abs(left - left[0]), axis=1) > 2.0 * eps]

@@ -23,9 +23,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import surrogates
+from pipeline_lib import checks, surrogates
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.surrogates.base import Surrogate, checked
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.pair_sweeps import LEVELS, ascending, n_pairs
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,7 @@ Floats = NDArray[np.float64]
 ALL_PAIRS_UP_TO = 64
 
 
+@checked
 @dataclass(frozen=True)
 class PairLoss:
     """One of the paper's losses.
@@ -85,7 +87,7 @@ class PairLoss:
         >>> LOSSES["zero-one"].values([0.0, 1.0, 2.0], [2, 1, 0], [0, 3])
         array([1.])
         """
-        s, labels, bounds = checked(scores, y, offsets)
+        s, labels, bounds = checks.ranking(scores, y, offsets)
         m = np.diff(bounds)
         if np.any(m < 2):
             where = int(np.argmax(m < 2))
@@ -109,6 +111,7 @@ class PairLoss:
         return surrogates.create(self.surrogate, normalisation="all-pairs")
 
 
+@checked
 def get(name: str) -> PairLoss:
     """The loss of that name.
 

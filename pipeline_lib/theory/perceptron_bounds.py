@@ -18,13 +18,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, erm, rounds
 from pipeline_lib.learners.perceptron import Run, norm_factor
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.base import MAX_LABEL, Floats, Norm, Surrogate
+from pipeline_lib.surrogates.base import Floats, Norm, Surrogate
 from pipeline_lib.surrogates.slam import best_below
 
 
@@ -56,6 +58,7 @@ class RightSide:
     certified: bool
 
 
+@checked
 def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndcg") -> Floats:
     """||z_t||^2 / (4 m R_X^2 v_max^t f_t(w_t)) of every round with a mistake: at most 1 by (16).
 
@@ -83,7 +86,7 @@ def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndc
     >>> ratios(data, [0, 0], perceptron.run(data, [0, 0])).round(3).tolist()
     [0.046]
     """
-    queries = rounds.checked(data, order)
+    queries = rounds.of_order(data, order)
     if len(queries) != len(result.mistakes):
         raise DataError(f"order: expected the {len(result.mistakes)} rounds of the run, found {len(queries)}")
     mistaken = queries[result.mistakes]
@@ -97,6 +100,7 @@ def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndc
     return np.divide(left, right, out=np.zeros_like(left), where=left > 0.0)
 
 
+@checked
 def right_side(
     data: RankingData, mistaken: ArrayLike, factor: float, measure: str = "ndcg", tol: float = 1e-4
 ) -> RightSide:
@@ -128,11 +132,10 @@ def right_side(
     >>> round(found.bound, 4), found.certified
     (0.7211, True)
     """
-    queries = rounds.checked(data, mistaken)
+    slam.cutoff(measure, "measure")
+    queries = checks.query_indices("mistaken", mistaken, data.n_queries)
     if not len(queries):
         return RightSide(np.zeros(data.n_features), 0.0, factor, 0.0, 0.0, True)
-    if not (math.isfinite(factor) and factor > 0.0):
-        raise DataError(f"factor: expected a finite number > 0, the C of norm_factor, found {factor}")
     counts = np.bincount(queries, minlength=data.n_queries)
     fit = erm.fit(_labelled(data, measure), f"slam-{measure}", l2=factor / len(queries), weights=counts, tol=tol)
     scale = 2.0 * len(queries)
@@ -150,6 +153,7 @@ class Margin:
     gap: float
 
 
+@checked
 def largest_margin(data: RankingData, measure: str = "ndcg", tol: float = 1e-3) -> Margin:
     """Maximise over ||u||_2 <= 1 the smallest <u, x_i - x_j> over pairs y_i > y_j of a query (Corollary 6).
 
@@ -175,7 +179,7 @@ def largest_margin(data: RankingData, measure: str = "ndcg", tol: float = 1e-3) 
     """
     labels = _labelled(data, measure).y.astype(np.int32)
     if not (np.maximum.reduceat(labels, data.offsets[:-1]) > np.minimum.reduceat(labels, data.offsets[:-1])).any():
-        raise DataError("margin: expected a query with two different labels, found none")
+        raise DataError("data: expected a query with two different labels, found none")
     problem = Problem(data.X64, labels, data.offsets, _LargestViolation(), 0.0, 1.0)
     solution = bundle.minimise(problem, np.zeros(data.n_features), tol)
     violation, _ = problem.loss(data.X64 @ solution.w)

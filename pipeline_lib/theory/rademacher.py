@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from pipeline_lib import seeds, surrogates
+from pipeline_lib import checks, seeds, surrogates
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis
@@ -34,6 +35,7 @@ class Estimate:
     standard_error: float
 
 
+@checked(radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
 def linear(data: RankingData, radius: float, draws: int, seed: Seed, ball: Ball = "l2") -> Estimate:
     """(1/n) E sup over ||w|| <= radius of sum_ij sigma_ij <w, x_ij>, a sign a document, n the number of queries.
 
@@ -60,7 +62,7 @@ def linear(data: RankingData, radius: float, draws: int, seed: Seed, ball: Ball 
     >>> linear(RankingData.from_arrays([[3.0, 4.0]], [0], [1]), 2.0, 10, 0)
     Estimate(estimate=10.0, standard_error=0.0)
     """
-    _check(data, radius, draws, ball)
+    _check(data)
     rng = _generator(seed)
     order = 2 if ball == "l2" else np.inf
     block = max(1, SIGNS_PER_BLOCK // data.n_documents)
@@ -71,6 +73,7 @@ def linear(data: RankingData, radius: float, draws: int, seed: Seed, ball: Ball 
     return _estimate(radius / data.n_queries * np.concatenate(lengths))
 
 
+@checked(steps=checks.COUNT, radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
 def composite(
     data: RankingData,
     surrogate: str | Surrogate,
@@ -109,8 +112,7 @@ def composite(
     >>> composite(data, "ranksvm", 1.0, 10, 0)                      # (sup phi - inf phi) / 2 = (2 - 0) / 2
     Estimate(estimate=1.0, standard_error=0.0)
     """
-    _check(data, radius, draws, ball)
-    _check_whole("steps", steps, 1)
+    _check(data)
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     rng = _generator(seed)
     at_zero = loss.unchecked(np.zeros(data.n_documents), data.y, data.offsets)[0]
@@ -171,16 +173,6 @@ def _generator(seed: Seed) -> np.random.Generator:
     return seeds.generator(*axes, "rademacher")
 
 
-def _check(data: RankingData, radius: float, draws: int, ball: Ball) -> None:
+def _check(data: RankingData) -> None:
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
-    if not (math.isfinite(radius) and radius > 0.0):
-        raise DataError(f"radius: expected a finite number > 0, found {radius}")
-    _check_whole("draws", draws, 2)
-    if ball not in get_args(Ball):
-        raise DataError(f"ball: expected one of {', '.join(get_args(Ball))}, found {ball!r}")
-
-
-def _check_whole(name: str, value: int, least: int) -> None:
-    if not isinstance(value, int | np.integer) or value < least:
-        raise DataError(f"{name}: expected a whole number >= {least}, found {value!r}")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Floats, Surrogate
 
 
+@checked
 def ratio(
     surrogate: Surrogate, scores: ArrayLike, others: ArrayLike, y: ArrayLike, offsets: ArrayLike, smoothness: float
 ) -> Floats:
@@ -45,11 +48,12 @@ def ratio(
     here, there = surrogate.value(scores, y, offsets), surrogate.value(others, y, offsets)
     if (here < 0.0).any() or (there < 0.0).any():
         raise DataError(f"{surrogate.name}: Lemma 14 expects a non-negative loss, found {min(here.min(), there.min())}")
-    moved = np.abs(np.asarray(scores, np.float64) - np.asarray(others, np.float64))
-    distance = np.maximum.reduceat(moved, np.asarray(offsets)[:-1])
+    moved = np.abs(checks.floats("scores", scores) - checks.floats("others", others))
+    distance = np.maximum.reduceat(moved, checks.array("offsets", offsets)[:-1])
     return of_values(here, there, distance, smoothness)
 
 
+@checked
 def of_values(here: Floats, there: Floats, distance: Floats, smoothness: float | Floats) -> Floats:
     """The same ratio from the values phi(s) and phi(s') and the distances ||s - s'||_inf, all of one shape.
 
@@ -58,5 +62,8 @@ def of_values(here: Floats, there: Floats, distance: Floats, smoothness: float |
     >>> of_values(np.array([4.0]), np.array([1.0]), np.array([1.0]), 2.0)
     array([0.15])
     """
+    if not here.shape == there.shape == distance.shape or np.shape(smoothness) not in ((), here.shape):
+        shapes = ", ".join(str(np.shape(part)) for part in (here, there, distance, smoothness))
+        raise DataError(f"here, there, distance and smoothness: expected one shape, found {shapes}")
     right = 6.0 * smoothness * (here + there) * distance**2
     return np.divide((here - there) ** 2, right, out=np.zeros_like(right), where=right > 0.0)

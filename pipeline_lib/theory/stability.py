@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 
-from pipeline_lib.errors import DataError
 
-
+@checked(beta=checks.AT_LEAST_0, gamma=checks.AT_LEAST_0, epsilon=checks.PROBABILITY)
 def risk_bound(empirical_risk: float, beta: float, gamma: float, P: int, epsilon: float) -> float:
     """Theorem 1: R_hat + 2 beta + (4 P beta + gamma) sqrt(ln(1/epsilon) / (2 P)), with probability 1 - epsilon.
 
@@ -30,13 +30,10 @@ def risk_bound(empirical_risk: float, beta: float, gamma: float, P: int, epsilon
     >>> round(risk_bound(1.0, 0.01, 2.0, 200, math.exp(-1)), 6)
     1.52
     """
-    _at_least_zero(empirical_risk=empirical_risk, beta=beta, gamma=gamma)
-    _at_least_one("P", P)
-    if not 0.0 < epsilon < 1.0:
-        raise DataError(f"epsilon: expected a number in (0, 1), found {epsilon}")
     return empirical_risk + 2.0 * beta + (4.0 * P * beta + gamma) * math.sqrt(-math.log(epsilon) / (2.0 * P))
 
 
+@checked(**dict.fromkeys(("s", "rho", "c", "largest_sum"), checks.AT_LEAST_0))
 def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float) -> float:
     """Theorem 2: 2 s lambda_u (rho + sqrt(K) c lambda_u) + s^2 lambda_u^2, s = ||U - U^-i||_2, ||z|| <= rho.
 
@@ -52,17 +49,4 @@ def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float)
     >>> bound_on_beta(0.5, K=4, rho=2.0, c=3.0, largest_sum=1.0)
     8.25
     """
-    _at_least_zero(s=s, rho=rho, c=c, largest_sum=largest_sum)
-    _at_least_one("K", K)
     return 2.0 * s * largest_sum * (rho + math.sqrt(K) * c * largest_sum) + (s * largest_sum) ** 2
-
-
-def _at_least_one(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise DataError(f"{name}: expected a whole number >= 1, found {value!r}")
-
-
-def _at_least_zero(**numbers: float) -> None:
-    for name, value in numbers.items():
-        if not (math.isfinite(value) and value >= 0.0):
-            raise DataError(f"{name}: expected a finite number >= 0, found {value}")

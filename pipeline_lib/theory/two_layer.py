@@ -28,9 +28,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 
 Complexity = Callable[[int], float]
+TWO_DOCUMENTS = checks.Range(2)  # what a budget must at least pay for
 """k -> D(k), for k >= 1 independent pairs."""
 
 # Two ways to compute one bound may differ by this share of it.
@@ -65,6 +68,7 @@ class Bound:
         return self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
 
 
+@checked
 def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
     """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
 
@@ -81,15 +85,15 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
     >>> vc(46)(46), vc(4, c1=2.0)(16)
     (1.0, 1.0)
     """
-    _check_vc(vc_dimension, c1)
 
     def complexity(k: int) -> float:
-        _check_whole("k", k, 1)
+        checks.whole("k", k, checks.COUNT)
         return c1 * math.sqrt(vc_dimension / k)
 
     return complexity
 
 
+@checked
 def sauer_massart(vc_dimension: int) -> Complexity:
     """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2: for the 0-1 loss, with nothing left open.
 
@@ -107,15 +111,15 @@ def sauer_massart(vc_dimension: int) -> Complexity:
     >>> round(sauer_massart(10)(1000), 4), sauer_massart(10)(5)
     (0.6611, 2.0)
     """
-    _check_vc(vc_dimension, 1.0)
 
     def complexity(k: int) -> float:
-        _check_whole("k", k, 1)
+        checks.whole("k", k, checks.COUNT)
         return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + _log_binomial_sum(k, vc_dimension)) / k))
 
     return complexity
 
 
+@checked
 def bound(
     documents_per_query: ArrayLike,
     complexity: Complexity,
@@ -151,10 +155,9 @@ def bound(
     >>> bound([10, 1], vc(4), 1.0, 0.05)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: documents_per_query: expected at least 2 for every query, found 1 for query 1
+    pipeline_lib.errors.DataError: documents_per_query[1]: expected a whole number >= 2, found 1
     """
     m = _lengths(documents_per_query)
-    _check_level(loss_bound, delta)
     deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
     return Bound(
         query_complexity=_evaluated(complexity, len(m)),
@@ -164,6 +167,7 @@ def bound(
     )
 
 
+@checked(n_queries=checks.COUNT)
 def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
     """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
 
@@ -183,11 +187,10 @@ def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta
     >>> round(query_layer(400, vc(4), 1.0, 0.05).total, 3)
     0.236
     """
-    _check_level(loss_bound, delta)
-    _check_whole("n_queries", n_queries, 1)
     return Layer(_evaluated(complexity, n_queries), math.sqrt(2.0 * loss_bound**2 * math.log(2.0 / delta) / n_queries))
 
 
+@checked
 def document_layer(documents_per_query: ArrayLike, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
     """Theorem 3: (1/n) sum_i D(floor(m_i/2)) and sqrt(sum_i 2 M^2 log(2/delta) / (m_i n^2)).
 
@@ -205,11 +208,11 @@ def document_layer(documents_per_query: ArrayLike, complexity: Complexity, loss_
     0.5
     """
     m = _lengths(documents_per_query)
-    _check_level(loss_bound, delta)
     deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
     return Layer(_average(complexity, m), _document_concentration(deviation, m))
 
 
+@checked(n_queries=checks.COUNT, documents=checks.Range(2, checks.MOST))
 def pooled_document_layer(
     n_queries: int, documents: int, complexity: Complexity, loss_bound: float, delta: float
 ) -> Layer:
@@ -228,13 +231,12 @@ def pooled_document_layer(
     >>> round(alone.complexity / pooled.complexity, 6)
     7.071068
     """
-    _check_whole("n_queries", n_queries, 1)
     m = _lengths(np.full(n_queries, documents))
-    _check_level(loss_bound, delta)
     deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
     return Layer(_evaluated(complexity, n_queries * (documents // 2)), _document_concentration(deviation, m))
 
 
+@checked
 def informative_from(complexity: Complexity, loss_bound: float, delta: float) -> int:
     """The smallest n = m, an even number, with Theorem 1 below M, the largest loss: there it begins to say something.
 
@@ -259,7 +261,6 @@ def informative_from(complexity: Complexity, loss_bound: float, delta: float) ->
         concentration = math.sqrt(deviation / n) + math.sqrt(deviation) / n
         return _evaluated(complexity, n) + _evaluated(complexity, half) + concentration < loss_bound
 
-    _check_level(loss_bound, delta)
     upper = 1
     while not says_something(upper):
         upper *= 2
@@ -280,6 +281,7 @@ class Budget:
     documents_per_query: float
 
 
+@checked(documents=TWO_DOCUMENTS)
 def budget(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
     """The split of C documents that makes Theorem 1 smallest, in closed form (Discussion 3, 0-1 loss).
 
@@ -315,15 +317,15 @@ def budget(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -
     >>> budget(1, 46, 0.05)
     Traceback (most recent call last):
     ...
-    pipeline_lib.errors.DataError: documents: expected a budget of at least 2 documents, found 1
+    pipeline_lib.errors.DataError: documents: expected a finite number >= 2, found 1
     """
-    _check_budget(documents, vc_dimension, delta, c1)
     falling = c1 * math.sqrt(vc_dimension) + math.sqrt(2.0 * math.log(4.0 / delta))
     queries = falling / (c1 * math.sqrt(2.0 * vc_dimension)) * math.sqrt(documents)
     queries = min(max(queries, 1.0), documents / 2.0)
     return Budget(queries, documents / queries)
 
 
+@checked(documents=TWO_DOCUMENTS)
 def even_bound(queries: float, documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Bound:
     """Theorem 1 for D(k) = c1 sqrt(V/k), M = 1, and C documents over n queries evenly: m = C/n, floor(m/2) as m/2.
 
@@ -339,7 +341,6 @@ def even_bound(queries: float, documents: float, vc_dimension: int, delta: float
     >>> [round(total, 4) for total in around]
     [1.3846, 1.3062, 1.3846]
     """
-    _check_budget(documents, vc_dimension, delta, c1)
     _check_queries(queries, documents)
     deviation = 2.0 * math.log(4.0 / delta)
     return Bound(
@@ -350,6 +351,7 @@ def even_bound(queries: float, documents: float, vc_dimension: int, delta: float
     )
 
 
+@checked(documents=TWO_DOCUMENTS)
 def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
     """The same split by minimising :func:`even_bound` over log n numerically; arguments and errors as :func:`budget`.
 
@@ -361,7 +363,6 @@ def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: floa
     """
     from scipy.optimize import minimize_scalar
 
-    _check_budget(documents, vc_dimension, delta, c1)
     ends = (0.0, math.log(documents / 2.0))
 
     def total(log_n: float) -> float:
@@ -373,6 +374,7 @@ def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: floa
     return Budget(queries, documents / queries)
 
 
+@checked(documents=TWO_DOCUMENTS)
 def allocation_by_search(
     queries: int, documents: float, vc_dimension: int, delta: float, start: ArrayLike, c1: float = 1.0
 ) -> NDArray[np.float64]:
@@ -398,7 +400,6 @@ def allocation_by_search(
     """
     from scipy.optimize import minimize
 
-    _check_budget(documents, vc_dimension, delta, c1)
     _check_queries(queries, documents)
     shares = np.asarray(start, np.float64)
     if shares.shape != (queries,) or not np.all(np.isfinite(shares) & (shares > 0.0)):
@@ -421,6 +422,7 @@ def allocation_by_search(
     return best
 
 
+@checked(documents=checks.Range(2, 2**53))
 def whole_budget(documents: int, vc_dimension: int, delta: float, c1: float = 1.0) -> tuple[NDArray[np.int64], Bound]:
     """The best plan in whole documents: m_1 >= ... >= m_n and Theorem 1 there, floors and all.
 
@@ -438,8 +440,6 @@ def whole_budget(documents: int, vc_dimension: int, delta: float, c1: float = 1.
     >>> len(lengths), int(lengths[0]), int(lengths[-1]), int(lengths.sum())
     (42, 24, 23, 1001)
     """
-    _check_budget(documents, vc_dimension, delta, c1)
-    _check_whole("documents", documents, 2)
     pairs, odd = documents // 2, documents % 2
     spread = math.sqrt(2.0 * math.log(4.0 / delta))
     complexity = c1 * math.sqrt(vc_dimension)
@@ -489,47 +489,16 @@ def _document_concentration(deviation: float, m: NDArray[np.int64]) -> float:
 
 
 def _evaluated(complexity: Complexity, k: int) -> float:
-    value = float(complexity(k))
-    if not (math.isfinite(value) and value >= 0.0):
-        raise DataError(f"complexity: expected a finite number >= 0 at k = {k}, found {value}")
-    return value
+    return float(checks.real(f"complexity (at k = {k})", complexity(k), checks.AT_LEAST_0))
 
 
 def _lengths(documents_per_query: ArrayLike) -> NDArray[np.int64]:
-    m = np.asarray(documents_per_query)
-    if m.ndim != 1 or not len(m) or not np.issubdtype(m.dtype, np.integer):
-        raise DataError(f"documents_per_query: expected whole numbers, one a query, found {m.dtype}, shape {m.shape}")
-    if np.any(m < 2):
-        where = int(np.argmax(m < 2))
-        raise DataError(f"documents_per_query: expected at least 2 for every query, found {m[where]} for query {where}")
-    return m.astype(np.int64)
-
-
-def _check_level(loss_bound: float, delta: float) -> None:
-    if not (math.isfinite(loss_bound) and loss_bound > 0.0):
-        raise DataError(f"loss_bound: expected a finite number above 0, found {loss_bound}")
-    if not 0.0 < delta < 1.0:
-        raise DataError(f"delta: expected a probability in (0, 1), found {delta}")
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise DataError(f"{name}: expected a whole number of at least {least}, found {value!r}")
+    m = checks.whole_numbers("documents_per_query", documents_per_query, 2, checks.MOST)
+    if not len(m):
+        raise DataError("documents_per_query: expected at least one query, found none")
+    return m
 
 
 def _check_queries(queries: float, documents: float) -> None:
     if not 1.0 <= queries <= documents / 2.0:
         raise DataError(f"queries: expected 1 to {documents / 2:g} (two documents each), found {queries:g}")
-
-
-def _check_vc(vc_dimension: int, c1: float) -> None:
-    _check_whole("vc_dimension", vc_dimension, 1)
-    if not (math.isfinite(c1) and c1 > 0.0):
-        raise DataError(f"c1: expected a finite number above 0, found {c1}")
-
-
-def _check_budget(documents: float, vc_dimension: int, delta: float, c1: float) -> None:
-    if not (math.isfinite(documents) and documents >= 2):
-        raise DataError(f"documents: expected a budget of at least 2 documents, found {documents}")
-    _check_vc(vc_dimension, c1)
-    _check_level(1.0, delta)

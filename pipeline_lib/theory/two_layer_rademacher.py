@@ -29,6 +29,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.theory.pair_losses import PairLoss
 
@@ -47,6 +49,7 @@ class Estimate:
     standard_error: float
 
 
+@checked
 @dataclass(frozen=True)
 class Pairs:
     """Disjoint pairs of documents, query after query.
@@ -64,6 +67,8 @@ class Pairs:
     owner: NDArray[np.int64]
 
     def __post_init__(self) -> None:
+        checks.array("differences", self.differences, ndim=2)
+        checks.array("owner", self.owner, ndim=1)
         n, steps = len(self.differences), np.diff(self.owner, prepend=0)
         if self.owner.shape != (n,) or np.any(self.owner[:1]) or np.any((steps < 0) | (steps > 1)):
             raise DataError(f"owner: expected the query of each of {n} pairs, 0, ..., 1, ..., found {self.owner}")
@@ -75,6 +80,7 @@ class Pairs:
         return np.asarray(2.0 / (len(counts) * counts[self.owner]))
 
 
+@checked
 def disjoint_pairs(X: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Pairs:
     """Pair document j with document floor(m/2) + j of the same query; of an odd number the last is left out.
 
@@ -96,21 +102,13 @@ def disjoint_pairs(X: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Pairs:
     >>> pairs.differences.ravel().tolist()
     [2.0, 2.0]
     """
-    features, labels, bounds = np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(offsets)
-    if features.ndim != 2:
-        raise DataError(f"X: expected shape (N, d), found {features.shape}")
+    features = checks.floats("X", X, ndim=2)
     n = len(features)
-    if labels.shape != (n,) or not np.isfinite(labels).all():
-        raise DataError(f"y: expected a number for each of {n} documents, found shape {labels.shape} or NaN")
-    whole = bounds.ndim == 1 and len(bounds) > 0 and np.issubdtype(bounds.dtype, np.integer)
-    if not whole or bounds[0] != 0 or bounds[-1] != n:
-        raise DataError(f"offsets: expected whole numbers from 0 to {n}, found {bounds}")
+    labels, bounds = checks.floats("y", y, shape=(n,)), checks.offsets("offsets", offsets, n)
     m = np.diff(bounds)
     if np.any(m < 2):
         where = int(np.argmax(m < 2))
-        raise DataError(f"query {where}: expected at least two documents to form a pair, found {m[where]}")
-    if not np.isfinite(features).all():
-        raise DataError("X: expected finite features, found NaN or infinity")
+        raise DataError(f"offsets: query {where}: expected at least two documents to form a pair, found {m[where]}")
     k = m // 2
     owner = np.repeat(np.arange(len(k)), k)
     first = np.arange(len(owner)) - np.repeat(np.cumsum(k) - k, k) + bounds[owner]
@@ -119,6 +117,7 @@ def disjoint_pairs(X: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Pairs:
     return Pairs(sign[:, None] * (features[first] - features[second]), owner)
 
 
+@checked(radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
 def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
     """Definition 3 for linear rankers ||w|| <= radius on a sample of pairs, by ``draws`` random signs.
 
@@ -137,6 +136,7 @@ def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator)
     return _estimate(_finite(pairs.differences) * pairs.weights[:, None], radius, draws, rng)
 
 
+@checked(radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
 def ordinary(differences: ArrayLike, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
     """Definition 2: E sup |(2/k) sum_j sigma_j <w, d_j>| for k independent pairs; arguments as :func:`two_layer`.
 
@@ -150,6 +150,7 @@ def ordinary(differences: ArrayLike, radius: float, draws: int, rng: np.random.G
     return _estimate(2.0 / len(found) * found, radius, draws, rng)
 
 
+@checked(radius=checks.POSITIVE)
 def exactly(differences: ArrayLike, weights: ArrayLike, radius: float) -> float:
     """E sup |sum_j sigma_j weights_j <w, d_j>| over ||w|| <= radius, by going through all signs of at most 20 pairs.
 
@@ -163,16 +164,15 @@ def exactly(differences: ArrayLike, weights: ArrayLike, radius: float) -> float:
     >>> exactly(np.ones((2, 1)), np.ones(2), 1.0)
     1.0
     """
-    _check_radius(radius)
-    found, factors = _finite(differences), np.asarray(weights, np.float64)
+    found = _finite(differences)
     if len(found) > MOST_ENUMERATED:
         raise DataError(f"differences: expected at most {MOST_ENUMERATED} pairs to enumerate, found {len(found)}")
-    if factors.shape != (len(found),) or not np.isfinite(factors).all():
-        raise DataError(f"weights: expected a finite number for each of {len(found)} pairs, found {factors}")
+    factors = checks.floats("weights", weights, shape=(len(found),))
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(found))))
     return radius * float(np.mean(np.linalg.norm((signs * factors) @ found, axis=1)))
 
 
+@checked(linear=checks.AT_LEAST_0, k=checks.COUNT)
 def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> float:
     """Bound the average of ``loss`` on k pairs by the linear one: 2 L R(linear) + phi(0) (2/k) E |sum of k signs|.
 
@@ -197,11 +197,6 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
     >>> round(contracted(0.0, 1, get("hinge"), 1.0), 6), round(contracted(0.25, 2, get("hinge"), 1.0), 6)
     (2.0, 1.5)
     """
-    for name, value in (("linear", linear), ("score_bound", score_bound)):
-        if not (math.isfinite(value) and value >= 0.0):
-            raise DataError(f"{name}: expected a finite number >= 0, found {value}")
-    if k != int(k) or k < 1:
-        raise DataError(f"k: expected a whole number of at least 1, found {k}")
     slope = loss.slope(score_bound)
     if math.isinf(slope):
         beside = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
@@ -216,23 +211,13 @@ def _expected_walk(k: int) -> float:
 
 
 def _finite(differences: ArrayLike) -> Floats:
-    found = np.asarray(differences, np.float64)
-    if found.ndim != 2 or not len(found):
-        raise DataError(f"differences: expected at least one pair, shape (P, d), found shape {found.shape}")
-    if not np.isfinite(found).all():
-        raise DataError("differences: expected finite numbers, found NaN or infinity")
+    found = checks.floats("differences", differences, ndim=2)
+    if not len(found):
+        raise DataError("differences: expected at least one pair, found none")
     return found
 
 
-def _check_radius(radius: float) -> None:
-    if not (math.isfinite(radius) and radius > 0.0):
-        raise DataError(f"radius: expected a finite number above 0, found {radius}")
-
-
 def _estimate(weighted: Floats, radius: float, draws: int, rng: np.random.Generator) -> Estimate:
-    _check_radius(radius)
-    if draws < 2:
-        raise DataError(f"draws: expected at least 2 for a standard error, found {draws}")
     block = max(1, SIGNS_PER_BLOCK // len(weighted))
     lengths = []
     for start in range(0, draws, block):

@@ -550,17 +550,15 @@ def test_held_out_queries_of_the_l1_class_are_drawn_in_blocks(monkeypatch):
     assert (held.n_queries, held.n_features) == (100, 3)
 
 
-class Mirrored:
+class Mirrored(np.random.Generator):
     """A generator that draws xi_j with the other sign."""
 
-    def __init__(self, rng, j):
-        self._rng, self._j = rng, j
-
-    def __getattr__(self, name):
-        return getattr(self._rng, name)
+    def __init__(self, seed, j):
+        super().__init__(np.random.PCG64(seed))
+        self._j = j
 
     def random(self, shape):
-        drawn = self._rng.random(shape)
+        drawn = super().random(shape)
         drawn[:, self._j] = 1.0 - drawn[:, self._j]
         return drawn
 
@@ -576,13 +574,13 @@ def test_features_that_do_not_matter_have_no_sign():
     assert (queries.taste == j).any()
     turned = dataclasses.replace(queries, centre=centre, sign=sign)
     plain = population.draw_documents(queries, 9, np.random.default_rng(4))
-    other = population.draw_documents(turned, 9, Mirrored(np.random.default_rng(4), j))
+    other = population.draw_documents(turned, 9, Mirrored(4, j))
     D = np.where(np.arange(6) == j, -1.0, 1.0)
     np.testing.assert_array_equal(other.y, plain.y)
     np.testing.assert_allclose(other.X, plain.X * D, atol=1e-6)
     # A feature that matters has a sign: the labels stay, other features move.
     i = int(np.flatnonzero(population.utility)[0])
-    moved = population.draw_documents(queries, 9, Mirrored(np.random.default_rng(4), i))
+    moved = population.draw_documents(queries, 9, Mirrored(4, i))
     assert np.abs(moved.X - plain.X * np.where(np.arange(6) == i, -1.0, 1.0)).max() > 0.01
 
 

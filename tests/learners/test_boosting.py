@@ -125,7 +125,7 @@ def test_wrong_arguments_are_named() -> None:
         (lambda: adarank.run(data, "map", rounds=0), "rounds"),
         (lambda: rankboost.run(nothing, rounds=1), "different labels"),
         (lambda: rankboost.train(data, nothing, {**settings, "pairs": "alike"}, 0), "2 features"),
-        (lambda: ThresholdModel.of([1], [0.0], [1.0], n_features=1), "features in"),
+        (lambda: ThresholdModel.of([1], [0.0], [1.0], n_features=1), "features"),
         (lambda: ThresholdModel.of([0], [0.0], [1.0], n_features=1).score(data), "features"),
     ):
         with pytest.raises(DataError, match=words):

@@ -129,12 +129,12 @@ def test_wrong_numbers_are_refused(arguments, said):
 
 
 def test_wrong_features_are_refused():
-    with pytest.raises(DataError, match="random features: expected 3 features, found 2"):
+    with pytest.raises(DataError, match="data: expected 3 features, found 2"):
         RandomFourier(3, 5, 1.0, (0,)).apply(drawn(d=2))
     same = RankingData.from_arrays(np.zeros((3, 2)), [0, 1, 0], [1, 1, 1])
     with pytest.raises(DataError, match="median distance between documents is 0"):
         RandomFourier.of(same, 5, "median", 0)
     with pytest.raises(ConfigurationError, match="features: expected 'standardised', 'raw' or the keys"):
         fitted({"kernel": "gaussian"}, drawn(), 0)
-    with pytest.raises(DataError, match="kernel model: expected 5 finite weights"):
+    with pytest.raises(DataError, match=r"w: expected .*\(5,\)"):
         models.RandomFourierModel.of(np.zeros(4), np.zeros(3), np.ones(3), RandomFourier(3, 5, 1.0, (0,)))

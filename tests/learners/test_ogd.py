@@ -100,13 +100,13 @@ def test_the_steps_of_the_experiments():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"steps": 0.0}, "steps: expected finite numbers > 0"),
-        ({"steps": [0.1, np.nan]}, "steps: expected one number, or one for each of 20 rounds"),
-        ({"steps": np.nan}, "steps: expected finite"),
-        ({"order": [0, 20]}, "order: expected queries from 0 to 19, found 20"),
+        ({"steps": 0.0}, "steps: expected numbers > 0"),
+        ({"steps": [0.1, np.nan]}, r"steps\[1\]: .*found nan"),
+        ({"steps": np.nan}, "steps: expected a finite"),
+        ({"order": [0, 20]}, r"order\[1\]: .*from 0 to 19, found 20"),
         ({"order": [0.5]}, "order: expected whole numbers"),
-        ({"radius": -1.0}, "radius: expected None or a finite number > 0"),
-        ({"start": [1.0]}, "start: expected 4 finite numbers"),
+        ({"radius": -1.0}, "radius: expected a finite number > 0"),
+        ({"start": [1.0]}, r"start: expected .*\(4,\)"),
         ({"radius": 1.0, "ball": "l3"}, "ball: expected one of l2, l1, found 'l3'"),
     ],
 )
@@ -116,7 +116,7 @@ def test_wrong_arguments_are_refused(wrong, said):
 
 
 def test_steps_that_overflow_are_named():
-    with pytest.raises(DataError, match="steps are too large"), np.errstate(all="ignore"):
+    with pytest.raises(DataError, match="steps: too large"), np.errstate(all="ignore"):
         ogd.run(drawn(), "squared", steps=1e30, order=np.zeros(60, int))
 
 

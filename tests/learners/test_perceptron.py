@@ -183,9 +183,9 @@ def test_undefined_measures_cost_nothing_and_teach_nothing():
         ({"eta": "small"}, "eta: expected a finite number > 0 or 'theory', found 'small'"),
         ({"eta": math.nan}, "eta: expected a finite number"),
         ({"eta": None}, "eta: expected a finite number > 0 or 'theory', found None"),
-        ({"order": [0, 12]}, "order: expected queries from 0 to 11, found 12"),
-        ({"order": [-1]}, "order: expected queries from 0 to 11, found -1"),
-        ({"active": "all"}, "unknown active set 'all'"),
+        ({"order": [0, 12]}, r"order\[1\]: .*from 0 to 11, found 12"),
+        ({"order": [-1]}, r"order\[0\]: .*from 0 to 11, found -1"),
+        ({"active": "all"}, "active: .*found 'all'"),
         ({"measure": "err"}, "expected .ndcg., .map. or .ndcg@K."),
     ],
 )

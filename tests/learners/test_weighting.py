@@ -57,5 +57,5 @@ def test_a_loss_that_is_not_convex_can_be_weighted():
 
 @pytest.mark.parametrize("wrong", [[1.0], [-1.0] + 5 * [1.0], [math.nan] + 5 * [1.0], 6 * [0.0]])
 def test_wrong_weights_are_refused(wrong):
-    with pytest.raises(DataError, match="weights: expected 6 finite numbers >= 0"):
+    with pytest.raises(DataError, match="weights"):
         erm.fit(drawn(), "listnet", l2=1.0, weights=wrong)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import metrics
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import ConfigurationError, DataError, PipelineError
 from pipeline_lib.sources import population as module
 from pipeline_lib.sources.population import Population, PopulationSettings, default_settings, write_parts
 
@@ -320,7 +320,7 @@ def test_risk_rejects():
     population = Population(PopulationSettings(features=3))
     with pytest.raises(DataError, match=r"shape \(3,\) or \(3, k\), found shape \(2,\)"):
         population.risk(share_of_ones, [1.0, 0.0], rng())
-    with pytest.raises(DataError, match="finite weights"):
+    with pytest.raises(DataError, match=r"w\[2\]"):
         population.risk(share_of_ones, [1.0, 0.0, np.nan], rng())
     with pytest.raises(DataError, match="at least 2"):
         population.risk(share_of_ones, [1.0, 0.0, 0.0], rng(), 1)
@@ -363,7 +363,7 @@ def test_parts_depend_on_the_seed_and_not_on_each_other(written, tmp_path):
 
 def test_empty_parts_are_rejected(written, tmp_path):
     for sizes in ([], [5, 0]):
-        with pytest.raises(ConfigurationError, match="parts of at least one query"):
+        with pytest.raises(PipelineError, match="sizes"):
             write_parts(default_settings(), sizes, 1, tmp_path)
     assert not written
 
@@ -413,9 +413,9 @@ def test_settings_survive_a_plain_mapping():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: p.draw(-1, rng()), "n_queries: expected a whole number of at least 0"),
+        (lambda p: p.draw(-1, rng()), "n_queries: .*found -1"),
         (lambda p: p.draw(2.5, rng()), "n_queries"),
-        (lambda p: p.draw(2, rng(), documents=0), "documents: expected at least 1 for every query, found 0"),
+        (lambda p: p.draw(2, rng(), documents=0), "documents: .*found 0"),
         (lambda p: p.draw(2, rng(), documents=[1, 2, 3]), "one for each of 2 queries"),
         (lambda p: p.draw(2, rng(), documents=1.5), "documents: expected a whole number"),
     ],

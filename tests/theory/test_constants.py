@@ -224,7 +224,7 @@ def test_errors_say_what_was_expected():
         constants("listnet", 0, 1)
     with pytest.raises(DataError, match="restarts"):
         search("listnet", 3, 1, "lipschitz-linf", rng=rng, restarts=0)
-    with pytest.raises(ConfigurationError, match="did you mean 'smoothness'"):
+    with pytest.raises(DataError, match="did you mean 'smoothness'"):
         search("listnet", 3, 1, "smoothnes", rng=rng)
     with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
         constants("listne", 3, 1)

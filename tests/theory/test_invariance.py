@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import DataError
 from pipeline_lib.theory.invariance import basis, dimension
 
 
@@ -50,5 +50,5 @@ def test_bad_arguments_are_refused():
         dimension(7, 1)
     with pytest.raises(DataError, match="features"):
         dimension(2, 0)
-    with pytest.raises(ConfigurationError, match="target"):
+    with pytest.raises(DataError, match="target"):
         dimension(2, 1, "matrix")

@@ -82,7 +82,7 @@ def test_where_no_depth_is_best_none_is_given():
         (lambda: judging_depth.moments([[[1.0]] * 5], 4), "expected shape"),
         (lambda: judging_depth.best_documents(np.zeros((1, 3))), "at least two queries"),
         (lambda: judging_depth.best_documents([[9.0, 1.0]] * 5), "at least two queries, shape"),
-        (lambda: judging_depth.best_documents(np.full((3, 3), np.nan)), "of_queries: expected finite"),
+        (lambda: judging_depth.best_documents(np.full((3, 3), np.nan)), "of_queries.*: expected a finite"),
     ],
 )
 def test_errors(call, message):

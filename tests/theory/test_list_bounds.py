@@ -119,7 +119,7 @@ def test_vacuous_up_to_the_n_named(name):
 
 
 def test_what_is_vacuous_needs_the_largest_loss():
-    with pytest.raises(DataError, match=r"ogd .*finite number as loss_bound, found None"):
+    with pytest.raises(DataError, match=r"loss_bound: .*, found None"):
         list_bounds.assess("ogd", **{**GIVEN, "loss_bound": None})
 
 
@@ -135,27 +135,27 @@ def test_never_is_said():
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("erm", {"delta": 0.0}, r"delta in \(0, 1\)"),
-        ("erm", {"delta": 1.0}, r"delta in \(0, 1\)"),
+        ("erm", {"delta": 0.0}, r"delta: "),
+        ("erm", {"delta": 1.0}, r"delta: "),
         ("chapelle-wu", {"delta": None}, "probability with which"),
         ("erm", {"lipschitz": None}, "G in the maximum norm"),
         ("chapelle-wu", {"lipschitz_l2": None}, "G in the Euclidean norm"),
         ("optimistic", {"smoothness": None}, "H in the maximum norm"),
         ("smooth-ogd", {"optimal_risk": None}, "smallest risk"),
-        ("smooth-ogd", {"optimal_risk": -0.1}, "must not be negative"),
+        ("smooth-ogd", {"optimal_risk": -0.1}, "optimal_risk: |empirical_risk: "),
         ("erm-l1", {"d": None}, "number of features"),
         ("ogd", {"convex": False}, "Theorem 5.*convex"),
         ("rerm", {"convex": False}, "Theorem 6.*convex"),
         ("smooth-ogd", {"convex": False}, "equation 8.*convex"),
         ("erm", {"n": math.nan}, "finite"),
-        ("erm", {"n": 0}, "n >= 1"),
-        ("erm", {"radius": -1.0}, "radius > 0"),
+        ("erm", {"n": 0}, "n: "),
+        ("erm", {"radius": -1.0}, "radius: "),
         ("erm", {"loss_bound": math.inf}, "finite"),
         ("erm", {"entropy": "guess"}, "closed-form"),
-        ("erm", {"n": "6000"}, "expected a finite number as n, found '6000'"),
-        ("erm", {"n": None}, "expected a finite number as n, found None"),
-        ("erm", {"n": [10, 20]}, "finite number as n"),
-        ("erm", {"n": 10**400}, "finite number as n"),
+        ("erm", {"n": "6000"}, "n: .* found '6000'"),
+        ("erm", {"n": None}, "n: .* found None"),
+        ("erm", {"n": [10, 20]}, "n: "),
+        ("erm", {"n": 10**400}, "n: "),
     ],
 )
 def test_violated_assumptions_are_named(name, change, said):
@@ -232,7 +232,7 @@ def test_the_command_names_what_is_wrong(capsys):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--m", "0"], "m: expected a whole number of documents, at least 1, found 0"),
+        (["--m", "0"], "m: expected a whole number >= 1, found 0"),
         (["--m", "12", "--options", "[1]"], "options: expected a JSON object, found [1]"),
     ],
 )
