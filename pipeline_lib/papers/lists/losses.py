@@ -10,6 +10,9 @@ from pipeline_lib import surrogates
 from pipeline_lib.errors import hint
 from pipeline_lib.settings import Settings
 
+LOSS = "listnet"
+"""The loss of the experiments that look at a single one."""
+
 
 def _known(name: str) -> str:
     if surrogates.registered(name) not in surrogates.NAMES:

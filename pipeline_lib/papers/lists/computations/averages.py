@@ -16,6 +16,7 @@ import numpy as np
 from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers.lists.computations import held_out
+from pipeline_lib.papers.lists.losses import LOSS
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -24,7 +25,7 @@ from pipeline_lib.theory import entropy, packing, rademacher
 from pipeline_lib.theory.constants import constants
 
 if TYPE_CHECKING:
-    from pipeline_lib.papers.lists.experiments.averages import LOSS, AveragesSettings
+    from pipeline_lib.papers.lists.experiments.averages import AveragesSettings
 
 _LOG = logging.getLogger(__name__)
 

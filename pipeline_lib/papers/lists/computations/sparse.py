@@ -33,6 +33,7 @@ from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.papers.lists.computations.intervals import of_largest
+from pipeline_lib.papers.lists.losses import LOSS
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -41,7 +42,7 @@ from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import list_bounds
 
 if TYPE_CHECKING:
-    from pipeline_lib.papers.lists.experiments.sparse import LOSS, SparseSettings
+    from pipeline_lib.papers.lists.experiments.sparse import SparseSettings
 
 _LOG = logging.getLogger(__name__)
 

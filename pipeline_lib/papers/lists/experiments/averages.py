@@ -8,9 +8,8 @@ from pydantic import Field
 
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
+from pipeline_lib.papers.lists.losses import LOSS
 from pipeline_lib.settings import Positive, Positives, Rising, Settings, Whole, at_least
-
-LOSS = "listnet"
 
 
 class AveragesSettings(Settings):

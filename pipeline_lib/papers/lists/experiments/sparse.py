@@ -9,9 +9,8 @@ from pydantic import Field, model_validator
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
 from pipeline_lib.papers.lists.level_controls import LEAST_QUERIES
+from pipeline_lib.papers.lists.losses import LOSS
 from pipeline_lib.settings import Positive, Probability, Rising, Settings, Whole, at_least, no_fewer_than
-
-LOSS = "listnet"
 
 
 class SparseSettings(Settings):
