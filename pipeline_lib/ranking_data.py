@@ -62,8 +62,11 @@ class RankingData:
     def __post_init__(self) -> None:
         _check_fields(self.X, self.y, self.offsets, self.qids)
         for name in ("X", "y", "offsets", "qids"):
-            # Contiguous, or numba would compile every kernel once more for arrays with gaps; no copy if it is so.
-            array = np.ascontiguousarray(getattr(self, name))
+            # Without gaps, or numba would compile every kernel once more. Features may lie column by column: products
+            # with them then add up in another order, and what is measured so stays the same to the last bit.
+            array = getattr(self, name)
+            if not array.flags.forc:
+                array = np.ascontiguousarray(array)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 

@@ -402,3 +402,11 @@ def test_standardisation_refuses() -> None:
         Standardisation.of(some_data([]))
     with pytest.raises(DataError, match="expected 3 features, found 4"):
         Standardisation.of(some_data([3])).apply(some_data([3], d=4))
+
+
+def test_features_keep_their_layout_unless_they_have_gaps() -> None:
+    """Products with features add up in the order of their layout: another layout would change the last bits."""
+    X, y, offsets, qids = np.arange(12, dtype=np.float32).reshape(4, 3), np.zeros(4, np.int32), [0, 4], [1]
+    fields = (y, np.array(offsets, np.int64), np.array(qids, np.int64))
+    assert RankingData(np.asfortranarray(X), *fields).X.flags.f_contiguous
+    assert RankingData(np.repeat(X, 2, axis=1)[:, ::2], *fields).X.flags.c_contiguous
