@@ -33,9 +33,9 @@ rule all:
 
 
 rule clean_results:
+    """Remove everything the study made; data sets stay."""
     log:
         "data/logs/clean_results.log",
-    """Remove everything the study made; data sets stay."""
     localrule: True
     conda:
         ENVIRONMENT
