@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,20 +16,13 @@ from .conftest import ROOT, job_table
 
 pytestmark = pytest.mark.workflow
 
-OUTER = """\
-configfile: "project.yaml"
-
-module ltr:
-    snakefile: "{snakefile}"
-    config: config["ranking"]
-
-use rule * from ltr as ltr_*
-
+PAGE = (ROOT / "docs/using-elsewhere.md").read_text(encoding="utf-8")
+# A rule that bears the name of one of ours.
+OWN_RULE = """
 rule train_model:
-    input: rules.ltr_all.input, claims="reports/tiny/claims.json"
+    input: "reports/tiny/claims.json"
     output: "number-of-claims.txt"
-    default_target: True
-    shell: "grep -c '\\"status\\"' {{input.claims}} > {{output}}"
+    shell: "grep -c '\"status\"' {input} > {output}"
 """
 TINY = {
     "study": "tiny",
@@ -41,16 +35,18 @@ TINY = {
 
 
 def write_outer(folder: Path, **overrides: object) -> Path:
-    """Write a workflow that imports this one, with a rule that bears the name of one of ours."""
-    (folder / "Snakefile").write_text(OUTER.format(snakefile=ROOT / "Snakefile"))
+    """Write the workflow that the documentation shows, with one more rule."""
+    [shown] = re.findall(r"^```snakemake\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert "/path/to/the/project" in shown
+    (folder / "Snakefile").write_text(shown.replace("/path/to/the/project", str(ROOT)) + OWN_RULE)
     (folder / "project.yaml").write_text(yaml.safe_dump({"another": "project", "ranking": {**TINY, **overrides}}))
     return folder
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """Run the outer workflow where nothing but its Snakefile says where the project is; return what it printed."""
+    """Run both targets where nothing but the Snakefile says where the project is; return what was printed."""
     environment = {name: value for name, value in os.environ.items() if name not in ("LTR_MIRROR", "PYTHONPATH")}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    command = [sys.executable, "-m", "snakemake", "all", "number-of-claims.txt", "--cores", "2", *arguments]
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     printed = result.stdout + result.stderr
     assert result.returncode == 0, printed[-6000:]
