@@ -27,7 +27,7 @@ $(READY): requirements.lock pyproject.toml
 	  { echo "Python 3.11 or newer is needed, found `$(PYTHON) --version`; set PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 test: $(READY)

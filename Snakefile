@@ -18,12 +18,6 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/report.smk"
 
 
-localrules:
-    all,
-    download,
-    clean_results,
-
-
 rule all:
     default_target: True
     input:
@@ -35,12 +29,14 @@ rule all:
         read_by(
             "summarise_results", "compare_models", "judge_claims", "render_report", *(f"{p}_" for p in STUDY.papers)
         ),
+    localrule: True
 
 
 rule clean_results:
     """Remove everything the study made; data sets stay."""
     log:
         "data/logs/clean_results.log",
+    localrule: True
     conda:
         ENVIRONMENT
     threads: 1
@@ -51,4 +47,4 @@ rule clean_results:
 
 
 # What takes seconds does not wait in a cluster's queue.
-workflow.localrules(*(rule.name for rule in workflow.rules if stays_here(rule)))
+workflow.localrules(*(rule.name for name, rule in own_rules().items() if stays_here(name, rule)))

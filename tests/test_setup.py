@@ -1,11 +1,16 @@
-"""What the set-up files say of the software agrees: pyproject.toml, environment.yml, the lock, the citation."""
+"""What the set-up files say of the software agrees: pyproject.toml, the conda environments, the lock, the citation."""
 
 from __future__ import annotations
 
+import ast
+import importlib.metadata
 import re
+import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 import yaml
 
 import pipeline_lib
@@ -13,8 +18,11 @@ import pipeline_lib
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = ("test", "cluster")
+# A conda environment -> the extras it holds. Jobs run in the first.
+ENVIRONMENTS = {"environment.yml": (), "environment-dev.yml": EXTRAS}
 # Names that the conda channels spell otherwise than the Python package index.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
+MODULES_OF_SNAKEMAKE = {"snakemake_interface_logger_plugins": "snakemake"}
 ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-jsonschema", "types-pyyaml"}
 
 
@@ -24,24 +32,43 @@ def name_and_range(requirement: str) -> tuple[str, str]:
     return match[1].lower(), match[2]
 
 
-def required() -> dict[str, str]:
+def required(extras: tuple[str, ...] = EXTRAS) -> dict[str, str]:
     everything = list(PROJECT["dependencies"])
-    for extra in EXTRAS:
+    for extra in extras:
         everything += PROJECT["optional-dependencies"][extra]
     return dict(name_and_range(requirement) for requirement in everything)
 
 
-def test_the_conda_environment_asks_for_the_same_versions() -> None:
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    plain = dict(name_and_range(entry) for entry in environment["dependencies"] if isinstance(entry, str))
-    pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
-    from_pip = dict(name_and_range(entry) for entry in pip)
+@pytest.mark.parametrize("file", ENVIRONMENTS)
+def test_a_conda_environment_asks_for_the_same_versions(file: str) -> None:
+    entries = yaml.safe_load((ROOT / file).read_text())["dependencies"]
+    plain = dict(name_and_range(entry) for entry in entries if isinstance(entry, str))
+    from_pip = dict(name_and_range(entry) for group in entries if isinstance(group, dict) for entry in group["pip"])
     assert plain.pop("python") == PROJECT["requires-python"]
-    assert plain.pop("pip") == ""
-    expected = required()
+    assert ("pip" in plain) == bool(from_pip)
+    plain.pop("pip", None)
+    expected = required(ENVIRONMENTS[file])
     assert from_pip == {name: versions for name, versions in expected.items() if name in ONLY_ON_PYPI}
     conda = {CONDA_NAMES.get(name, name): versions for name, versions in expected.items() if name not in ONLY_ON_PYPI}
     assert plain == conda
+
+
+def test_every_library_that_the_package_imports_is_required() -> None:
+    modules = [ast.parse(path.read_bytes()) for path in (ROOT / "pipeline_lib").rglob("*.py")]
+    imported = {name.partition(".")[0] for module in modules for name in imports(module)}
+    foreign = imported - set(sys.stdlib_module_names) - {"pipeline_lib", "__future__"}
+    distributions = importlib.metadata.packages_distributions()
+    named = {MODULES_OF_SNAKEMAKE.get(name) or distributions[name][0].lower() for name in foreign}
+    assert named <= set(required(()))
+
+
+def imports(module: ast.Module) -> Iterator[str]:
+    """The modules that statements anywhere in a module import, by their full names."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
 
 
 def test_the_lock_pins_every_requirement_within_its_range() -> None:
@@ -67,7 +94,9 @@ def test_the_citation_names_the_five_papers() -> None:
     assert all(reference["authors"] and reference["year"] for reference in citation["references"])
 
 
-def test_wheels_hold_everything_but_tests(tmp_path: Path) -> None:
-    packages = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline_lib").rglob("__init__.py")}
-    folders = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline_lib").rglob("*.py")}
-    assert folders <= packages, "a folder of pipeline_lib without __init__.py is not packaged"
+def test_the_entry_of_the_workflow_catalog_has_the_keys_that_it_reads() -> None:
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text()).pop("usage")
+    assert usage.keys() == {"mandatory-flags", "software-stack-deployment", "report"}
+    assert usage["mandatory-flags"].keys() == {"desc", "flags"}
+    assert any(usage["software-stack-deployment"].values())
+    assert usage["report"] is True

@@ -1,8 +1,8 @@
 """Which data sets are known, and what does the catalogue say of each?
 
-``data/catalog.yaml`` is read, checked against ``workflow/schemas/catalog.schema.yaml`` and against what a schema
-cannot say (names that refer to each other, counts that must add up, folds that must be disjoint), and handed out as
-frozen records.
+``data/catalog.yaml`` is read, checked against ``catalog.schema.yaml`` and against what a schema cannot say (names that
+refer to each other, counts that must add up, folds that must be disjoint), and handed out as frozen records. A package
+installed from a wheel holds a copy of the catalogue next to this module.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pipeline_lib import schemas
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, hint
 
-PROJECT = Path(__file__).resolve().parents[2]
-CATALOG = PROJECT / "data" / "catalog.yaml"
-SCHEMA = PROJECT / "workflow" / "schemas" / "catalog.schema.yaml"
+_INSTALLED = Path(__file__).with_name("catalog.yaml")
+CATALOG = _INSTALLED if _INSTALLED.is_file() else Path(__file__).resolve().parents[2] / "data" / "catalog.yaml"
+SCHEMA = Path(__file__).with_name("catalog.schema.yaml")
 LARGEST_ARCHIVE = 1 << 33
 """Bytes of an archive of which the catalogue states neither ``bytes`` nor ``max_bytes``, at most."""
 ROLES = ("train", "validation", "test")

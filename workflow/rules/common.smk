@@ -6,10 +6,17 @@ import sys
 from functools import cache
 from pathlib import Path
 
-# Jobs say `python`: it must be the interpreter that runs this workflow, whether or not its environment is activated.
-os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]))
-ROOT = Path(workflow.basedir)
+# The folder of this project. Another workflow may import this one and run it in a folder of its own: paths of data and
+# results are relative to the working directory, and those of the project's own files begin here.
+ROOT = Path(workflow.current_basedir).parents[1]
+IMPORTED = Path(workflow.basedir) != ROOT
 sys.path.insert(0, str(ROOT))
+# Jobs say `python -m pipeline_lib`: it must be the interpreter that runs this workflow, whether or not its environment
+# is activated, and the package of this folder, wherever the jobs run.
+os.environ.update(
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+    PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+)
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -30,7 +37,7 @@ def checked(call, *arguments, **keywords):
         raise WorkflowError(str(error)) from None
 
 
-CATALOG = checked(catalog.load, ROOT / "data" / "catalog.yaml")
+CATALOG = checked(catalog.load)
 STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in CATALOG.items()})
 MIRRORS = checked(mirrors.configured_mirrors, STUDY.config["mirrors"])
 # Jobs find the mirrors in their environment: where a file was found is no reason to make it again.
@@ -145,15 +152,27 @@ def trained_together(wildcards):
     return f"{wildcards.dataset}-{wildcards.model}" if planning.is_short(longest) else None
 
 
-def stays_here(rule):
+def of_project(path):
+    """A file of the project's folder, as seen from the working directory."""
+    return os.path.relpath(ROOT / path)
+
+
+def own_rules():
+    """The rules of this workflow by the names they have here; a workflow that imports it may call them otherwise."""
+    before, after = rules.simulate_data.rule.name.split("simulate_data")
+    named = ((rule.name.removeprefix(before).removesuffix(after), rule) for rule in workflow.rules)
+    return {name: rule for name, rule in named if rules.has(name) and getattr(rules, name).rule.name == rule.name}
+
+
+def stays_here(name, rule):
     """Whether the jobs of a rule, one for the study or for a data set, are so light that no cluster needs to run them."""
     if not rule.wildcard_names <= {"study", "dataset"}:
         return False
     sizes = [CATALOG[name].n_cells for name in DATASETS] if "dataset" in rule.wildcard_names else []
     largest = max(sizes, default=0)
-    step = next((step for step in STEPS if step.rule == rule.name), None)
+    step = next((step for step in STEPS if step.rule == name), None)
     asked = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
-    return planning.is_light(cost(rule.name), largest, *asked)
+    return planning.is_light(cost(name), largest, *asked)
 
 
 def compact(value):
@@ -241,7 +260,8 @@ def read_by(*names):
     Snakemake makes a missing file again only for a job that runs or a target that asks. A job that failed, or was
     killed, leaves its files missing while what was made from them before still stands.
     """
-    chosen = [rule for rule in workflow.rules if rule.name.startswith(names) and rule.wildcard_names <= {"study"}]
+    named = ((name, rule) for name, rule in own_rules().items() if name.startswith(names))
+    chosen = [rule for name, rule in named if rule.wildcard_names <= {"study"}]
     read = {str(path) for rule in chosen for path in rule.input if not callable(path)}
     paths = {path.replace("{study}", STUDY.name) for path in read}
     return sorted(path for path in paths if path.startswith("results/"))
@@ -269,6 +289,7 @@ def plan():
 
 # Jobs on cluster nodes read this file as well: they work for the run that holds the lock.
 if workflow.is_main_process:
-    console.attach(logger, workflow.output_settings, plan)
+    if not IMPORTED:
+        console.attach(logger, workflow.output_settings, plan)
     if not run_lock.only_reads(sys.argv[1:]):
         checked(run_lock.hold, Path("results/run.lock"), STUDY.name)

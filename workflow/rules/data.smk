@@ -131,3 +131,4 @@ rule download:
     """Fetch every data set of the study that is not here yet; the only target that uses the network."""
     input:
         expand(str(raw_files.record_path("{dataset}")), dataset=STUDY.datasets),
+    localrule: True

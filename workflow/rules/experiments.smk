@@ -9,7 +9,7 @@ for step in STEPS:
             folds=step.folds,
             tables=step.tables,
             evaluations=[path.format(study=STUDY.name) for path in step.evaluations],
-            files=step.files,
+            files=[path if path.startswith("results/") else of_project(path) for path in step.files],
         output:
             tables=step.written,
             evidence=step.evidence,

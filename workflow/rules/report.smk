@@ -1,7 +1,7 @@
 # From per-query values to tables, judged claims and one page.
-PUBLISHED = sorted(str(path) for path in Path("workflow/published").glob("*.csv"))
-LEDGER = sorted(os.path.relpath(paper.folder / "claims.yaml") for paper in papers.every())
-TEMPLATES = sorted(os.path.relpath(path) for path in (ROOT / "pipeline_lib/reporting/templates").glob("*"))
+PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
+LEDGER = sorted(of_project(paper.folder / "claims.yaml") for paper in papers.every())
+TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
 # Whose formulas the study records.
 CHOSEN_LEARNERS = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),

@@ -1,0 +1,72 @@
+"""Another workflow imports this one with `module` and runs it in a folder and with a configuration of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import ROOT, job_table
+
+pytestmark = pytest.mark.workflow
+
+PAGE = (ROOT / "docs/using-elsewhere.md").read_text(encoding="utf-8")
+# A rule that bears the name of one of ours.
+OWN_RULE = """
+rule train_model:
+    input: "reports/tiny/claims.json"
+    output: "number-of-claims.txt"
+    shell: "grep -c '\"status\"' {input} > {output}"
+"""
+TINY = {
+    "study": "tiny",
+    "letor_sim": {"queries": 20, "population": {}},
+    "folds": [1],
+    "models": [{"name": "random", "algorithm": "random"}],
+    "statistics": {"level": 0.95, "resamples": 100},
+    "papers": [],
+}
+
+
+def write_outer(folder: Path, **overrides: object) -> Path:
+    """Write the workflow that the documentation shows, with one more rule."""
+    [shown] = re.findall(r"^```snakemake\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert "/path/to/the/project" in shown
+    (folder / "Snakefile").write_text(shown.replace("/path/to/the/project", str(ROOT)) + OWN_RULE)
+    (folder / "project.yaml").write_text(yaml.safe_dump({"another": "project", "ranking": {**TINY, **overrides}}))
+    return folder
+
+
+def run(folder: Path, *arguments: str) -> str:
+    """Run both targets where nothing but the Snakefile says where the project is; return what was printed."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("LTR_MIRROR", "PYTHONPATH")}
+    command = [sys.executable, "-m", "snakemake", "all", "number-of-claims.txt", "--cores", "2", *arguments]
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    printed = result.stdout + result.stderr
+    assert result.returncode == 0, printed[-6000:]
+    return printed
+
+
+def test_an_imported_workflow_runs_to_its_report_in_the_other_folder(tmp_path: Path) -> None:
+    folder = write_outer(tmp_path)
+    run(folder)
+    claims = json.loads((folder / "reports/tiny/claims.json").read_text())
+    assert claims
+    assert int((folder / "number-of-claims.txt").read_text()) > 0
+    assert "letor-sim" in (folder / "reports/tiny/index.html").read_text()
+    assert not (ROOT / "results/tiny").exists()
+    assert "Nothing to be done" in run(folder)
+
+
+def test_every_rule_of_an_imported_workflow_bears_the_name_it_was_given(tmp_path: Path) -> None:
+    folder = write_outer(tmp_path, papers="all")
+    planned = job_table(run(folder, "--dry-run", "--quiet", "rules").splitlines())
+    assert planned.pop("train_model") == 1
+    assert len(planned) > 30
+    assert all(name.startswith("ltr_") for name in planned)
