@@ -310,7 +310,7 @@ def report(results: Path, folder: Path, papers: Sequence[str] = names()) -> None
     evidence = sorted((results / "evidence").glob("*.json"))
     judgements = ledger.judge(ledger.load(), evidence, context)
     ledger.write(folder / "claims.json", judgements, context)
-    site.render(results, folder, evidence=evidence, papers=papers)
+    site.render(results, folder, claims=folder / "claims.json", papers=papers)
 
 
 if __name__ == "__main__":

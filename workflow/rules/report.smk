@@ -1,6 +1,8 @@
 # From per-query values to tables, judged claims and one page.
 PUBLISHED = sorted(str(path) for path in Path("workflow/published").glob("*.csv"))
-LEDGER = sorted(os.path.relpath(paper.folder / "claims.yaml") for paper in papers.every())
+LEDGER = sorted(
+    os.path.relpath(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml")
+)
 TEMPLATES = sorted(os.path.relpath(path) for path in (ROOT / "pipeline_lib/reporting/templates").glob("*"))
 # Whose formulas the study records.
 CHOSEN_LEARNERS = [
@@ -140,10 +142,8 @@ use rule job as render_report with:
         "results/{study}/configuration.yaml",
         "results/{study}/availability.json",
         "results/{study}/models.json",
-        LEDGER,
         SHOWN_TABLES,
-        "reports/{study}/claims.json",
-        evidence=EVIDENCE,
+        claims="reports/{study}/claims.json",
     output:
         "reports/{study}/index.html",
         directory("reports/{study}/tables"),
