@@ -56,4 +56,6 @@ def test_the_page_shows_the_stored_judgement_without_the_evidence(tmp_path: Path
 
 def test_the_command_that_renders_does_not_depend_on_how_claims_are_judged() -> None:
     read = import_closure.closure(["pipeline_lib.commands.render_report"], ROOT)
-    assert not {"pipeline_lib/claims/rules.py", "pipeline_lib/claims/ledger.py"} & {str(path.relative_to(ROOT)) for path in read}
+    assert not {"pipeline_lib/claims/rules.py", "pipeline_lib/claims/ledger.py"} & {
+        str(path.relative_to(ROOT)) for path in read
+    }
