@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, erm, rounds
@@ -26,7 +27,7 @@ from pipeline_lib.learners.perceptron import Run, norm_factor
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.base import Floats, Norm, Surrogate
+from pipeline_lib.surrogates.base import Norm, Surrogate
 from pipeline_lib.surrogates.slam import best_below
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations import descent
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import cones
 
 if TYPE_CHECKING:
