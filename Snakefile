@@ -5,13 +5,14 @@
 #   snakemake --cores N slam                                 one paper
 from snakemake.utils import min_version
 
-min_version("9.10")
+min_version("9.13")
 
 
 configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/job.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/experiments.smk"

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Timing, compare
+from pipeline_lib.arrays import Floats
 from pipeline_lib.theory import pair_losses
 
 QUERIES, DOCUMENTS = 3_000, 120
 WORK = f"pairwise 0-1 loss, {QUERIES:,} x {DOCUMENTS}"
 BLOCK = 100  # queries whose pairs numpy holds at a time
 
-Floats = NDArray[np.float64]
+
 Labels = NDArray[np.int64]
 
 

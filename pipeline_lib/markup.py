@@ -1,8 +1,9 @@
-"""How are words that somebody chose kept from being markup in running text?"""
+"""How do names come into running text: as they are where somebody chose them, and several in a row?"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 
 def quoted(words: str) -> str:
@@ -14,3 +15,14 @@ def quoted(words: str) -> str:
     \[x](#y) and \`code\`
     """
     return re.sub(r"\\(?=[\\`\[]|$)|`|\[(?=[^\]]*\](?:\(|$))", r"\\\g<0>", words)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Several names in a sentence; nothing for none.
+
+    Example
+    -------
+    >>> listed(["MAP"]), listed(["MAP", "NDCG"]), listed(["MAP", "NDCG", "P@10"])
+    ('MAP', 'MAP and NDCG', 'MAP, NDCG and P@10')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

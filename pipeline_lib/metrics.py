@@ -29,10 +29,10 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
 from pipeline_lib.measures import EVERY_RANK, parse
 
-Floats = NDArray[np.float64]
 NoRelevant = float | Literal["skip"]
 
 LETOR4_CUTOFFS = tuple(range(1, 11))

@@ -162,6 +162,16 @@ class RankingData:
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
         return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen])
 
+    def with_binary_labels(self) -> RankingData:
+        """The same documents, labelled 1 where they are relevant in any degree and 0 elsewhere.
+
+        Example
+        -------
+        >>> RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6]).with_binary_labels().y
+        array([0, 1, 1], dtype=int32)
+        """
+        return RankingData(self.X, np.minimum(self.y, 1), self.offsets, self.qids)
+
     @checked
     def subsample_documents(self, m: int, rng: np.random.Generator) -> RankingData:
         """Keep at most ``m`` documents of every query, drawn without replacement, in their old order.

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-
-Floats = NDArray[np.float64]
 
 ENUMERATED_DIFFERENCES = 16
 LARGEST = 1e150

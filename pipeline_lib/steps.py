@@ -112,6 +112,10 @@ class StudyStep:
             return self.datasets
         return self.study.folds[cell["dataset"]] if axis == "fold" else self.step.divided[axis](self.settings)
 
+    def cell_of(self, wildcards: Any) -> dict[str, str]:
+        """Where the job of some wildcards stands in its division of work."""
+        return {axis: wildcards[axis] for axis in self.cell}
+
     @property
     def constraints(self) -> dict[str, str]:
         """A regular expression for every axis that is not constrained in all rules alike."""

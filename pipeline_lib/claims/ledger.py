@@ -6,7 +6,6 @@ evidence (:mod:`pipeline_lib.claims.evidence`); :func:`judge` puts the two toget
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib import schemas
-from pipeline_lib.claims import rules
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial, read_evidence
-from pipeline_lib.claims.rules import STATUSES, Check, Status
+from pipeline_lib.claims import judged, rules
+from pipeline_lib.claims.evidence import Evidence, read_evidence
+from pipeline_lib.claims.rules import Check
+from pipeline_lib.claims.words import Status
 from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.files import write_text
-from pipeline_lib.papers import Paper, every, names
+from pipeline_lib.papers import Paper, every
 
 SCHEMA = Path(__file__).with_name("schema.yaml")
 
@@ -142,29 +141,10 @@ def judge(claims: Sequence[Claim], evidence: Iterable[str | os.PathLike[str]], c
     return [_judge(claim, handed_in.get(claim.id), context) for claim in claims]
 
 
-def counts(judgements: Sequence[Judgement]) -> dict[str, dict[str, int]]:
-    """Count the judgements by status, over all (``"all"``) and by paper.
-
-    Returns a mapping from ``"all"`` and each paper's name to a mapping from status to number.
-    """
-    table = {group: dict.fromkeys(STATUSES, 0) for group in ("all", *names())}
-    for judgement in judgements:
-        table["all"][judgement.status] += 1
-        table[judgement.claim.paper.name][judgement.status] += 1
-    return {group: {str(status): number for status, number in row.items()} for group, row in table.items()}
-
-
 def write(path: str | os.PathLike[str], judgements: Sequence[Judgement], context: Context) -> None:
-    """Write ``claims.json``: study, counts and every claim with status, explanation, rule and evidence.
-
-    The same judgements give the same bytes.
-    """
-    document = {
-        "study": context.study,
-        "counts": counts(judgements),
-        "claims": [_entry(judgement) for judgement in judgements],
-    }
-    write_text(path, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write ``claims.json`` (:mod:`pipeline_lib.claims.judged`): everything that the report shows of the claims."""
+    about = {paper.name: judged.JudgedPaper(paper.title, paper.authors) for paper in every()}
+    judged.write(path, judged.JudgedStudy(context.study, tuple(map(_judged, judgements)), about))
 
 
 def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
@@ -206,31 +186,26 @@ def _why_not_run(claim: Claim, context: Context) -> str:
     return f"The experiment that bears on it is not part of the study {context.study}."
 
 
-def _entry(judgement: Judgement) -> dict[str, Any]:
+def _judged(judgement: Judgement) -> judged.JudgedClaim:
     claim = judgement.claim
     trials = judgement.evidence.trials if judgement.evidence else ()
-    return {
-        "id": claim.id,
-        "paper": claim.paper.name,
-        "kind": claim.kind,
-        "where": claim.where,
-        "says": claim.says,
-        "shows": claim.shows,
-        "rule": claim.rule_in_words(),
-        "status": judgement.status,
-        "explanation": judgement.explanation,
-        "tables": list(judgement.tables),
-        "notes": judgement.evidence.notes if judgement.evidence else "",
-        "trials": [_trial(*pair) for pair in zip(trials, judgement.per_trial, strict=True)],
-    }
-
-
-def _trial(trial: Trial, status: Status) -> dict[str, Any]:
-    values = {
-        name: [value.value, value.low, value.high] if isinstance(value, Interval) else value
-        for name, value in trial.values.items()
-    }
-    return {"setting": dict(trial.setting), "values": values, "table": trial.table, "status": status}
+    return judged.JudgedClaim(
+        id=claim.id,
+        paper=claim.paper.name,
+        kind=claim.kind,
+        where=claim.where,
+        says=claim.says,
+        shows=claim.shows,
+        rule=claim.rule_in_words(),
+        status=judgement.status,
+        explanation=judgement.explanation,
+        tables=judgement.tables,
+        notes=judgement.evidence.notes if judgement.evidence else "",
+        trials=tuple(
+            judged.JudgedTrial(trial.setting, trial.values, trial.table, status)
+            for trial, status in zip(trials, judgement.per_trial, strict=True)
+        ),
+    )
 
 
 def _check_unique(claims: Sequence[Claim]) -> None:

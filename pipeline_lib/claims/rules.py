@@ -8,18 +8,14 @@ read is an error, never a status.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from pipeline_lib.claims.evidence import Interval, Trial
+from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
 from pipeline_lib.errors import DataError
 from pipeline_lib.markup import quoted
-
-Status = Literal["verified", "deviates", "refuted", "not-run"]
-STATUSES: tuple[Status, ...] = ("refuted", "deviates", "verified", "not-run")
-"""All statuses, in the order in which a report shows them."""
 
 Quantity = float | str
 """A number, or the name of a value that every trial supplies."""
@@ -451,58 +447,6 @@ def worst(statuses: Sequence[Status]) -> Status:
     return min(statuses, key=STATUSES.index)
 
 
-def plain(number: float) -> str:
-    """Write a number for a sentence: four significant digits, no needless zeros.
-
-    Example
-    -------
-    >>> plain(0.123456), plain(2), plain(-1e-9), plain(250000)
-    ('0.1235', '2', '-1e-9', '250000')
-    """
-    if abs(number) < 1e7 and number == int(number):
-        return str(int(number))
-    return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{number:.4g}")
-
-
-def spoken(quantity: Quantity) -> str:
-    """Write a statistic's name, or a number, as it reads in a sentence.
-
-    Example
-    -------
-    >>> spoken("largest_sum"), spoken(0.5)
-    ('largest sum', '0.5')
-    """
-    return quantity.replace("_", " ") if isinstance(quantity, str) else plain(quantity)
-
-
-def shown_value(value: float | Interval) -> str:
-    """Write a value with its interval, if it has one.
-
-    Example
-    -------
-    >>> shown_value(Interval(0.64, 0.61, 0.67))
-    '0.64 [0.61, 0.67]'
-    """
-    if isinstance(value, Interval):
-        return f"{plain(value.value)} [{plain(value.low)}, {plain(value.high)}]"
-    return plain(value)
-
-
-def setting_words(trial: Trial) -> str:
-    """Write where a trial was made.
-
-    Example
-    -------
-    >>> setting_words(Trial({"dataset": "MQ2008", "k": 10}, {"slack": 0.0}, "t.parquet"))
-    'MQ2008, k = 10'
-    """
-    parts = [
-        str(label) if key in ("dataset", "model", "surrogate") else f"{key.replace('_', ' ')} = {_label(label)}"
-        for key, label in trial.setting.items()
-    ]
-    return ", ".join(parts)
-
-
 def at(trial: Trial) -> str:
     """Write where a trial was made as the end of a clause of running text, or nothing when it has no setting."""
     return f" at {quoted(setting_words(trial))}" if trial.setting else ""
@@ -527,10 +471,6 @@ def amount(quantity: Quantity, trial: Trial) -> float:
     """The number a quantity stands for in a trial: itself, or the value of that name (without its interval)."""
     value = _quantity(quantity, trial)
     return value.value if isinstance(value, Interval) else value
-
-
-def _label(label: str | int | float) -> str:
-    return label if isinstance(label, str) else plain(label)
 
 
 def _quantity(quantity: Quantity, trial: Trial) -> float | Interval:

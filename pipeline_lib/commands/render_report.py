@@ -12,7 +12,7 @@ from pipeline_lib.reporting import site
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study")
-    parser.add_argument("--evidence", nargs="*", type=Path, default=[], help="the evidence, a JSON file a claim")
+    parser.add_argument("--claims", required=True, type=Path, help="the judged claims, as JSON")
     parser.add_argument("--papers", nargs="*", default=[], help="the papers whose experiments the study ran")
     parser.add_argument("--report", required=True, type=Path, help="where the report goes")
 
@@ -20,4 +20,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Note with what the report is made, then render it."""
     storage.write_json(arguments.results / "provenance.json", provenance.collect())
-    site.render(arguments.results, arguments.report, evidence=arguments.evidence, papers=arguments.papers)
+    site.render(arguments.results, arguments.report, claims=arguments.claims, papers=arguments.papers)

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics, progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import selection
@@ -35,7 +36,6 @@ from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.surrogates.base import Floats
 
 _LOG = logging.getLogger(__name__)
 

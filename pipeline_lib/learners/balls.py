@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline_lib.surrogates.base import Floats
+from pipeline_lib.arrays import Floats
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 

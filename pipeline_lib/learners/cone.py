@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import cone_kernels, selection
@@ -50,7 +51,6 @@ from pipeline_lib.learners.models import Model, Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
-from pipeline_lib.surrogates.base import Floats
 
 _LOG = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.surrogates.base import Floats
 
 FoldIn = Literal["gradient", "least-squares"]
 

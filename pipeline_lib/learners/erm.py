@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib import checks, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, newton, projected, restarts, selection, smoothing, weighting
@@ -38,7 +39,7 @@ from pipeline_lib.learners.models import Model, Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
 from pipeline_lib.learners.settings import completed, numbers
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.surrogates.base import Floats, SmoothableSurrogate, SmoothSurrogate, Surrogate
+from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
 
 _LOG = logging.getLogger(__name__)
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.models import LinearModel, RandomFourierModel, Seed
 from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.surrogates.base import Floats
 
 KERNEL_KEYS = ("kernel", "components", "bandwidth")
 

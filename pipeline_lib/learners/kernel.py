@@ -18,11 +18,11 @@ from functools import cached_property
 import numpy as np
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
-from pipeline_lib.surrogates.base import Floats
 
 # So many documents are mapped at a time: bounds the memory beside the result.
 ROWS_AT_ONCE = 16_384

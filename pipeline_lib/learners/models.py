@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, seeds
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.ranking_data import RankingData, Standardisation
 
-Floats = NDArray[np.float64]
 Seed = int | tuple[seeds.Axis, ...]
 
 

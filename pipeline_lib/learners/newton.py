@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
-from pipeline_lib.surrogates.base import Floats, SmoothSurrogate
+from pipeline_lib.surrogates.base import SmoothSurrogate
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib import checks, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import rounds, selection
@@ -26,7 +27,7 @@ from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, numbers, whole
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 
 _LOG = logging.getLogger(__name__)
 

@@ -23,6 +23,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.learners import rounds, selection
 from pipeline_lib.learners.features import fitted
@@ -30,7 +31,6 @@ from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.slam import best_below
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.balls import Ball
-from pipeline_lib.surrogates.base import Floats
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 

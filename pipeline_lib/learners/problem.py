@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.balls import Ball, lowest
-from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
+from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 _LOG = logging.getLogger(__name__)

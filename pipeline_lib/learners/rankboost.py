@@ -29,13 +29,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import selection
 from pipeline_lib.learners.models import Seed, ThresholdModel, Trained
 from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.rankboost import RankBoost
 
 _LOG = logging.getLogger(__name__)

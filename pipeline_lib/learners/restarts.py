@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.balls import norm, project
 from pipeline_lib.learners.problem import Problem, Solution
 from pipeline_lib.seeds import Axis, generator
-from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats
+from pipeline_lib.surrogates.base import AnnealableSurrogate
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 _LOG = logging.getLogger(__name__)

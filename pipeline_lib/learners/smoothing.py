@@ -20,9 +20,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, step
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
-from pipeline_lib.surrogates.base import Floats, MinorantSurrogate, SmoothableSurrogate
+from pipeline_lib.surrogates.base import MinorantSurrogate, SmoothableSurrogate
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 

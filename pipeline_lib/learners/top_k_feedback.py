@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import selection
@@ -51,7 +52,7 @@ from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.learners.settings import completed, numbers, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 

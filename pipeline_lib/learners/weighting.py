@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.surrogates.base import (
     AnnealableSurrogate,
-    Floats,
     MinorantSurrogate,
     Norm,
     SmoothableSurrogate,

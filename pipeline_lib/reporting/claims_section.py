@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pipeline_lib.claims.ledger import Judgement, counts
-from pipeline_lib.claims.rules import STATUSES, setting_words, shown_value, spoken
-from pipeline_lib.papers import names
+from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
+from pipeline_lib.claims.words import STATUSES, setting_words, shown_value, spoken
 from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
 from pipeline_lib.reporting.tables import Cell, Column, Table, simple, text, whole
 
@@ -20,46 +19,43 @@ TRIALS_SHOWN = 20
 class ClaimList:
     """The claims of one paper, with the controls that filter by status."""
 
-    judgements: tuple[Judgement, ...]
+    claims: tuple[JudgedClaim, ...]
     block: ClassVar[str] = "claims"
 
     @staticmethod
-    def trials(judgement: Judgement) -> list[tuple[str, str, str, str]]:
+    def trials(claim: JudgedClaim) -> list[tuple[str, str, str, str]]:
         """Setting, values, status and table of the trials shown, the deciding ones first."""
-        if judgement.evidence is None:
-            return []
-        pairs = zip(judgement.evidence.trials, judgement.per_trial, strict=True) if judgement.per_trial else []
-        found = sorted(pairs, key=lambda pair: STATUSES.index(pair[1]))[:TRIALS_SHOWN]
+        found = sorted(claim.trials, key=lambda trial: STATUSES.index(trial.status))[:TRIALS_SHOWN]
         return [
             (
                 setting_words(trial) or "the one trial",
                 "; ".join(f"{spoken(name)} {shown_value(value)}" for name, value in trial.values.items()),
-                status,
+                trial.status,
                 trial.table,
             )
-            for trial, status in found
+            for trial in found
         ]
 
     @staticmethod
-    def more(judgement: Judgement) -> int:
+    def more(claim: JudgedClaim) -> int:
         """Trials that are not shown."""
-        return max(0, len(judgement.per_trial) - TRIALS_SHOWN)
+        return max(0, len(claim.trials) - TRIALS_SHOWN)
 
 
 @dataclass(frozen=True)
 class Contradicted:
     """Claims that deviate or are refuted, each in a line or two with a link to the whole."""
 
-    judgements: tuple[Judgement, ...]
+    claims: tuple[JudgedClaim, ...]
     block: ClassVar[str] = "contradicted"
 
 
-def left_out(judgements: Sequence[Judgement], papers: Sequence[str]) -> list[Block]:
+def left_out(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
     """Which papers the study leaves out, and with them how many claims."""
-    others = [one for one in judgements if one.claim.paper.name not in papers]
+    others = [claim for claim in judged.claims if claim.paper not in papers]
     if not others:
         return []
-    without = [name for name in names() if any(one.claim.paper.name == name for one in others)]
+    without = [name for name in judged.papers if any(claim.paper == name for claim in others)]
     which = f"The claims of {', '.join(f'`{name}`' for name in without)} are" if papers else "No paper's claims are"
     return [
         Paragraph(
@@ -69,55 +65,57 @@ def left_out(judgements: Sequence[Judgement], papers: Sequence[str]) -> list[Blo
     ]
 
 
-def headline(judgements: Sequence[Judgement]) -> list[Block]:
+def headline(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
     """Claims by status and paper, then every claim that deviates or is refuted; nothing where there is no claim."""
-    if not judgements:
+    claims = [claim for claim in judged.claims if claim.paper in papers]
+    if not claims:
         return []
-    contradicted = [one for one in judgements if one.status in ("refuted", "deviates")]
-    contradicted.sort(key=lambda one: STATUSES.index(one.status))
-    blocks: list[Block] = [_count_table(judgements)]
+    contradicted = [claim for claim in claims if claim.status in ("refuted", "deviates")]
+    contradicted.sort(key=lambda claim: STATUSES.index(claim.status))
+    blocks: list[Block] = [_count_table(judged, papers)]
     if contradicted:
         blocks.append(Paragraph("What the numbers contradict, wholly or in part:"))
         blocks.append(Contradicted(tuple(contradicted)))
-    elif any(one.status == "verified" for one in judgements):
+    elif any(claim.status == "verified" for claim in claims):
         blocks.append(Paragraph("No claim that was judged deviates or is refuted."))
     else:
         blocks.append(Note("No claim was judged in this study.", "missing"))
     return blocks
 
 
-def section(judgements: Sequence[Judgement]) -> Section | None:
+def section(judged: JudgedStudy, papers: Sequence[str]) -> Section | None:
     """All claims, paper by paper; within a paper refuted, deviating, verified, not run. No section without a claim."""
-    if not judgements:
+    parts = []
+    for name, paper in _shown(judged, papers).items():
+        claims = [claim for claim in judged.claims if claim.paper == name]
+        claims.sort(key=lambda claim: STATUSES.index(claim.status))
+        about = Paragraph(f"{paper.authors}, “{paper.title}”.")
+        parts.append(Subsection(f"claims-{name}", f"Claims of `{name}`", (about, ClaimList(tuple(claims)))))
+    if not parts:
         return None
-    papers = {one.claim.paper.name: one.claim.paper for one in judgements}
-    text_ = (
+    words = (
         "Every status is computed from the evidence by the rule stated with the claim; none is set by hand. "
         "“Refuted” speaks of the statement as printed, on the trials listed. All numbers: [claims.json](claims.json)."
     )
-    parts = []
-    for name in (name for name in names() if name in papers):
-        mine = [one for one in judgements if one.claim.paper.name == name]
-        mine.sort(key=lambda one: STATUSES.index(one.status))
-        paper = papers[name]
-        about = Paragraph(f"{paper.authors}, “{paper.title}”.")
-        parts.append(Subsection(f"claims-{name}", f"Claims of `{name}`", (about, ClaimList(tuple(mine)))))
-    return Section("claims", "Claims", (Paragraph(text_), *parts))
+    return Section("claims", "Claims", (Paragraph(words), *parts))
 
 
-def _count_table(judgements: Sequence[Judgement]) -> Table:
-    found = counts(judgements)
+def _shown(judged: JudgedStudy, papers: Sequence[str]) -> dict[str, JudgedPaper]:
+    """The papers of the study that claim something."""
+    claiming = {claim.paper for claim in judged.claims}
+    return {name: paper for name, paper in judged.papers.items() if name in papers and name in claiming}
+
+
+def _count_table(judged: JudgedStudy, papers: Sequence[str]) -> Table:
+    found, shown = judged.counts(), _shown(judged, papers)
     columns = [Column("paper", "Paper", "left"), *(Column(status, status.replace("-", " ")) for status in STATUSES)]
     columns.append(Column("all", "all"))
-    titles = {one.claim.paper.name: one.claim.paper.title for one in judgements}
-    rows: list[list[Cell]] = []
-    for name in names():
-        if name in titles:
-            numbers = [found[name][status] for status in STATUSES]
-            rows.append([text(titles[name]), *(whole(n) for n in [*numbers, sum(numbers)])])
-    if len(rows) == 1:
-        return simple("claims-by-status", "Claims by status", "evidence/*.json", columns, rows)
-    numbers = [found["all"][status] for status in STATUSES]
-    total = [whole(n) for n in [*numbers, sum(numbers)]]
-    rows.append([Cell("All papers", "all", strong=True), *(Cell(c.text, c.raw, strong=True) for c in total)])
+    numbers = {name: [found[name][status] for status in STATUSES] for name in shown}
+    rows: list[list[Cell]] = [
+        [text(paper.title), *(whole(n) for n in [*numbers[name], sum(numbers[name])])] for name, paper in shown.items()
+    ]
+    if len(rows) > 1:
+        sums = [sum(column) for column in zip(*numbers.values(), strict=True)]
+        total = [whole(n) for n in [*sums, sum(sums)]]
+        rows.append([Cell("All papers", "all", strong=True), *(Cell(c.text, c.raw, strong=True) for c in total)])
     return simple("claims-by-status", "Claims by status", "evidence/*.json", columns, rows)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline_lib.markup import quoted
+from pipeline_lib.markup import listed, quoted
 from pipeline_lib.reporting.blocks import (
     Block,
     Bullets,
@@ -166,15 +166,15 @@ def overview(study: Study) -> list[Block]:
     if names:
         blocks.append(
             Paragraph(
-                f"The study `{study.name}` {'measures' if len(study.models) == 1 else 'compares'} {_listed(compared)} "
-                f"on {_count(len(names), 'data set')}: {_listed(names)}."
+                f"The study `{study.name}` {'measures' if len(study.models) == 1 else 'compares'} {listed(compared)} "
+                f"on {_count(len(names), 'data set')}: {listed(names)}."
             )
         )
     else:
         blocks.append(Note(f"The study {study.name} holds no results: {SUMMARY} is absent or empty.", "missing"))
     missing = study.unstudied()
     if missing:
-        titles = _listed([entry["dataset"] for entry in missing])
+        titles = listed([entry["dataset"] for entry in missing])
         blocks.append(
             Note(
                 f"Asked for and not studied: {titles}. Why, and how to get them: [data sets](#not-studied).", "missing"
@@ -333,7 +333,7 @@ def _how_measured(study: Study) -> str:
         words = "Each value is the mean over the test queries of the one fold that was studied."
     else:
         words = "Each value is the mean over folds of the mean over a fold's test queries, with the standard deviation "
-        words += f"over folds{f'; of {_listed(single)} one fold alone was studied' if single else ''}."
+        words += f"over folds{f'; of {listed(single)} one fold alone was studied' if single else ''}."
     words += " Intervals are bootstrap intervals over all test queries"
     if not study.comparisons:
         return f"{words}."
@@ -404,7 +404,7 @@ def _certificates(study: Study) -> list[Block]:
     if not failed:
         all_ = f"All {len(asked):,} convex fits reached their" if len(asked) > 1 else "The one convex fit reached its"
         return [Paragraph(f"{all_} certified gap (`{TRAINING}`).")]
-    names = _listed(sorted({f"{quoted(study.model_title(r['model']))} on {r['dataset']}" for r in failed}))
+    names = listed(sorted({f"{quoted(study.model_title(r['model']))} on {r['dataset']}" for r in failed}))
     sentence = f"{len(failed)} of {_count(len(asked), 'convex fit')} did not reach the certified gap: {names}"
     return [Note(f"{sentence} (`{TRAINING}`).", "warning")]
 
@@ -443,8 +443,8 @@ def _catalogue_words(entry: Row) -> str:
     about = [str(key) for key in expected.get("approximate") or ()]
     wrong = [key for key, value in expected.items() if key not in about and _differs(entry.get(key), value)]
     if wrong:
-        return f"differs in {_listed(sorted(wrong))}"
-    return f"as expected ({_listed(sorted(about))} known only roughly)" if about else "as expected"
+        return f"differs in {listed(sorted(wrong))}"
+    return f"as expected ({listed(sorted(about))} known only roughly)" if about else "as expected"
 
 
 def _differs(found: Any, expected: Any) -> bool:
@@ -540,7 +540,7 @@ def _measure_table(study: Study, dataset: str) -> Table:
     if tested and not any(study.can_differ(dataset, measure) for measure in tested):
         notes.append("No significance marks: there are too few test queries for them.")
     elif tested:
-        names = _listed([measure_title(measure) for measure in tested])
+        names = listed([measure_title(measure) for measure in tested])
         notes.append(
             "† significantly below the best learner; ‡ a learner not significantly above the best control "
             f"(p < {SIGNIFICANT} after Holm's correction; tested: {names})."
@@ -551,7 +551,7 @@ def _measure_table(study: Study, dataset: str) -> Table:
     notes += _ideal_notes(study, dataset, shown)
     still = _at_zero(study, dataset)
     if still:
-        notes.append(f"w = 0, which leaves the documents in the order of the file: {_listed(still)}.")
+        notes.append(f"w = 0, which leaves the documents in the order of the file: {listed(still)}.")
     return Table(f"results-{dataset}", caption, SUMMARY, tuple(columns), tuple(groups), tuple(notes))
 
 
@@ -575,7 +575,7 @@ def _ideal_notes(study: Study, dataset: str, shown: Sequence[str]) -> list[str]:
     reached = values[below[0]] if below else 1.0
     others = [measure for measure, value in values.items() if not _best_is_one(measure) and value < reached - ROUNDING]
     if others:
-        notes.append(f"Under {_listed([measure_title(m) for m in others])} the best order of a query need not reach 1.")
+        notes.append(f"Under {listed([measure_title(m) for m in others])} the best order of a query need not reach 1.")
     return notes
 
 
@@ -644,7 +644,7 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
     words = "; ".join(f"{dot.label} {dot.mean:.3f} [{dot.low:.3f}, {dot.high:.3f}]" for dot in first)
     return Figure(
         name=f"results-{dataset}",
-        title=f"{_listed(list(panels))} of every model on {dataset}",
+        title=f"{listed(list(panels))} of every model on {dataset}",
         caption=f"{dataset}: mean over test queries with its bootstrap interval"
         f"{'' if study.of_one_fold(dataset) else '; ticks below a dot are the folds'}. "
         "A control outside the range is named at the edge",
@@ -753,8 +753,8 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
         for row in found
     ]
     certificates = sorted({row["certificate"] for row in found if row["certificate"] and row["certified"] is not None})
-    notes = [f"Certified by: {_listed(certificates)}."] if certificates else []
-    local = _listed(sorted({quoted(study.model_title(row["model"])) for row in found if row["certificate"] == "local"}))
+    notes = [f"Certified by: {listed(certificates)}."] if certificates else []
+    local = listed(sorted({quoted(study.model_title(row["model"])) for row in found if row["certificate"] == "local"}))
     notes += [f"Not convex, the lowest of several local minima, without a gap: {local}."] if local else []
     table = simple(f"training-{dataset}", f"Training on {dataset}", TRAINING, columns, rows, notes)
     return [Details("Training: regularisation, objective and certified gap", (table,))]
@@ -787,7 +787,3 @@ def _flattened(found: Mapping[str, Any], prefix: str = "") -> list[tuple[str, st
 
 def _count(number_: int, noun: str, plural: str = "") -> str:
     return f"{number_:,} {noun if number_ == 1 else plural or f'{noun}s'}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pipeline_lib.claims import ledger
+from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.papers import names, page
@@ -26,41 +26,36 @@ def render(
     results_folder: str | os.PathLike[str],
     reports_folder: str | os.PathLike[str],
     *,
-    evidence: Iterable[str | os.PathLike[str]],
+    claims: str | os.PathLike[str],
     papers: Sequence[str],
 ) -> None:
-    """Judge the claims and write the report of one study.
+    """Write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html`` (one file, nothing loaded from elsewhere),
-    ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``. The page links to ``claims.json`` beside it,
-    which :func:`pipeline_lib.claims.ledger.write` makes of the same judgements. ``evidence`` are the files that the
-    study's experiments handed in, ``papers`` those whose experiments it ran. The same results give the same bytes.
+    ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``. ``claims`` is ``claims.json``, to which the page
+    links, with the judgements that it shows; ``papers`` are those whose experiments the study ran. The same results
+    give the same bytes.
 
     Raises
     ------
     DataError
-        When a table or a piece of evidence is malformed.
-    ConfigurationError
-        When the ledger of claims is.
+        When a table or ``claims.json`` is malformed.
     """
     results = ResultsFolder.at(results_folder)
     folder = Path(reports_folder)
-    context = ledger.Context.of(results.study, results.availability())
-    judgements = ledger.judge(ledger.load(), evidence, context)
-    text = _page(results.study, build(results, judgements, papers), folder, heading(papers))
+    text = _page(results.study, build(results, judged.read(claims), papers), folder, heading(papers))
     write_text(folder / "index.html", text)
 
 
-def build(results: ResultsFolder, judgements: Sequence[ledger.Judgement], papers: Sequence[str]) -> list[Section]:
+def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[str]) -> list[Section]:
     """All sections in their order, with the pages and the claims of ``papers`` among them."""
     study = sections.Study(results)
-    chosen = [one for one in judgements if one.claim.paper.name in papers]
     modules = [page(paper) for paper in names() if paper in papers]
     found = [module.build(results) for module in modules if module is not None]
     first = (
         *sections.overview(study),
-        *claims_section.left_out(judgements, papers),
-        *claims_section.headline(chosen),
+        *claims_section.left_out(claims, papers),
+        *claims_section.headline(claims, papers),
         *sections.best_learners(study),
     )
     parts = [
@@ -69,7 +64,7 @@ def build(results: ResultsFolder, judgements: Sequence[ledger.Judgement], papers
         sections.results(study),
         *found,
         sections.published(study),
-        claims_section.section(chosen),
+        claims_section.section(claims, papers),
         sections.methods(study),
         sections.provenance(study),
     ]

@@ -128,6 +128,28 @@ def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathL
     return Availability("missing", None, " ".join([reason, *remarks]), how_to_get(data_set, raw))
 
 
+def record(found: Mapping[str, Availability], raw_folder: str | os.PathLike[str]) -> list[dict[str, str]]:
+    """Which data sets are there, without saying where: places differ between machines.
+
+    Example
+    -------
+    >>> [entry] = record({"MQ2007": Availability("missing", None, "", "by hand")}, "data/raw")
+    >>> entry["status"], entry["reason"]
+    ('missing', 'MQ2007 is neither in data/raw nor in a mirror folder.')
+    """
+    return [
+        {
+            "dataset": name,
+            "status": "missing" if one.status == "missing" else "present",
+            "reason": f"{name} is neither in {Path(raw_folder)} nor in a mirror folder."
+            if one.status == "missing"
+            else "",
+            "how_to_get": one.how_to_get,
+        }
+        for name, one in found.items()
+    ]
+
+
 @checked
 def how_to_get(data_set: DataSet, raw_folder: str | os.PathLike[str]) -> str:
     """Tell a person how to get a data set: by download where there is an address, by hand, or from a mirror."""

@@ -57,11 +57,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, seeds
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.ranking_data import RankingData
 
-Floats = NDArray[np.float64]
 Documents = int | tuple[int, int]
 
 # Documents are made in blocks of about this many feature values: 8 MB in double precision, which caches hold.

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 
-Floats = NDArray[np.float64]
 Norm = Literal["linf", "l2"]
 
 INTERNAL = ("unchecked", "hessian_product", "minorant")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.surrogates.base import Floats
 
 GAINS: Floats = np.ldexp(1.0, np.arange(MAX_LABEL + 1)) - 1.0
 

@@ -10,8 +10,9 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
 from pipeline_lib.surrogates.dcg import discounts
 
 

@@ -34,9 +34,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import (
-    Floats,
     MinorantSurrogate,
     Norm,
     SmoothableSurrogate,

@@ -9,7 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline_lib.surrogates.base import Floats, Norm, SmoothSurrogate, needed_score_bound
+from pipeline_lib.arrays import Floats
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
 
 
 class Squared(SmoothSurrogate):

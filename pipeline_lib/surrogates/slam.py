@@ -50,9 +50,10 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.surrogates.base import Floats, Norm, Surrogate
+from pipeline_lib.surrogates.base import Norm, Surrogate
 from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 
 

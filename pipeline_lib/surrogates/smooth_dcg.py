@@ -9,8 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL
-from pipeline_lib.surrogates.base import AnnealableSurrogate, Floats, Norm
+from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm
 from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.vector_exp import exp
 

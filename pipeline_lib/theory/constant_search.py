@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.surrogates.base import Floats, Surrogate, needed_score_bound
+from pipeline_lib.surrogates.base import Surrogate, needed_score_bound
 
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 

@@ -30,13 +30,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-
-Floats = NDArray[np.float64]
 
 STEPS = 4096
 NODES = 64

@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.surrogates.base import Floats
 
 Target = Literal["scores", "number"]
 

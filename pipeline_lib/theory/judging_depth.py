@@ -27,13 +27,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.theory.two_layer_rademacher import Estimate
-
-Floats = NDArray[np.float64]
 
 FEWEST_DOCUMENTS = 4
 """Two disjoint pairs of one query are needed to tell queries from documents."""

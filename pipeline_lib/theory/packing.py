@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.surrogates.base import Floats
 
 
 @checked(eps=checks.POSITIVE)

@@ -21,15 +21,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pipeline_lib import checks, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.pair_sweeps import LEVELS, ascending, n_pairs
-
-Floats = NDArray[np.float64]
 
 # Up to so many documents a pass over all pairs is faster than sorting.
 ALL_PAIRS_UP_TO = 64

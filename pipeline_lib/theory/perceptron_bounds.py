@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, erm, rounds
@@ -26,7 +27,7 @@ from pipeline_lib.learners.perceptron import Run, norm_factor
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.base import Floats, Norm, Surrogate
+from pipeline_lib.surrogates.base import Norm, Surrogate
 from pipeline_lib.surrogates.slam import best_below
 
 
@@ -137,7 +138,9 @@ def right_side(
     if not len(queries):
         return RightSide(np.zeros(data.n_features), 0.0, factor, 0.0, 0.0, True)
     counts = np.bincount(queries, minlength=data.n_queries)
-    fit = erm.fit(_labelled(data, measure), f"slam-{measure}", l2=factor / len(queries), weights=counts, tol=tol)
+    # MAP knows relevant and not; its surrogate expects no other labels.
+    labelled = data.with_binary_labels() if measure == "map" else data
+    fit = erm.fit(labelled, f"slam-{measure}", l2=factor / len(queries), weights=counts, tol=tol)
     scale = 2.0 * len(queries)
     bound = scale * fit.objective
     loss = 0.5 * (bound - factor * float(fit.w @ fit.w))
@@ -177,7 +180,7 @@ def largest_margin(data: RankingData, measure: str = "ndcg", tol: float = 1e-3) 
     >>> round(largest_margin(data).gamma, 3)
     5.0
     """
-    labels = _labelled(data, measure).y.astype(np.int32)
+    labels = (data.with_binary_labels() if measure == "map" else data).y.astype(np.int32)
     if not (np.maximum.reduceat(labels, data.offsets[:-1]) > np.minimum.reduceat(labels, data.offsets[:-1])).any():
         raise DataError("data: expected a query with two different labels, found none")
     problem = Problem(data.X64, labels, data.offsets, _LargestViolation(), 0.0, 1.0)
@@ -218,10 +221,3 @@ def _worst_pair(s, y, offsets):  # type: ignore[no-untyped-def]
                 worst, found = (i, j), s[j] - s[i]
         best[: top + 2] = -1
     return worst
-
-
-def _labelled(data: RankingData, measure: str) -> RankingData:
-    # MAP knows relevant and not; its surrogate expects no other labels.
-    if measure != "map":
-        return data
-    return RankingData(data.X, np.minimum(data.y, 1), data.offsets, data.qids)

@@ -16,11 +16,12 @@ from typing import Literal
 import numpy as np
 
 from pipeline_lib import checks, seeds, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 
 Ball = Literal["l2", "l1"]
 Seed = int | tuple[Axis, ...]

@@ -30,11 +30,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.theory.pair_losses import PairLoss
-
-Floats = NDArray[np.float64]
 
 # Signs are drawn in blocks of about this many: 8 MB.
 SIGNS_PER_BLOCK = 2**20

@@ -99,7 +99,8 @@ def test_solved_folding_in_never_raises_the_objective_and_what_is_cut_short_does
     for run in descent.runs(small.fold_steps, small.step):
         if run.method in ("sg", "eg", "exact"):
             key = (run.method, run.updates, run.fold_steps)
-            rows[key], trials[key] = descent.trace(descent.SMALL, sample, small.basis, run, small.passes, 1)
+            rows[key] = descent.trace(descent.SMALL, sample, small.basis, run, small.passes, 1)
+            trials[key] = descent.trial(descent.summary(rows[key]))
     for key in (("sg", "whole", 5000), ("eg", "whole", 5000), ("exact", "whole", None)):
         assert trials[key].values["increases"] == 0, key
         assert trials[key].values["largest_fold_excess"] < 1e-6, key

@@ -8,6 +8,7 @@ import polars as pl
 
 from pipeline_lib import storage
 from pipeline_lib.papers.cone import page as cone
+from pipeline_lib.papers.cone.computations.descent import summary
 from pipeline_lib.reporting.blocks import Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder
@@ -161,14 +162,17 @@ def trace(
     ]
 
 
-def written(rows: list[dict[str, object]], path: Path) -> None:
-    storage.write_table(path, pl.DataFrame(rows, schema_overrides={"met": pl.Float64, "gap": pl.Float64}))
+def written(traces: list[list[dict[str, object]]], folder: Path) -> None:
+    rows = [row for trace in traces for row in trace]
+    types = {"met": pl.Float64, "gap": pl.Float64, "largest_fold_excess": pl.Float64}
+    for name, table in ((cone.DESCENT, rows), (cone.SUMMARY, [summary(trace) for trace in traces])):
+        storage.write_table(folder / name, pl.DataFrame(table, schema_overrides=types))
 
 
 def test_a_pass_that_rises_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     for last, said in ((1.5, "in the first 2 passes: in every pass of every method"), (2.5, "not with EG (query)")):
-        written(trace("sim", "eg", "query", 10, [3.0, 2.0, last]), tmp_path / cone.DESCENT)
+        written([trace("sim", "eg", "query", 10, [3.0, 2.0, last])], tmp_path)
         text = words(cone.descent(ResultsFolder.at(tmp_path)))
         assert said in text
         assert "smallest 0.25 with EG (query), largest 0.25 with EG (query)." in text
@@ -181,11 +185,11 @@ def test_what_happens_on_the_whole_way_down_is_said_for_any_outcome(tmp_path: Pa
         (1.8, "no pass rises, and the last gap is 0.25", "no pass rises"),
     ):
         rows = [
-            *trace(cone.SMALL, "eg", "whole", 10, [3.0, 2.0, risen, 1.0]),
-            *trace(cone.SMALL, "eg", "whole", 20_000, [3.0, 2.0, 1.0]),
-            *trace(cone.SMALL, "exact", "whole", None, [3.0, 2.0, 1.0]),
+            trace(cone.SMALL, "eg", "whole", 10, [3.0, 2.0, risen, 1.0]),
+            trace(cone.SMALL, "eg", "whole", 20_000, [3.0, 2.0, 1.0]),
+            trace(cone.SMALL, "exact", "whole", None, [3.0, 2.0, 1.0]),
         ]
-        written(rows, tmp_path / cone.DESCENT)
+        written(rows, tmp_path)
         blocks = cone.descent(ResultsFolder.at(tmp_path))
         text = words(blocks)
         assert "with mu = 0.02" in text

@@ -1,9 +1,8 @@
 # Shared by all other files here: the checked configuration, the catalogue, and what is asked of them.
-import json
 import os
-import re
 import sys
 from functools import cache
+from operator import attrgetter as wildcard
 from pathlib import Path
 
 # The folder of this project. Another workflow may import this one and run it in a folder of its own: paths of data and
@@ -23,6 +22,7 @@ from snakemake.logging import logger
 
 from pipeline_lib import configuration, console, import_closure, learners, papers, planning, run_lock, steps, surrogates
 from pipeline_lib.errors import PipelineError
+from pipeline_lib.job_command import compact, files, options
 from pipeline_lib.sources import catalog, mirrors, raw_files
 
 ENVIRONMENT = str(ROOT / "environment.yml")
@@ -70,6 +70,7 @@ STEPS = checked(
     ),
     STUDY.papers,
 )
+STEP_OF = {step.rule: step for step in STEPS}
 
 
 def code(command, *targets):
@@ -99,8 +100,8 @@ def code_of_training(wildcards):
 
 
 def training_settings(wildcards):
-    """The settings of one training job as one line of JSON."""
-    return compact(STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold)))
+    """The settings of one training job."""
+    return STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
 
 
 def algorithm(wildcards):
@@ -123,26 +124,25 @@ def asked_seconds(name, wildcards):
     """What the settings of a job of that rule ask for, in seconds."""
     if name == "train_model":
         return training_seconds(wildcards, wildcards.fold)
-    step = next((step for step in STEPS if step.rule == name), None)
-    return step.seconds(wildcards, cells(wildcards)) if step else 0.0
+    return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
 
 
 def cost(name):
     """What a job of that rule costs whatever its settings."""
-    return next((step.step.cost for step in STEPS if step.rule == name), planning.cost(name))
+    return STEP_OF[name].step.cost if name in STEP_OF else planning.cost(name)
 
 
-def mem_mb(name):
-    """Memory of a job of that rule; a retry gets twice as much."""
-    asked = next((step.megabytes() for step in STEPS if step.rule == name), 0.0)
-    return lambda wildcards, attempt: planning.memory_mb(cost(name), cells(wildcards), attempt, asked)
+def mem_mb(wildcards, attempt, rulename):
+    """Memory of a job; a retry gets twice as much."""
+    name = own_name(rulename)
+    asked = STEP_OF[name].megabytes() if name in STEP_OF else 0.0
+    return planning.memory_mb(cost(name), cells(wildcards), attempt, asked)
 
 
-def runtime(name):
-    """Minutes a cluster should allow a job of that rule; a retry gets twice as much."""
-    return lambda wildcards, attempt: planning.runtime_minutes(
-        cost(name), cells(wildcards), attempt, asked_seconds(name, wildcards)
-    )
+def runtime(wildcards, attempt, rulename):
+    """Minutes a cluster should allow a job; a retry gets twice as much."""
+    name = own_name(rulename)
+    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, asked_seconds(name, wildcards))
 
 
 def trained_together(wildcards):
@@ -157,10 +157,15 @@ def of_project(path):
     return os.path.relpath(ROOT / path)
 
 
-def own_rules():
-    """The rules of this workflow by the names they have here; a workflow that imports it may call them otherwise."""
+def own_name(name):
+    """What a rule is called here; a workflow that imports this one may have put something before or behind its name."""
     before, after = rules.simulate_data.rule.name.split("simulate_data")
-    named = ((rule.name.removeprefix(before).removesuffix(after), rule) for rule in workflow.rules)
+    return name.removeprefix(before).removesuffix(after)
+
+
+def own_rules():
+    """The rules of this workflow by the names they have here."""
+    named = ((own_name(rule.name), rule) for rule in workflow.rules)
     return {name: rule for name, rule in named if rules.has(name) and getattr(rules, name).rule.name == rule.name}
 
 
@@ -170,22 +175,9 @@ def stays_here(name, rule):
         return False
     sizes = [CATALOG[name].n_cells for name in DATASETS] if "dataset" in rule.wildcard_names else []
     largest = max(sizes, default=0)
-    step = next((step for step in STEPS if step.rule == name), None)
+    step = STEP_OF.get(name)
     asked = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
     return planning.is_light(cost(name), largest, *asked)
-
-
-def compact(value):
-    """Plain values as one line of JSON in a fixed order, for a command line and for Snakemake's rerun check.
-
-    Braces in texts are escaped as JSON allows: Snakemake would take what stands in them for a wildcard.
-    """
-    line = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return re.sub(
-        r'"(?:[^"\\]|\\.)*"',
-        lambda text: text[0].replace("{", r"\u007b").replace("}", r"\u007d"),
-        line,
-    )
 
 
 def entry(command, dataset=None):
@@ -197,19 +189,6 @@ def raw_state(wildcards):
     """Changes whenever sizes or times of a data set's raw files are no longer those of the last check."""
     record = raw_files.record_path(wildcards.dataset)
     return raw_files.state_for_planning(CATALOG[wildcards.dataset], RAW, record)
-
-
-def availability_record():
-    """Which data sets of the study are there, without saying where: places differ between machines."""
-    return [
-        {
-            "dataset": name,
-            "status": "missing" if found.status == "missing" else "present",
-            "reason": f"{name} is neither in {RAW} nor in a mirror folder." if found.status == "missing" else "",
-            "how_to_get": found.how_to_get,
-        }
-        for name, found in AVAILABILITY.items()
-    ]
 
 
 def per_dataset(pattern):
@@ -249,11 +228,6 @@ def per_trained_fold(pattern):
     ]
 
 
-def cell_of(step):
-    """A function that gives where a job of the step stands in its division of work, as one line of JSON."""
-    return lambda wildcards: compact({axis: wildcards[axis] for axis in step.cell})
-
-
 def read_by(*names):
     """The files of fixed names below results/ that rules read whose names begin so, for a target to ask for.
 
@@ -270,8 +244,9 @@ def read_by(*names):
 def planned_job(job):
     """What the plan needs to know of a job that will run."""
     benchmark = Path(str(job.benchmark)) if job.benchmark else None
-    name, asked = job.rule.name, asked_seconds(job.rule.name, job.wildcards)
-    return planning.PlannedJob(name, planning.seconds(cost(name), cells(job.wildcards), asked), benchmark)
+    name = own_name(job.rule.name)
+    asked = asked_seconds(name, job.wildcards)
+    return planning.PlannedJob(job.rule.name, planning.seconds(cost(name), cells(job.wildcards), asked), benchmark)
 
 
 def plan():
@@ -285,6 +260,11 @@ def plan():
     slots = min(allowed.nodes, len(jobs)) if allowed.nodes else allowed.cores or 1
     text = planning.describe(STUDY.name, list(jobs.values()), slots, DATASETS, missing)
     return console.Plan(text, jobs, slots)
+
+
+def files_of_job(wildcards, input, output):
+    """The named input and output files of a job as options of its command."""
+    return files(input, output)
 
 
 # Jobs on cluster nodes read this file as well: they work for the run that holds the lock.

@@ -7,124 +7,88 @@ ruleorder: simulate_data > obtain_data
 CHECKED = per_dataset(str(raw_files.record_path("{dataset}")))
 
 
-rule simulate_data:
+use rule job as data_job with:
+    """What the jobs that prepare data sets have in common: all studies share their files."""
+    log:
+        "data/logs/<job>.log",
+    benchmark:
+        "data/logs/<job>.tsv"
+
+
+use rule data_job as simulate_data with:
     """Draw letor-sim from its population and write it as LETOR text."""
     output:
         manifest="data/raw/letor-sim/manifest.json",
-    log:
-        "data/logs/simulate_data.log",
-    benchmark:
-        "data/logs/simulate_data.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("simulate_data"),
-        runtime=runtime("simulate_data"),
+    pathvars:
+        job="simulate_data",
     params:
+        command="simulate-data",
         code=code("simulate_data"),
         entry=entry("simulate_data", "letor-sim"),
-        queries=STUDY.config["letor_sim"]["queries"],
-        population=compact(STUDY.config["letor_sim"]["population"]),
-        seed=STUDY.config["seed"],
-    shell:
-        "python -m pipeline_lib simulate-data --queries {params.queries} --population {params.population:q} "
-        "--seed {params.seed} --manifest {output.manifest} > {log} 2>&1"
+        options=options(
+            queries=STUDY.config["letor_sim"]["queries"],
+            population=STUDY.config["letor_sim"]["population"],
+            seed=STUDY.config["seed"],
+        ),
 
 
-rule obtain_data:
+use rule data_job as obtain_data with:
     """Find a data set's archive by hand, in a mirror or on the network; unpack and verify its parts."""
     output:
         manifest="data/raw/{dataset}/manifest.json",
-    log:
-        "data/logs/obtain_data-{dataset}.log",
-    benchmark:
-        "data/logs/obtain_data-{dataset}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("obtain_data"),
-        runtime=runtime("obtain_data"),
+    pathvars:
+        job="obtain_data-{dataset}",
     params:
+        command="obtain-data",
         code=code("obtain_data"),
         entry=entry("obtain_data"),
-    shell:
-        "python -m pipeline_lib obtain-data --dataset {wildcards.dataset} " "--manifest {output.manifest} > {log} 2>&1"
+        options=options(dataset=wildcard("dataset")),
 
 
-rule check_raw:
+use rule data_job as check_raw with:
     """Compare the raw text with the manifest; planned again whenever a file's size or time has changed."""
     input:
         manifest="data/raw/{dataset}/manifest.json",
     output:
         record=str(raw_files.record_path("{dataset}")),
-    log:
-        "data/logs/check_raw-{dataset}.log",
-    benchmark:
-        "data/logs/check_raw-{dataset}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("check_raw"),
-        runtime=runtime("check_raw"),
+    pathvars:
+        job="check_raw-{dataset}",
     params:
+        command="check-raw",
         code=code("check_raw"),
         entry=entry("check_raw"),
-        state=raw_state,
-    shell:
-        "python -m pipeline_lib check-raw --dataset {wildcards.dataset} --manifest {input.manifest} "
-        "--planned-with {params.state:q} --record {output.record} > {log} 2>&1"
+        options=options(dataset=wildcard("dataset"), planned_with=raw_state),
 
 
-rule convert_data:
+use rule data_job as convert_data with:
     """Read LETOR text in bounded memory and store it once, as Parquet."""
     input:
         manifest="data/raw/{dataset}/manifest.json",
     output:
         documents="data/parquet/{dataset}/documents.parquet",
         summary="data/parquet/{dataset}/summary.json",
-    log:
-        "data/logs/convert_data-{dataset}.log",
-    benchmark:
-        "data/logs/convert_data-{dataset}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("convert_data"),
-        runtime=runtime("convert_data"),
+    pathvars:
+        job="convert_data-{dataset}",
     params:
+        command="convert-data",
         code=code("convert_data"),
         entry=entry("convert_data"),
-    shell:
-        "python -m pipeline_lib convert-data --dataset {wildcards.dataset} --manifest {input.manifest} "
-        "--documents {output.documents} --summary {output.summary} > {log} 2>&1"
+        options=options(dataset=wildcard("dataset")),
 
 
-rule split_folds:
+use rule data_job as split_folds with:
     """Name the queries of every fold's training, validation and test part."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
     output:
         folds="data/parquet/{dataset}/folds.parquet",
-    log:
-        "data/logs/split_folds-{dataset}.log",
-    benchmark:
-        "data/logs/split_folds-{dataset}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("split_folds"),
-        runtime=runtime("split_folds"),
+    pathvars:
+        job="split_folds-{dataset}",
     params:
+        command="split-folds",
         code=code("split_folds"),
         entry=entry("split_folds"),
-    shell:
-        "python -m pipeline_lib split-folds --dataset {wildcards.dataset} --documents {input.documents} "
-        "--folds {output.folds} > {log} 2>&1"
+        options=options(dataset=wildcard("dataset")),
 
 
 rule download:

@@ -11,7 +11,7 @@ for step in STEPS:
             evaluations=[path.format(study=STUDY.name) for path in step.evaluations],
             files=[path if path.startswith("results/") else of_project(path) for path in step.files],
         output:
-            tables=step.written,
+            write=step.written,
             evidence=step.evidence,
         log:
             f"results/{{study}}/logs/{step.rule}{step.cell_path}.log",
@@ -23,20 +23,23 @@ for step in STEPS:
             ENVIRONMENT
         threads: 1
         resources:
-            mem_mb=mem_mb(step.rule),
-            runtime=runtime(step.rule),
+            mem_mb=mem_mb,
+            runtime=runtime,
         params:
+            command="experiment",
             code=code("experiment", *step.targets),
-            place=f"--paper {step.paper} --experiment {step.experiment} --step {step.step.name}",
-            settings=compact(step.arguments),
-            cell=cell_of(step),
-            facts=compact(step.facts),
-            seed=STUDY.config["seed"],
+            options=options(
+                paper=step.paper,
+                experiment=step.experiment,
+                step=step.step.name,
+                settings=step.arguments,
+                seed=STUDY.config["seed"],
+                cell=step.cell_of,
+                facts=step.facts,
+            ),
+            files=files_of_job,
         shell:
-            "python -m pipeline_lib experiment {params.place} --settings {params.settings:q} --seed {params.seed} "
-            "--cell {params.cell:q} --facts {params.facts:q} --documents {input.documents} --folds {input.folds} "
-            "--tables {input.tables} --evaluations {input.evaluations} --files {input.files} "
-            "--write {output.tables} --evidence {output.evidence} > {log} 2>&1"
+            RUN
 
 
 EVIDENCE = [path for step in STEPS for path in step.evidence]

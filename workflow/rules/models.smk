@@ -3,38 +3,31 @@ EVALUATIONS = per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
 TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
 
 
-rule train_model:
+use rule job as train_model with:
     """Train one model on one fold, choosing its settings on the validation part."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
     output:
-        model="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
-    log:
-        "results/{study}/logs/train_model/{dataset}/{model}/fold-{fold}.log",
-    benchmark:
-        "results/{study}/benchmarks/train_model/{dataset}/{model}/fold-{fold}.tsv"
+        output="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
+    pathvars:
+        job="train_model/{dataset}/{model}/fold-{fold}",
     group:
         trained_together
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("train_model"),
-        runtime=runtime("train_model"),
     params:
+        command="train-model",
         code=code_of_training,
-        algorithm=algorithm,
-        settings=training_settings,
-        seed=STUDY.config["seed"],
-    shell:
-        "python -m pipeline_lib train-model --dataset {wildcards.dataset} --model {wildcards.model} "
-        "--algorithm {params.algorithm} --settings {params.settings:q} --fold {wildcards.fold} "
-        "--seed {params.seed} --documents {input.documents} --folds {input.folds} --output {output.model} "
-        "> {log} 2>&1"
+        options=options(
+            dataset=wildcard("dataset"),
+            model=wildcard("model"),
+            algorithm=algorithm,
+            settings=training_settings,
+            fold=wildcard("fold"),
+            seed=STUDY.config["seed"],
+        ),
 
 
-rule evaluate_model:
+use rule job as evaluate_model with:
     """Measure one model on every test query of every fold."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
@@ -42,22 +35,12 @@ rule evaluate_model:
         summary="data/parquet/{dataset}/summary.json",
         models=per_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json"),
     output:
-        queries="results/{study}/evaluation/{dataset}/{model}.parquet",
-    log:
-        "results/{study}/logs/evaluate_model/{dataset}/{model}.log",
-    benchmark:
-        "results/{study}/benchmarks/evaluate_model/{dataset}/{model}.tsv"
+        output="results/{study}/evaluation/{dataset}/{model}.parquet",
+    pathvars:
+        job="evaluate_model/{dataset}/{model}",
     group:
         trained_together
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("evaluate_model"),
-        runtime=runtime("evaluate_model"),
     params:
+        command="evaluate-model",
         code=code("evaluate_model"),
-        measures=STUDY.config["evaluation"]["measures"],
-    shell:
-        "python -m pipeline_lib evaluate-model --models {input.models} --documents {input.documents} "
-        "--folds {input.folds} --summary {input.summary} --measures {params.measures} --output {output.queries} > {log} 2>&1"
+        options=options(measures=STUDY.config["evaluation"]["measures"]),

@@ -1,6 +1,6 @@
 # From per-query values to tables, judged claims and one page.
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
-LEDGER = sorted(of_project(paper.folder / "claims.yaml") for paper in papers.every())
+LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
 # Whose formulas the study records.
 CHOSEN_LEARNERS = [
@@ -10,207 +10,155 @@ CHOSEN_LEARNERS = [
 PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
-rule describe_data:
+use rule job as describe_data with:
     """Say what a data set holds, beside what its catalogue entry expects."""
     input:
         summary="data/parquet/{dataset}/summary.json",
         documents="data/parquet/{dataset}/documents.parquet",
     output:
-        report(
+        output=report(
             "results/{study}/data/{dataset}.json",
             caption="../captions/data.rst",
             category="Data sets",
             subcategory="{dataset}",
             labels={"description": "{dataset}"},
         ),
-    log:
-        "results/{study}/logs/describe_data/{dataset}.log",
-    benchmark:
-        "results/{study}/benchmarks/describe_data/{dataset}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("describe_data"),
-        runtime=runtime("describe_data"),
+    pathvars:
+        job="describe_data/{dataset}",
     params:
+        command="describe-data",
         code=code("describe_data"),
         entry=entry("describe_data"),
-    shell:
-        "python -m pipeline_lib describe-data --dataset {wildcards.dataset} --summary {input.summary} "
-        "--documents {input.documents} --output {output} > {log} 2>&1"
+        options=options(dataset=wildcard("dataset")),
 
 
-rule summarise_results:
+use rule job as summarise_results with:
     """Means over folds with intervals, training records, and published numbers beside ours."""
     input:
         evaluations=EVALUATIONS,
         models=TRAINED,
         published=PUBLISHED,
     output:
-        measures=report(
+        report(
             "results/{study}/tables/measures.parquet",
             caption="../captions/measures.rst",
             category="Models",
             labels={"table": "measures by fold"},
         ),
-        summary="results/{study}/tables/summary.parquet",
-        training="results/{study}/tables/training.parquet",
-        published="results/{study}/tables/published.parquet",
-        validation="results/{study}/tables/validation.parquet",
-    log:
-        "results/{study}/logs/summarise_results.log",
-    benchmark:
-        "results/{study}/benchmarks/summarise_results.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("summarise_results"),
-        runtime=runtime("summarise_results"),
+        "results/{study}/tables/summary.parquet",
+        "results/{study}/tables/training.parquet",
+        "results/{study}/tables/published.parquet",
+        "results/{study}/tables/validation.parquet",
+    pathvars:
+        job="summarise_results",
     params:
+        command="summarise-results",
         code=code("summarise_results"),
-        reproduces=compact({entry.name: entry.published for entry in STUDY.models if entry.published}),
-        level=STUDY.config["statistics"]["level"],
-        resamples=STUDY.config["statistics"]["resamples"],
-        seed=STUDY.config["seed"],
-        folder=lambda wildcards, output: str(Path(output.measures).parent),
-    shell:
-        "python -m pipeline_lib summarise-results --evaluations {input.evaluations} --models {input.models} "
-        "--published {input.published} --reproduces {params.reproduces:q} --level {params.level} "
-        "--resamples {params.resamples} --seed {params.seed} --output {params.folder} > {log} 2>&1"
+        options=options(
+            reproduces={entry.name: entry.published for entry in STUDY.models if entry.published},
+            level=STUDY.config["statistics"]["level"],
+            resamples=STUDY.config["statistics"]["resamples"],
+            seed=STUDY.config["seed"],
+            output=f"results/{STUDY.name}/tables",
+        ),
 
 
-rule compare_models:
+use rule job as compare_models with:
     """Paired randomisation tests between all models of a data set, with Holm's correction."""
     input:
         evaluations=EVALUATIONS,
     output:
-        report(
+        output=report(
             "results/{study}/tables/comparisons.parquet",
             caption="../captions/comparisons.rst",
             category="Models",
             labels={"table": "paired tests"},
         ),
-    log:
-        "results/{study}/logs/compare_models.log",
-    benchmark:
-        "results/{study}/benchmarks/compare_models.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("compare_models"),
-        runtime=runtime("compare_models"),
+    pathvars:
+        job="compare_models",
     params:
+        command="compare-models",
         code=code("compare_models"),
-        measures=STUDY.config["evaluation"]["compared"],
-        level=STUDY.config["statistics"]["level"],
-        resamples=STUDY.config["statistics"]["resamples"],
-        seed=STUDY.config["seed"],
-    shell:
-        "python -m pipeline_lib compare-models --evaluations {input.evaluations} --measures {params.measures} "
-        "--level {params.level} --resamples {params.resamples} --seed {params.seed} --output {output} > {log} 2>&1"
+        options=options(
+            measures=STUDY.config["evaluation"]["compared"],
+            level=STUDY.config["statistics"]["level"],
+            resamples=STUDY.config["statistics"]["resamples"],
+            seed=STUDY.config["seed"],
+        ),
 
 
-rule record_study:
+use rule job as record_study with:
     """Write down what was asked for and which data sets were there."""
     output:
-        configuration="results/{study}/configuration.yaml",
-        availability="results/{study}/availability.json",
-        models="results/{study}/models.json",
-    log:
-        "results/{study}/logs/record_study.log",
-    benchmark:
-        "results/{study}/benchmarks/record_study.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("record_study"),
-        runtime=runtime("record_study"),
+        output_configuration="results/{study}/configuration.yaml",
+        output_availability="results/{study}/availability.json",
+        output_models="results/{study}/models.json",
+    pathvars:
+        job="record_study",
     params:
+        command="record-study",
         code=code("record_study", *CHOSEN_LEARNERS),
-        configuration=compact(STUDY.config),
-        availability=compact(availability_record()),
-    shell:
-        "python -m pipeline_lib record-study --configuration {params.configuration:q} "
-        "--availability {params.availability:q} --output-configuration {output.configuration} "
-        "--output-availability {output.availability} --output-models {output.models} > {log} 2>&1"
+        options=options(
+            configuration=STUDY.config,
+            availability=compact(mirrors.record(AVAILABILITY, RAW)),
+        ),
 
 
-rule judge_claims:
+use rule job as judge_claims with:
     """Turn the evidence of the experiments into a status for every claim."""
     input:
-        ledger=LEDGER,
+        LEDGER,
+        SHOWN_TABLES,
         evidence=EVIDENCE,
-        tables=SHOWN_TABLES,
         availability="results/{study}/availability.json",
     output:
-        report(
+        output=report(
             "reports/{study}/claims.json",
             caption="../captions/claims.rst",
             category="Claims",
             labels={"table": "all claims"},
         ),
-    log:
-        "results/{study}/logs/judge_claims.log",
-    benchmark:
-        "results/{study}/benchmarks/judge_claims.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("judge_claims"),
-        runtime=runtime("judge_claims"),
+    pathvars:
+        job="judge_claims",
     params:
+        command="judge-claims",
         code=code("judge_claims"),
-    shell:
-        "python -m pipeline_lib judge-claims --study {wildcards.study} "
-        "--evidence {input.evidence} --availability {input.availability} --output {output} > {log} 2>&1"
+        options=options(study=STUDY.name),
 
 
-rule render_report:
+use rule job as render_report with:
     """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
     input:
-        templates=TEMPLATES,
-        data=per_dataset("results/{study}/data/{dataset}.json"),
-        measures="results/{study}/tables/measures.parquet",
-        summary="results/{study}/tables/summary.parquet",
-        training="results/{study}/tables/training.parquet",
-        published="results/{study}/tables/published.parquet",
-        comparisons="results/{study}/tables/comparisons.parquet",
-        configuration="results/{study}/configuration.yaml",
-        availability="results/{study}/availability.json",
-        models="results/{study}/models.json",
-        validation="results/{study}/tables/validation.parquet",
-        ledger=LEDGER,
+        TEMPLATES,
+        per_dataset("results/{study}/data/{dataset}.json"),
+        "results/{study}/tables/measures.parquet",
+        "results/{study}/tables/summary.parquet",
+        "results/{study}/tables/training.parquet",
+        "results/{study}/tables/published.parquet",
+        "results/{study}/tables/validation.parquet",
+        "results/{study}/tables/comparisons.parquet",
+        "results/{study}/configuration.yaml",
+        "results/{study}/availability.json",
+        "results/{study}/models.json",
+        SHOWN_TABLES,
         claims="reports/{study}/claims.json",
-        evidence=EVIDENCE,
-        tables=SHOWN_TABLES,
     output:
-        page="reports/{study}/index.html",
-        tables=directory("reports/{study}/tables"),
-        figures=report(
+        "reports/{study}/index.html",
+        directory("reports/{study}/tables"),
+        report(
             directory("reports/{study}/figures"),
             patterns=["{figure}.svg"],
             caption="../captions/figures.rst",
             category="Figures",
             labels={"figure": "{figure}"},
         ),
-    log:
-        "results/{study}/logs/render_report.log",
-    benchmark:
-        "results/{study}/benchmarks/render_report.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=mem_mb("render_report"),
-        runtime=runtime("render_report"),
+    pathvars:
+        job="render_report",
     params:
+        command="render-report",
         code=code("render_report", *PAGES),
-        papers=STUDY.papers,
-    shell:
-        "python -m pipeline_lib render-report --results results/{wildcards.study} "
-        "--evidence {input.evidence} --papers {params.papers} --report reports/{wildcards.study} > {log} 2>&1"
+        options=options(
+            papers=STUDY.papers,
+            results=f"results/{STUDY.name}",
+            report=f"reports/{STUDY.name}",
+        ),

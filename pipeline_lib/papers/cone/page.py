@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from pipeline_lib.statistics import over_folds
 
 Part = Callable[[ResultsFolder], tuple[Block, ...]]
 Point = tuple[float, float, float, float]
-Run = tuple[str, str, int | None]
-Traces = Mapping[Run, Sequence[Row]]
 
 TABLE_1 = "tables/cone-table1.parquet"
 ADARANK = "tables/cone-adarank.parquet"
@@ -25,6 +23,7 @@ VOTES = "tables/cone-votes.parquet"
 SPECTRUM = "tables/cone-spectrum.parquet"
 IDENTITIES = "tables/cone-identities.parquet"
 DESCENT = "tables/cone-descent.parquet"
+SUMMARY = "tables/cone-descent-summary.parquet"
 STABILITY = "tables/cone-stability.parquet"
 EXPONENTS = "tables/cone-stability-exponents.parquet"
 
@@ -56,8 +55,20 @@ PARTS_OF_TABLE = {
 }
 SMALL = "small sample"
 ROUNDING = 1e-9
-TINY = 1e-300
 ENERGY_SHOWN = 10
+
+
+class Run(NamedTuple):
+    """Which training was traced, and on what."""
+
+    dataset: str
+    method: str
+    updates: str
+    fold_steps: int | None
+
+
+Traces = Mapping[Run, Sequence[Row]]
+Summaries = Mapping[Run, Row]
 
 
 def build(results: ResultsFolder) -> Section | None:
@@ -389,28 +400,34 @@ def descent(results: ResultsFolder) -> tuple[Block, ...]:
     rows = results.rows(DESCENT)
     if not rows:
         return ()
+    summaries = {_run(row): row for row in results.rows(SUMMARY)}
     blocks: list[Block] = []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         traces: dict[Run, list[Row]] = {}
         for row in rows:
             if row["dataset"] == dataset:
-                traces.setdefault((row["method"], row["updates"], row["fold_steps"]), []).append(row)
-        blocks += _whole_way(traces) if dataset == SMALL else _first_passes(dataset, traces)
+                traces.setdefault(_run(row), []).append(row)
+        summed = {run: summaries[run] for run in traces}
+        blocks += (_whole_way if dataset == SMALL else _first_passes)(traces, summed)
     return (Subsection("cone-descent-part", "The objective on its way down", tuple(blocks)),)
 
 
-def _first_passes(dataset: str, traces: Traces) -> list[Block]:
-    rising = [f"{METHODS[run[0]]} ({run[1]})" for run, trace in traces.items() if _rises(trace)[0]]
-    passes = len(next(iter(traces.values()))) - 1
+def _run(row: Row) -> Run:
+    return Run(row["dataset"], row["method"], row["updates"], row["fold_steps"])
+
+
+def _first_passes(traces: Traces, summed: Summaries) -> list[Block]:
+    rising = [f"{METHODS[run.method]} ({run.updates})" for run, row in summed.items() if row["increases"]]
+    dataset, passes = next(iter(traces)).dataset, len(next(iter(traces.values()))) - 1
     words = (
         f"Does every step lower the objective (18), as section 4 says? On {dataset}, in the first {passes} passes: "
         + (f"not with {'; '.join(rising)}." if rising else "in every pass of every method.")
         + " Whole: one basis step a pass, the objective at the algorithm's own coefficients. Query: one step a "
         "query, as the studies train, the objective at the best coefficients. The steps are the published ones. "
         "How far is the last basis from a stationary point? The gap bounds what it could still gain with its best "
-        f"coefficients, and is 0 at stationary points alone: {_gap(traces, min)}, {_gap(traces, max)}."
+        f"coefficients, and is 0 at stationary points alone: {_gap(summed, min)}, {_gap(summed, max)}."
     )
-    drawn = {run: trace for run, trace in traces.items() if run[1] == "query" or run[0] == "exact"}
+    drawn = {run: trace for run, trace in traces.items() if run.updates == "query" or run.method == "exact"}
     figure = Figure(
         name=f"cone-descent-{dataset.lower()}",
         title=f"The objective (18) pass by pass, {dataset}",
@@ -418,18 +435,20 @@ def _first_passes(dataset: str, traces: Traces) -> list[Block]:
         source=DESCENT,
         description=words,
         draw=lambda: line_plot(
-            {METHODS[run[0]]: _curve(trace) for run, trace in drawn.items()}, xlabel="passes", ylabel="objective (18)"
+            {METHODS[run.method]: _curve(trace) for run, trace in drawn.items()},
+            xlabel="passes",
+            ylabel="objective (18)",
         ),
     )
-    return [Paragraph(words), _traces_table(dataset, traces), figure]
+    return [Paragraph(words), _traces_table(dataset.lower(), dataset, summed), figure]
 
 
-def _whole_way(traces: Traces) -> list[Block]:
+def _whole_way(traces: Traces, summed: Summaries) -> list[Block]:
     passes = len(next(iter(traces.values()))) - 1
-    steps = sorted({row["step"] for trace in traces.values() for row in trace if row["step"] is not None})
-    groups: dict[str, dict[Run, Sequence[Row]]] = {}
-    for run, trace in traces.items():
-        groups.setdefault(_folding(run), {})[run] = trace
+    steps = sorted({row["step"] for row in summed.values() if row["step"] is not None})
+    groups: dict[str, list[Row]] = {}
+    for run, row in summed.items():
+        groups.setdefault(_folding(run), []).append(row)
     words = (
         f"And on the whole way down? A small made sample is traced over {passes:,} passes, with mu = "
         f"{' or '.join(f'{step:g}' for step in steps)}. "
@@ -437,7 +456,7 @@ def _whole_way(traces: Traces) -> list[Block]:
         + " Rises are shares of the objective. Coefficients start at random in every pass: where folding-in leaves "
         "more unsolved than the pass gains, the objective can rise."
     )
-    drawn = {run: trace for run, trace in traces.items() if run[0] in ("sg", "eg", "exact")}
+    drawn = {run: trace for run, trace in traces.items() if run.method in ("sg", "eg", "exact")}
     figure = Figure(
         name="cone-descent-small",
         title="The objective (18) on its whole way down, small sample",
@@ -451,21 +470,23 @@ def _whole_way(traces: Traces) -> list[Block]:
             log="x",
         ),
     )
-    return [Paragraph(words), _traces_table("small", traces), figure]
+    return [Paragraph(words), _traces_table("small", "the small sample", summed), figure]
 
 
 def _folding(run: Run) -> str:
-    method, updates, fold_steps = run
-    if method == "exact":
+    if run.method == "exact":
         return "Exact blocks"
-    return f"One basis step a {'query' if updates == 'query' else 'pass'}, at most {fold_steps:,} fold steps"
+    return f"One basis step a {'query' if run.updates == 'query' else 'pass'}, at most {run.fold_steps:,} fold steps"
 
 
-def _outcome(traces: Traces) -> str:
+def _outcome(rows: Sequence[Row]) -> str:
     # Which methods rise, and how far from a stationary point they end.
-    rises = {METHODS[run[0]]: _rises(trace) for run, trace in traces.items()}
-    said = [f"{name} (by at most {scientific(largest).text})" for name, (count, largest) in rises.items() if count]
-    gaps = sorted(trace[-1]["gap"] / max(trace[-1]["objective"], TINY) for trace in traces.values())
+    said = [
+        f"{METHODS[row['method']]} (by at most {scientific(row['largest_relative_increase']).text})"
+        for row in rows
+        if row["increases"]
+    ]
+    gaps = sorted(row["relative_gap"] for row in rows)
     ends = dict.fromkeys(scientific(gap).text for gap in (gaps[0], gaps[-1]))
     return (
         f"passes rise with {', '.join(said)}" if said else "no pass rises"
@@ -473,10 +494,9 @@ def _outcome(traces: Traces) -> str:
 
 
 def _label(run: Run) -> str:
-    method, updates, fold_steps = run
-    if method == "exact":
-        return METHODS[method]
-    return f"{method.upper()}, a {'query' if updates == 'query' else 'pass'}, {fold_steps:,}"
+    if run.method == "exact":
+        return METHODS[run.method]
+    return f"{run.method.upper()}, a {'query' if run.updates == 'query' else 'pass'}, {run.fold_steps:,}"
 
 
 def _curve(trace: Sequence[Row], thinned: bool = False) -> list[Point]:
@@ -486,7 +506,7 @@ def _curve(trace: Sequence[Row], thinned: bool = False) -> list[Point]:
     return [(float(trace[t]["pass"]), *[trace[t]["objective"]] * 3) for t in shown]
 
 
-def _traces_table(dataset: str, traces: Traces) -> Table:
+def _traces_table(name: str, title: str, summed: Summaries) -> Table:
     columns = [
         Column("method", "Method", "left"),
         Column("updates", "Basis steps", "left"),
@@ -498,53 +518,33 @@ def _traces_table(dataset: str, traces: Traces) -> Table:
         Column("rises", "Passes that rise"),
         Column("largest", "Largest rise"),
     ]
-    cells = []
-    for (method, updates, fold_steps), trace in traces.items():
-        count, largest = _rises(trace)
-        cells.append(
-            [
-                text(METHODS[method]),
-                text("one a query" if updates == "query" else "one a pass"),
-                whole(fold_steps),
-                number(trace[0]["objective"], 3),
-                number(trace[-1]["objective"], 3),
-                scientific(trace[-1]["gap"]),
-                scientific(_unsolved(trace) if updates == "whole" else None),
-                whole(count),
-                scientific(largest if count else None),
-            ]
-        )
+    cells = [
+        [
+            text(METHODS[row["method"]]),
+            text("one a query" if row["updates"] == "query" else "one a pass"),
+            whole(row["fold_steps"]),
+            number(row["first"], 3),
+            number(row["last"], 3),
+            scientific(row["gap"]),
+            scientific(row["largest_fold_excess"]),
+            whole(row["increases"]),
+            scientific(row["largest_relative_increase"] if row["increases"] else None),
+        ]
+        for row in summed.values()
+    ]
     notes = [
         "Objectives at the best coefficients. Passes that rise: with one basis step a pass by the objective at the "
         "algorithm's own coefficients, with one a query by that at the best ones.",
         "Unsolved folding-in: by how much of it the algorithm's coefficients miss the best objective at most.",
     ]
-    name = f"cone-descent-{dataset.lower()}-table"
-    return simple(name, f"Traces of the objective on {_of(dataset)}", DESCENT, columns, cells, notes)
+    caption = f"Traces of the objective on {title}"
+    return simple(f"cone-descent-{name}-table", caption, SUMMARY, columns, cells, notes)
 
 
-def _of(dataset: str) -> str:
-    return "the small sample" if dataset == "small" else dataset
-
-
-def _gap(traces: Traces, extreme: Callable[..., Run]) -> str:
-    run = extreme(traces, key=lambda key: traces[key][-1]["gap"])
-    gap = scientific(traces[run][-1]["gap"]).text
-    return f"{'smallest' if extreme is min else 'largest'} {gap} with {METHODS[run[0]]} ({run[1]})"
-
-
-def _rises(trace: Sequence[Row]) -> tuple[int, float]:
-    # How many passes rise, and by which share of the objective before them at most.
-    values = (
-        [row["met"] for row in trace[1:]] if trace[0]["updates"] == "whole" else [row["objective"] for row in trace]
-    )
-    changes = [(after - before) / max(before, TINY) for before, after in itertools.pairwise(values)]
-    return sum(change > ROUNDING for change in changes), max(changes, default=0.0)
-
-
-def _unsolved(trace: Sequence[Row]) -> float:
-    pairs = itertools.pairwise(trace)
-    return max((row["met"] - before["objective"]) / max(before["objective"], TINY) for before, row in pairs)
+def _gap(summed: Summaries, extreme: Callable[..., Run]) -> str:
+    run = extreme(summed, key=lambda key: summed[key]["gap"])
+    gap = scientific(summed[run]["gap"]).text
+    return f"{'smallest' if extreme is min else 'largest'} {gap} with {METHODS[run.method]} ({run.updates})"
 
 
 def identities(results: ResultsFolder) -> tuple[Block, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pipeline_lib.markup import listed
 from pipeline_lib.papers.slam import page_batch, page_online
 from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, line_plot
@@ -124,9 +125,10 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
     by = {(row["surrogate"], row["m"]): row for row in rows}
     growing = [name for name in names if growth[name] > 0.5]
     ratios = [row["searched"] / row["exact"] for row in rows]
+    rising = listed(growing) or "none"
     words = (
         "The bounds of section 6 multiply the largest l1 norm of a loss's gradient in score space. Which losses keep "
-        f"it free of the length m of the lists? It grows for {_listed(growing)}, and is bounded for the others. The "
+        f"it free of the length m of the lists? It grows for {rising}, and is bounded for the others. The "
         f"search finds at least {100 * min(ratios):.2f} % of the exact supremum and at most {max(ratios) - 1:.0e} more."
     )
     columns = [Column("surrogate", "Loss", "left"), Column("published", "As published", "left")]
@@ -157,7 +159,7 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
         title="The largest l1 norm of the gradient against the length of the list",
         caption="Exact suprema of the l1 norm of the gradient in score space",
         source=CONSTANTS,
-        description=f"The lines of {_listed(growing)} rise as powers of m; the others level off.",
+        description=f"The lines of {rising} rise as powers of m; the others level off.",
         draw=lambda: line_plot(series, xlabel="documents in the list, m", ylabel="sup of ||∇φ||₁", log="xy"),
     )
     blocks = (
@@ -179,10 +181,6 @@ def _slack_by_length(rows: list[Row], kind: str, y_max: int) -> list[tuple[float
 
 def _exponent(value: float) -> str:
     return scientific(value).text
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(names) if names else "none"
 
 
 # A part reads its own tables and gives blocks, none where its tables are absent. Order: that of the paper.

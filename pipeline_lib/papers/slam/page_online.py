@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pipeline_lib.markup import listed
 from pipeline_lib.reporting.blocks import Block, Formula, Paragraph, Subsection
 from pipeline_lib.reporting.figures import Figure, line_plot
 from pipeline_lib.reporting.results import ResultsFolder, Row
@@ -36,7 +37,7 @@ def cumulative(results: ResultsFolder) -> tuple[Block, ...]:
         "The perceptron meets one query a round and pays the ranking loss of its order. Theorem 5 bounds the sum of "
         f"these losses, for every comparator u. With u the one that makes the right side smallest "
         f"({certified} of {len(theorem)} solves are certified) it {held}; "
-        f"the streams are {_listed(_each(theorem, 'stream'))}. The lemma behind it, eq. 16, is never "
+        f"the streams are {listed(_each(theorem, 'stream'))}. The lemma behind it, eq. 16, is never "
         f"closer to failing than a ratio of {number(ratio, 3).text} of its two sides."
     )
     blocks: list[Block] = [
@@ -66,7 +67,7 @@ def _meaning(theorem: Sequence[Row], rows: Sequence[Row]) -> str:
     last = {stream: max(row["T"] for row in rows if row["stream"] == stream) for stream in _each(rows, "stream")}
     whole_runs = [row for row in rows if _variant(row) == MISORDERED and row["T"] == last[row["stream"]]]
     still = [row for row in whole_runs if _is_zero(row)]
-    where = f" ({_listed(_each(still, 'stream'))})" if still else ""
+    where = f" ({listed(_each(still, 'stream'))})" if still else ""
     return said + (
         "With all rounds and the constant 4 R² of the last columns (see the next but one part) it is still 0 in "
         f"{len(still)} of {len(whole_runs)} runs{where}."
@@ -297,7 +298,3 @@ def _each(rows: Sequence[Row], key: str) -> list[str]:
 def _mean(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

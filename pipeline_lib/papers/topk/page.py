@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from pipeline_lib.markup import listed
 from pipeline_lib.reporting.blocks import Block, Formula, Note, Paragraph, Section, Subsection
 from pipeline_lib.reporting.figures import Figure, line_panels, line_plot
 from pipeline_lib.reporting.results import ResultsFolder, Row
@@ -149,7 +150,7 @@ def moments(results: ResultsFolder) -> tuple[Block, ...]:
         "The price of few labels is noise: how large is the mean square of the estimated gradient? Lemma 5 bounds it "
         "by C/γ. The ratio of the two sides should not exceed 1. "
         + (
-            f"It does for {_listed(broken)} {_listed(places)}: the proof loses terms that matter where U or R_max is "
+            f"It does for {listed(broken)} {listed(places)}: the proof loses terms that matter where U or R_max is "
             "small (errata, T); "
             if broken
             else "It does not; "
@@ -181,7 +182,7 @@ def regret(results: ResultsFolder) -> tuple[Block, ...]:
         series[TITLES[name]] = _above_zero(mine)
     first = next(iter(series.values()))
     guide = [(T, first[0][1] * (T / first[0][0]) ** (2.0 / 3.0)) for T, *_ in first]
-    measured = _listed([f"{row['slope']:.3f} for {row['surrogate']}" for row in slopes])
+    measured = listed([f"{row['slope']:.3f} for {row['surrogate']}" for row in slopes])
     within = all(row["low"] <= 2.0 / 3.0 for row in slopes)
     words = (
         "Regret is what a learner loses over T rounds beyond the best fixed ranker of the ball, found by certified "
@@ -263,7 +264,7 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
         name: math.log(end["regret"] / before["regret"]) / math.log(end["T"] / before["T"])
         for name, (before, end) in ends.items()
     }
-    measured = _listed([f"{slope:.2f} for {PLAYERS[name]}" for name, slope in slopes.items()])
+    measured = listed([f"{slope:.2f} for {PLAYERS[name]}" for name, slope in slopes.items()])
     figure = Figure(
         name="topk-adversary",
         title="Regret averaged over two adversaries that top labels do not tell apart",
@@ -408,7 +409,7 @@ def repair(results: ResultsFolder) -> list[Block]:
     )
     edges = [row["surrogate"] for row in chosen if any(_at_the_edge(row, rows, name) for name in ("radius", "factor"))]
     if edges:
-        words += f" The choice for {_listed(edges)} lies at the edge of what was tried: others beyond may be better."
+        words += f" The choice for {listed(edges)} lies at the edge of what was tried: others beyond may be better."
     columns = [Column("surrogate", "Loss", "left"), Column("radius", "U"), Column("factor", "c")]
     columns += [Column("ndcg", "Average NDCG@10"), Column("worst", "Worst tried")]
     cells = [
@@ -446,12 +447,6 @@ def _cut(rows: Sequence[Row]) -> str:
 
 def _short(value: float) -> str:
     return scientific(value).text
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 # A part reads its own tables and gives blocks, none where its tables are absent. Order: that of the page.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import adarank
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
-from pipeline_lib.surrogates.base import Floats
 
 TABLE = "tables/cone-adarank.parquet"
 ROUNDS = 100

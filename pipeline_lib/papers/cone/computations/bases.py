@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import metrics, progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.learners import cone, erm
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.statistics import over_folds
-from pipeline_lib.surrogates.base import Floats
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.cone.experiments.bases import BasesSettings

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations import descent
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import cones
 
 if TYPE_CHECKING:
@@ -34,11 +34,12 @@ ENERGY = 0.9
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables, and the evidence."""
+    """Rows of the four tables, and the evidence."""
 
     identities: list[dict[str, Any]]
     spectrum: list[dict[str, Any]]
     descent: list[dict[str, Any]]
+    descent_summary: list[dict[str, Any]]
     evidence: list[Evidence]
 
 
@@ -71,21 +72,20 @@ def run(asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int) ->
             "eigenvalues_for_nine_tenths": float(next(i for i, c in enumerate(within, 1) if c >= ENERGY - 1e-12)),
         }
         spectra.append(Trial({"dataset": name, "features": data.n_features}, values, SPECTRUM))
-    traced, traces = _descents(asked, datasets, seed)
+    traces = _descents(asked, datasets, seed)
+    summed = [descent.summary(rows) for rows in traces]
+    judged = [descent.trial(row) for row in summed]
     evidence = [
         Evidence("cone-project", tuple(trials), NOTES["cone-project"]),
         _or_none("cone-norm", norms),
-        Evidence("cone-descent", tuple(descent.as_printed(traces)), descent.notes(asked.small, traces)),
+        Evidence("cone-descent", tuple(descent.as_printed(judged)), descent.notes(asked.small, judged)),
         _or_none("cone-fig4", spectra),
     ]
-    return Results(identities, spectrum, traced, evidence)
+    return Results(identities, spectrum, [row for rows in traces for row in rows], summed, evidence)
 
 
-def _descents(
-    asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int
-) -> tuple[list[dict[str, Any]], list[Trial]]:
-    # The first passes on every data set that has pairs, and all on the small sample.
-    rows, trials = [], []
+def _descents(asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> list[list[dict[str, Any]]]:
+    # The rows of every trace: the first passes on every data set that has pairs, and all on the small sample.
     planned = [
         (name, chosen, asked.basis, run, asked.passes)
         for name, data in datasets.items()
@@ -97,11 +97,10 @@ def _descents(
     planned += [
         (descent.SMALL, sample, small.basis, run, small.passes) for run in descent.runs(small.fold_steps, small.step)
     ]
-    for name, data, K, run, passes in progress.counted(planned, _LOG, "traces"):
-        found, trial = descent.trace(name, data, K, run, passes, seed)
-        rows += found
-        trials.append(trial)
-    return rows, trials
+    return [
+        descent.trace(name, data, K, run, passes, seed)
+        for name, data, K, run, passes in progress.counted(planned, _LOG, "traces")
+    ]
 
 
 def _some_queries(asked: ConesSettings, name: str, data: RankingData, seed: int) -> RankingData:

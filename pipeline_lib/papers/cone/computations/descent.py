@@ -7,24 +7,25 @@ random starts of the coefficients leave unsolved can outweigh it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.learners import cone
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import cones
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.cone.experiments.cones import SmallSettings
 
 TABLE = "tables/cone-descent.parquet"
+SUMMARY = "tables/cone-descent-summary.parquet"
 SMALL = "small sample"
 
 FOLD_STEPS_OF_STUDIES = 10
@@ -63,12 +64,8 @@ def runs(fold_steps: Sequence[int], step: float | None = None) -> Iterator[Run]:
             yield Run(method, "whole", most, mu)
 
 
-def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int) -> tuple[list[dict[str, Any]], Trial]:
-    """Train and follow the objective: a row a pass, and what the rows say.
-
-    One step a pass is judged by the objective that the algorithm sees, at its own coefficients; one a query by that at
-    the best coefficients, since the basis moves within the pass.
-    """
+def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int) -> list[dict[str, Any]]:
+    """Train and follow the objective: a row a pass, the first of them before any."""
     at_once = run.updates == "whole"
     found = cone.fit(
         data,
@@ -83,10 +80,11 @@ def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int
         seed=(seed, "cone-descent", name),
     )
     gap = cone.basis_gap(data, found.U)
-    about: dict[str, Any] = {"dataset": name, "method": run.method, "updates": run.updates}
-    rows = [
+    return [
         {
-            **about,
+            "dataset": name,
+            "method": run.method,
+            "updates": run.updates,
             "fold_steps": run.fold_steps,
             "step": run.step,
             "pass": t,
@@ -96,13 +94,41 @@ def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int
         }
         for t in range(found.passes + 1)
     ]
-    if run.fold_steps is not None:
-        about["fold_steps"] = run.fold_steps
-    values = _judged(found.met if at_once else found.objective)
-    if at_once:
-        values["largest_fold_excess"] = float(_relative(found.met - found.objective[:-1], found.objective).max())
-    values["relative_gap"] = gap / max(float(found.objective[-1]), np.finfo(np.float64).tiny)
-    return rows, Trial(about, values, TABLE)
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the rows of one trace say, as a row of :data:`SUMMARY`.
+
+    One step a pass is judged by the objective that the algorithm sees, at its own coefficients; one a query by that at
+    the best coefficients, since the basis moves within the pass.
+    """
+    objective = np.array([row["objective"] for row in rows])
+    met = np.array([row["met"] for row in rows[1:]])
+    at_once, gap = rows[0]["updates"] == "whole", float(rows[-1]["gap"])
+    excess = float(_relative(met - objective[:-1], objective).max()) if at_once else None
+    return {
+        **{name: rows[0][name] for name in ("dataset", "method", "updates", "fold_steps", "step")},
+        "first": float(objective[0]),
+        "last": float(objective[-1]),
+        "gap": gap,
+        **_judged(met if at_once else objective),
+        "largest_fold_excess": excess,
+        "relative_gap": gap / max(float(objective[-1]), np.finfo(np.float64).tiny),
+    }
+
+
+def trial(summed: Mapping[str, Any]) -> Trial:
+    """The summary of a trace as evidence."""
+    setting = {name: summed[name] for name in ("dataset", "method", "updates", "fold_steps")}
+    values = {
+        name: summed[name]
+        for name in ("largest_relative_increase", "increases", "steps", "largest_fold_excess", "relative_gap")
+    }
+    return Trial(_known(setting), _known(values), TABLE)
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _judged(values: Floats) -> dict[str, float]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import cone
@@ -23,7 +24,6 @@ from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import stability
 
 if TYPE_CHECKING:

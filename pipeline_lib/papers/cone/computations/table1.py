@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import bootstrap_interval, over_folds
-from pipeline_lib.surrogates.base import Floats
 
 TABLE = "tables/cone-table1.parquet"
 MEASURES = {"ap": "MAP", "letor4_mean_ndcg": "NDCG"}

@@ -46,7 +46,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.cone.computations import cones
 
     found = cones.run(job.settings, job.datasets(), job.seed)
-    return Outcome([found.identities, found.spectrum, found.descent], found.evidence)
+    return Outcome([found.identities, found.spectrum, found.descent, found.descent_summary], found.evidence)
 
 
 def _seconds(settings: ConesSettings, cell: Cell) -> float:
@@ -71,6 +71,12 @@ EXPERIMENT = Experiment(
                     "step": float,
                     "pass": int,
                     **dict.fromkeys(("objective", "met", "gap"), float),
+                },
+                "tables/cone-descent-summary": {
+                    **dict.fromkeys(("dataset", "method", "updates"), str),
+                    "fold_steps": int,
+                    **dict.fromkeys(("step", "first", "last", "gap", "largest_relative_increase"), float),
+                    **dict.fromkeys(("increases", "steps", "largest_fold_excess", "relative_gap"), float),
                 },
             },
             claims=("cone-project", "cone-norm", "cone-descent", "cone-fig4"),

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers.lists.computations import held_out
 from pipeline_lib.papers.lists.losses import LOSS
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import entropy, packing, rademacher
 from pipeline_lib.theory.constants import constants
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers import score_lists
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import constant_search, invariance, operator_norms, self_bounding
 from pipeline_lib.theory import constants as known
 from pipeline_lib.theory.constant_search import What

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings, Queries
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
 if TYPE_CHECKING:

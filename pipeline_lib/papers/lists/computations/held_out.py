@@ -27,10 +27,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 from pipeline_lib.papers.lists.level_controls import LEAST_QUERIES, POLYNOMIALS
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 
 DOCUMENTS_PER_BLOCK = 20_000
 SINGULAR = 1e-12

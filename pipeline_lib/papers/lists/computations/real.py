@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.learners import erm
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
@@ -38,7 +39,6 @@ from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.theory import list_bounds
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.balls import Ball, lowest
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 
 
 def search(

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import metrics, progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.slam import weights, weights_of_all
 from pipeline_lib.theory import constant_search, constants, invariance
 

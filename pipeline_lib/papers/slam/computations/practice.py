@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pipeline_lib import statistics, storage
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 
@@ -23,7 +21,6 @@ MEASURE = "ndcg@10"
 PRACTICE = "tables/slam-practice.parquet"
 
 Family = Literal["slam", "baseline", "control"]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from pipeline_lib import progress, surrogates
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm
-from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
@@ -65,7 +64,10 @@ def measure(asked: RiskSettings, surrogate: str, part: int, seed: int) -> list[d
     labels = population.settings.y_max
     m = max(asked.documents)
     lipschitz, longest = loss.lipschitz(m, labels), population.feature_norm
-    truth = _labelled(population.draw(asked.truth, generator(seed, "slam-risk", "truth")), surrogate)
+    # MAP knows relevant and not.
+    binary = surrogate == "slam-map"
+    truth = population.draw(asked.truth, generator(seed, "slam-risk", "truth"))
+    truth = truth.with_binary_labels() if binary else truth
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in asked.radii}
     least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
     rows = []
@@ -73,7 +75,7 @@ def measure(asked: RiskSettings, surrogate: str, part: int, seed: int) -> list[d
         for n in asked.sizes:
             # The same samples for every surrogate and radius: their differences are of one draw.
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition))
-            sample = _labelled(sample, surrogate)
+            sample = sample.with_binary_labels() if binary else sample
             for B in asked.radii:
                 for regularisation in REGULARISATIONS:
                     l2 = 0.0
@@ -155,10 +157,3 @@ def summarise(rows: Sequence[Mapping[str, Any]], level: float) -> Rates:
         f"{solved}"
     )
     return Rates(means, exponents, [Evidence("slam-thm8", tuple(trials), notes)])
-
-
-def _labelled(data: RankingData, surrogate: str) -> RankingData:
-    # MAP knows relevant and not.
-    if surrogate != "slam-map":
-        return data
-    return RankingData(data.X, np.minimum(data.y, 1), data.offsets, data.qids)

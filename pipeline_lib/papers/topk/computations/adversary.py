@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.learners import top_k_feedback
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import FoldSummary, fit_exponent, over_folds
-from pipeline_lib.surrogates.base import Floats
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 if TYPE_CHECKING:

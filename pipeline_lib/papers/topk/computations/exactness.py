@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Label, Trial
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.surrogates.base import Floats, SmoothSurrogate, Surrogate
+from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
 from pipeline_lib.theory import decomposability, operator_norms
 
 if TYPE_CHECKING:

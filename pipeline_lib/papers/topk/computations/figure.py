@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics, progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.statistics import over_folds
-from pipeline_lib.surrogates.base import Floats, Surrogate
+from pipeline_lib.surrogates.base import Surrogate
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.figure import FigureSettings

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, top_k_feedback
@@ -31,7 +32,6 @@ from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
-from pipeline_lib.surrogates.base import Floats
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.regret import RegretSettings

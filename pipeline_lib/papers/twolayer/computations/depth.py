@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.sources.population import Population
 from pipeline_lib.theory import judging_depth
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import Estimate, disjoint_pairs
-
-Floats = NDArray[np.float64]
 
 # Documents of every query behind the variances; more would tell little and cost their square.
 DOCUMENTS = 8

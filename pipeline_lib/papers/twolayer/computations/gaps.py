@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.ranking_data import RankingData
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
 
 GAPS = "tables/twolayer-gaps.parquet"

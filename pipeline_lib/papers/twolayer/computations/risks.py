@@ -10,15 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population import Population
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import disjoint_pairs
-
-Floats = NDArray[np.float64]
 
 # Losses of rankers on the pool are computed in blocks of about this many: 8 MB.
 LOSSES_PER_BLOCK = 2**20

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.papers.twolayer.computations.gaps import CENTRED, mean_interval
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-Floats = NDArray[np.float64]
 
 SAMPLINGS = "tables/twolayer-samplings.parquet"
 TWO_LAYER, UNEVEN, INDEPENDENT = "m documents a query", "2 to 2m − 2 documents a query", "independent elements"

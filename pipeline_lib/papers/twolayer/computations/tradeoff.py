@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline_lib import progress
+from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import depth, risks
 from pipeline_lib.papers.twolayer.computations.gaps import LEVEL, ZERO_ONE, joint_level, mean_interval
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
 
 TRADEOFF = "tables/twolayer-tradeoff.parquet"

@@ -1,0 +1,68 @@
+"""How are statuses, settings and values written, in the sentences of rules and on the page alike?"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pipeline_lib.claims.evidence import Interval, Trial
+
+Status = Literal["verified", "deviates", "refuted", "not-run"]
+STATUSES: tuple[Status, ...] = ("refuted", "deviates", "verified", "not-run")
+"""All statuses, in the order in which a report shows them."""
+
+
+def plain(number: float) -> str:
+    """Write a number for a sentence: four significant digits, no needless zeros.
+
+    Example
+    -------
+    >>> plain(0.123456), plain(2), plain(-1e-9), plain(250000)
+    ('0.1235', '2', '-1e-9', '250000')
+    """
+    if abs(number) < 1e7 and number == int(number):
+        return str(int(number))
+    return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{number:.4g}")
+
+
+def spoken(quantity: float | str) -> str:
+    """Write a statistic's name, or a number, as it reads in a sentence.
+
+    Example
+    -------
+    >>> spoken("largest_sum"), spoken(0.5)
+    ('largest sum', '0.5')
+    """
+    return quantity.replace("_", " ") if isinstance(quantity, str) else plain(quantity)
+
+
+def shown_value(value: float | Interval) -> str:
+    """Write a value with its interval, if it has one.
+
+    Example
+    -------
+    >>> shown_value(Interval(0.64, 0.61, 0.67))
+    '0.64 [0.61, 0.67]'
+    """
+    if isinstance(value, Interval):
+        return f"{plain(value.value)} [{plain(value.low)}, {plain(value.high)}]"
+    return plain(value)
+
+
+def setting_words(trial: Trial) -> str:
+    """Write where a trial was made.
+
+    Example
+    -------
+    >>> setting_words(Trial({"dataset": "MQ2008", "k": 10}, {"slack": 0.0}, "t.parquet"))
+    'MQ2008, k = 10'
+    """
+    parts = [
+        str(label) if key in ("dataset", "model", "surrogate") else f"{key.replace('_', ' ')} = {_label(label)}"
+        for key, label in trial.setting.items()
+    ]
+    return ", ".join(parts)
+
+
+def _label(label: str | int | float) -> str:
+    return label if isinstance(label, str) else plain(label)

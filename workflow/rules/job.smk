@@ -1,0 +1,25 @@
+# What all jobs have in common; `use rule job as NAME with:` states what is a rule's own.
+RUN = "python -m pipeline_lib {params.command} {params.options:q} {params.files:q} > {log} 2>&1"
+
+
+# The part of the names of its log and its benchmark that is a rule's own.
+pathvars:
+    job="job",
+
+
+rule job:
+    """What all jobs have in common: a command of pipeline_lib, whose options are named as the files of the rule."""
+    log:
+        "results/{study}/logs/<job>.log",
+    benchmark:
+        "results/{study}/benchmarks/<job>.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=mem_mb,
+        runtime=runtime,
+    params:
+        files=files_of_job,
+    shell:
+        RUN
