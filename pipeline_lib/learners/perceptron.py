@@ -24,10 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, progress
 from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.learners import rounds, selection
+from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
-from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 from pipeline_lib.surrogates.base import Floats
@@ -287,16 +286,6 @@ def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-de
     return value
 
 
-_DEFAULTS: dict[str, Any] = {
-    "measure": "ndcg",
-    "eta": 1.0,
-    "active": "margin",
-    "average": True,
-    "features": "standardised",
-}
-_REQUIRED = ("passes", "selection")
-
-
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Make ``passes`` passes over ``train`` in random orders; keep the number of them that ``validation`` likes best.
@@ -304,9 +293,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``passes`` (whole number >= 1), ``selection`` (a measure of ``metrics.per_query``); optionally ``measure``,
-        ``eta``, ``active`` (see :func:`run`), ``average`` (True: the mean of all w ranks, else the last) and
-        ``features`` (see :func:`pipeline_lib.learners.features.fitted`). Ties go to fewer passes.
+        Those of :class:`pipeline_lib.learners.declared.perceptron.PerceptronSettings`; what is missing has its
+        default. Ties go to fewer passes.
     seed
         Of the orders and of random features.
 
@@ -321,8 +309,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    chosen = completed("perceptron", settings, _REQUIRED, _DEFAULTS)
-    whole("passes", chosen["passes"])
+    chosen = completed("perceptron", settings)
     selection.check_queries("perceptron", train, validation, "the passes")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
