@@ -152,12 +152,11 @@ def problems(kind: type[Settings], error: ValidationError, where: str = "") -> I
     ...     print(*problems(Games, error, "topk.regret"))
     topk.regret.rounds: expected a number > 0, found 0
     """
-    by_place: dict[str, tuple[list[str], object]] = {}
     for one in error.errors(include_url=False):
-        loc, found = _written(kind, one["loc"]), one["input"]
+        loc, found = one["loc"], one["input"]
         if one["type"] == "extra_forbidden":
-            inside, key = _written(kind, one["loc"][:-1]), str(one["loc"][-1])
-            yield f"{_place(where, inside)}unknown key {key!r}; {hint(key, _keys(_model_at(kind, inside)))}"
+            owner = _model_at(kind, loc[:-1])
+            yield f"{_place(where, loc[:-1])}unknown key {str(loc[-1])!r}; {hint(str(loc[-1]), _keys(owner))}"
         elif one["type"] == "missing":
             given = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)
             yield f"{_place(where, loc[:-1])}expected the key {str(loc[-1])!r}, found {given or 'nothing'}"
@@ -166,12 +165,7 @@ def problems(kind: type[Settings], error: ValidationError, where: str = "") -> I
         elif one["type"] != "too_short" or not found:
             # A list whose values are wrong is also reported as too short.
             wanted = EXPECTED.get(one["type"], one["msg"]).format(**one.get("ctx", {}))
-            by_place.setdefault(_place(where, loc), ([], found))[0].append(wanted)
-    for place, (every, found) in by_place.items():
-        # Where values of several types are possible, every type has a problem of its own.
-        first, *others = dict.fromkeys(every)
-        either = " or ".join([first, *(other.removeprefix("expected ") for other in others)])
-        yield f"{place}{either}, found {found!r}{_number_hint(found)}"
+            yield f"{_place(where, loc)}{wanted}, found {found!r}{_number_hint(found)}"
 
 
 EXPECTED = {
@@ -199,17 +193,6 @@ EXPECTED = {
 
 def _keys(kind: type[BaseModel] | None) -> list[str]:
     return [field.alias or name for name, field in kind.model_fields.items()] if kind else []
-
-
-def _written(kind: type[Settings], loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """The keys and indices of ``loc``, without the names of types that pydantic adds where several are possible."""
-    kept: list[int | str] = []
-    for part in loc:
-        inside = _model_at(kind, tuple(kept))
-        tag = isinstance(part, str) and kept and (inside is None or part == inside.__name__ or not part.isidentifier())
-        if not tag:
-            kept.append(part)
-    return tuple(kept)
 
 
 def _model_at(kind: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel] | None:

@@ -268,6 +268,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "RankingData.take": {"indices": value([1, 0])},
     "RankingData.write_parquet": {"path": lambda good: good.target()},
     "Standardisation": {"mean": value(np.zeros(2)), "scale": value(np.ones(2))},
+    "learners.completed": {"name": value("rankboost")},
     "learners.create": {"name": value("erm")},
     "sources.catalog.DataSet.digest": {"command": value("convert_data")},
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
