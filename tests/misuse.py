@@ -34,6 +34,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 import pipeline_lib
 from pipeline_lib import RankingData, learners, sources, surrogates, theory
@@ -82,7 +83,8 @@ def public() -> dict[str, Callable[..., Any]]:
 
 def of_class(kind: type) -> dict[str, Callable[..., Any]]:
     """A class itself, under "", and its public methods."""
-    if getattr(kind, "_is_protocol", False) or issubclass(kind, Exception | Warning):
+    # Settings of pydantic check what they hold; nothing else of theirs is the project's own.
+    if getattr(kind, "_is_protocol", False) or issubclass(kind, Exception | Warning | BaseModel):
         return {}
     callables: dict[str, Callable[..., Any]] = {}
     abstract = inspect.isabstract(kind)
@@ -272,7 +274,8 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "learners.create": {"name": value("erm")},
     "sources.catalog.DataSet.digest": {"command": value("convert_data")},
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
-    "learners.module_of": {"name": value("erm")},
+    "learners.target_of": {"name": value("erm")},
+    "learners.get": {"name": value("erm")},
     "learners.adarank.run": {"repeats": value(1)},
     "learners.balls.lowest": {"slope": value(np.array([1.0, -2.0]))},
     "learners.cone.fit": {
@@ -379,14 +382,14 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "sources.mirrors.Mirrors": {"folders": value(()), "addresses": value(())},
     **{f"sources.mirrors.{name}": {"folder": lambda good: good.folder} for name in ("find_archives", "find_parts")},
     "sources.population.Population": {"settings": lambda good: settings_of_population()},
-    "sources.population.PopulationSettings": {
+    "sources.population_settings.PopulationSettings": {
         "features": value(3),
         "documents": value((2, 4)),
         "noise": value(0.1),
         "margin": value(0.0),
         "active": value(2),
     },
-    "sources.population.PopulationSettings.from_mapping": {"mapping": value({"features": 3})},
+    "sources.population_settings.PopulationSettings.from_mapping": {"mapping": value({"features": 3})},
     "sources.population.Population.draw": {"documents": value(3), "n_queries": value(2)},
     "sources.population.Population.draw_documents": {
         "queries": lambda good: population().draw_queries(2, np.random.default_rng(1)),
