@@ -27,10 +27,10 @@ from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.ranking import GAINS, discounts, ideal_dcg, order_by_score
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 from pipeline_lib.surrogates.base import Floats
-from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.slam import best_below
 
 _LOG = logging.getLogger(__name__)
@@ -201,7 +201,7 @@ def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[n
             for c in range(d):
                 score += X[begin + i, c] * w[c]
             s[i] = score
-        _rank(s[:m], ranked)
+        order_by_score(s[:m], ranked)
         loss = (
             _average_precision_loss(y[begin:end], ranked)
             if cutoff == 0
@@ -223,37 +223,14 @@ def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[n
 
 
 @njit(cache=True)
-def _rank(s, ranked):  # type: ignore[no-untyped-def]
-    # Documents from the top down, equal scores in document order: insertion for short lists, merge sort for long ones.
-    if len(s) > 64:
-        ranked[: len(s)] = np.argsort(-s, kind="mergesort")
-        return
-    for i in range(len(s)):
-        place = i
-        while place > 0 and s[ranked[place - 1]] < s[i]:
-            ranked[place] = ranked[place - 1]
-            place -= 1
-        ranked[place] = i
-
-
-@njit(cache=True)
 def _ndcg_loss(y, ranked, k, D):  # type: ignore[no-untyped-def]
     # 1 - (1/Z_k) sum_{i <= k} (2^y - 1) D(i); 0 when no document is relevant. Both sums are taken in the same order,
     # so that the loss of the best ranking is exactly 0.
-    count = np.zeros(MAX_LABEL + 1, np.int64)
-    level = 0
-    for i in range(len(y)):
-        count[y[i]] += 1
-        level = max(level, y[i])
-    if level == 0:
+    ideal, gain = ideal_dcg(y, D[:k]), 0.0
+    if ideal == 0.0:
         return 0.0
-    gain = ideal = 0.0
     for i in range(k):
-        while count[level] == 0:
-            level -= 1
-        count[level] -= 1
-        ideal += (2.0**level - 1.0) * D[i]
-        gain += (2.0 ** y[ranked[i]] - 1.0) * D[i]
+        gain += GAINS[y[ranked[i]]] * D[i]
     return max(1.0 - gain / ideal, 0.0)
 
 

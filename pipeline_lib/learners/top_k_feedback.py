@@ -48,10 +48,10 @@ from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.rounds import of_game, random_passes
+from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import Floats, Surrogate
-from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 _LOG = logging.getLogger(__name__)

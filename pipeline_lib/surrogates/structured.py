@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.errors import DataError
+from pipeline_lib.ranking import discounts, ideal_ranks
 from pipeline_lib.surrogates.base import Floats, Norm, Surrogate
-from pipeline_lib.surrogates.dcg import discounts, ideal_ranks
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
 
 
