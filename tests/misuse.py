@@ -34,7 +34,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
 
 import pipeline_lib
 from pipeline_lib import RankingData, learners, sources, surrogates, theory
@@ -83,8 +82,7 @@ def public() -> dict[str, Callable[..., Any]]:
 
 def of_class(kind: type) -> dict[str, Callable[..., Any]]:
     """A class itself, under "", and its public methods."""
-    # Settings of pydantic check what they hold; nothing else of theirs is the project's own.
-    if getattr(kind, "_is_protocol", False) or issubclass(kind, Exception | Warning | BaseModel):
+    if getattr(kind, "_is_protocol", False) or issubclass(kind, Exception | Warning):
         return {}
     callables: dict[str, Callable[..., Any]] = {}
     abstract = inspect.isabstract(kind)
@@ -274,8 +272,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "learners.create": {"name": value("erm")},
     "sources.catalog.DataSet.digest": {"command": value("convert_data")},
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
-    "learners.target_of": {"name": value("erm")},
-    "learners.get": {"name": value("erm")},
+    "learners.module_of": {"name": value("erm")},
     "learners.adarank.run": {"repeats": value(1)},
     "learners.balls.lowest": {"slope": value(np.array([1.0, -2.0]))},
     "learners.cone.fit": {

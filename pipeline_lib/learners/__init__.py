@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import submodules
-from pipeline_lib.registry import check_name, unknown
+from pipeline_lib.registry import unknown
 
 if TYPE_CHECKING:
     from pipeline_lib.learners.declaration import Learner, Train
@@ -92,8 +92,7 @@ def target_of(name: str) -> str:
     >>> target_of("best-feature")
     'pipeline_lib.learners.declared.best_feature:LEARNER'
     """
-    check_name(name)
-    if name not in NAMES:
+    if not isinstance(name, str) or name not in NAMES:
         raise unknown("learner", name, NAMES)
     return f"{__name__}.declared.{name.replace('-', '_')}:LEARNER"
 

@@ -137,5 +137,5 @@ def test_settings_that_are_not_given_have_the_defaults_of_the_declaration(data):
 
 def test_every_registered_learner_exists():
     for name in learners.NAMES:
-        module, _, attribute = learners.target_of(name).partition(":")
-        assert getattr(importlib.import_module(module), attribute).train is learners.create(name)
+        module, _, declared = learners.target_of(name).partition(":")
+        assert getattr(importlib.import_module(module), declared).train is learners.create(name)
