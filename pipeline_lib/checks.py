@@ -33,9 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib.errors import ArgumentError, DataError, hint
-
-MAX_LABEL = 255
-"""The largest label of a document: labels are stored in one byte, and 2^label is computed."""
+from pipeline_lib.labels import MAX_LABEL as MAX_LABEL
 
 MOST = 2**31 - 1
 """The most of anything that is counted: rounds, draws, documents of a list. More is a mistake, not a wish."""

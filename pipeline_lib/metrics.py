@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
+from pipeline_lib import checks, ranking
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
 from pipeline_lib.measures import EVERY_RANK, parse
@@ -285,8 +285,8 @@ class _Ranking:
         return np.diff(self.offsets)
 
     def ndcg(self, cutoffs: Sequence[int]) -> Floats:
-        ranks = np.arange(2.0, self.sizes.max(initial=0) + 2.0)
-        return _ndcg(self.labels, self.offsets, self._gains(), 1.0 / np.log2(ranks), np.array(cutoffs, np.int64))
+        D = ranking.discounts(int(self.sizes.max(initial=1)))
+        return _ndcg(self.labels, self.offsets, self._gains(), D, np.array(cutoffs, np.int64))
 
     def letor4_ndcg(self, cutoffs: Sequence[int]) -> Floats:
         ks = np.array(cutoffs, np.int64)
@@ -319,7 +319,7 @@ class _Ranking:
         return int(self.labels.max(initial=0))
 
     def _gains(self) -> Floats:
-        return np.exp2(np.arange(self._top_label() + 1.0)) - 1.0
+        return ranking.GAINS[: self._top_label() + 1]
 
     def _letor4_discounts(self) -> Floats:
         ranks = np.arange(1.0, self.sizes.max(initial=0) + 1.0)
@@ -359,7 +359,8 @@ def _labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.in
                 if y[lo + i] > 0:
                     labels[lo + _rank(query, i)] = y[lo + i]
         else:
-            order = np.argsort(-query, kind="mergesort")
+            order = np.empty(m, np.int64)
+            ranking.order_by_score(query, order)
             for rank in range(m):
                 labels[lo + rank] = y[lo + order[rank]]
     return labels

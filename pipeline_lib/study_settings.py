@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field, create_model
 
 from pipeline_lib import learners, papers
 from pipeline_lib.settings import Names, NotNegative, Probability, Rising, Settings, Text, Whole
+from pipeline_lib.sources.population_settings import Overrides
 
 Slug = Annotated[Text, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
 
@@ -25,7 +26,7 @@ class LetorSimSettings(Settings):
     """
 
     queries: Annotated[Whole, Ge(5)] = Field(300, description="in five parts of equal size")
-    population: dict[str, Any] = Field({}, description="overrides of the population's defaults, such as {noise: 0.5}")
+    population: Overrides = Field({}, description="overrides of the population's defaults, such as {noise: 0.5}")
 
 
 class ModelSettings(Settings):

@@ -268,6 +268,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "RankingData.take": {"indices": value([1, 0])},
     "RankingData.write_parquet": {"path": lambda good: good.target()},
     "Standardisation": {"mean": value(np.zeros(2)), "scale": value(np.ones(2))},
+    "learners.completed": {"name": value("rankboost")},
     "learners.create": {"name": value("erm")},
     "sources.catalog.DataSet.digest": {"command": value("convert_data")},
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
@@ -378,14 +379,14 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "sources.mirrors.Mirrors": {"folders": value(()), "addresses": value(())},
     **{f"sources.mirrors.{name}": {"folder": lambda good: good.folder} for name in ("find_archives", "find_parts")},
     "sources.population.Population": {"settings": lambda good: settings_of_population()},
-    "sources.population.PopulationSettings": {
+    "sources.population_settings.PopulationSettings": {
         "features": value(3),
         "documents": value((2, 4)),
         "noise": value(0.1),
         "margin": value(0.0),
         "active": value(2),
     },
-    "sources.population.PopulationSettings.from_mapping": {"mapping": value({"features": 3})},
+    "sources.population_settings.PopulationSettings.from_mapping": {"mapping": value({"features": 3})},
     "sources.population.Population.draw": {"documents": value(3), "n_queries": value(2)},
     "sources.population.Population.draw_documents": {
         "queries": lambda good: population().draw_queries(2, np.random.default_rng(1)),

@@ -14,6 +14,7 @@ NAMES = [
     "RankingData.from_arrays",
     "RankingData.read_parquet",
     "learners.cone.fit",
+    "learners.completed",
     "learners.create",
     "learners.erm.fit",
     "learners.perceptron.run",

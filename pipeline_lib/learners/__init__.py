@@ -1,7 +1,8 @@
 """How is a ranker trained? Learners are looked up by name and imported when asked for.
 
 Every learner is one function ``train(train, validation, settings, seed) -> Trained``: two
-:class:`~pipeline_lib.ranking_data.RankingData`, a mapping of its settings, and a seed or axes of one. What it gives
+:class:`~pipeline_lib.ranking_data.RankingData`, a mapping of those of its settings that are not to have their defaults
+(:func:`completed` adds the others), and a seed or axes of one. What it gives
 has a ``model`` that scores documents and a ``record`` of how it came about, ready for JSON.
 The modules are attributes of this package: ``learners.erm.fit`` and others are for use by hand.
 Their public functions check what they are given. Modules with an empty ``__all__`` (the solvers behind ``erm.fit``) and
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +62,28 @@ def create(name: str) -> Train:
     return get(name).train
 
 
+def completed(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the settings of the learner ``name``, and give all of them as plain values: defaults are filled in.
+
+    Learners with a surrogate need the setting ``surrogate``, and may have its ``options``.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such learner, or a setting is missing, unknown or has no such value.
+
+    Example
+    -------
+    >>> completed("rankboost", {"rounds": 20})
+    {'selection': 'letor4_mean_ndcg', 'rounds': 20, 'pairs': 'alike'}
+    >>> completed("rankboost", {"round": 20})
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: rankboost: unknown key 'round'; did you mean 'rounds'?
+    """
+    return get(name).every_setting.parse(settings, name).plain()
+
+
 def target_of(name: str) -> str:
     """The module and the name of the declaration of the learner ``name``, without importing it.
 
@@ -68,7 +92,7 @@ def target_of(name: str) -> str:
     >>> target_of("best-feature")
     'pipeline_lib.learners.declared.best_feature:LEARNER'
     """
-    if name not in NAMES:
+    if not isinstance(name, str) or name not in NAMES:
         raise unknown("learner", name, NAMES)
     return f"{__name__}.declared.{name.replace('-', '_')}:LEARNER"
 

@@ -31,10 +31,9 @@ from pipeline_lib import metrics, progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import selection
+from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
-from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 
 _LOG = logging.getLogger(__name__)
@@ -132,8 +131,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``measure`` (as in :func:`run`), ``rounds``, ``repeats`` and ``selection`` (of ``metrics.per_query``);
-        optionally ``features`` ("raw"). Ties go to fewer rounds.
+        Those of :class:`pipeline_lib.learners.declared.adarank.AdaRankSettings`; what is missing has its default.
+        Ties go to fewer rounds.
 
     Returns
     -------
@@ -146,10 +145,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError, DataError
         When a setting is missing, unknown or out of range.
     """
-    chosen = completed("adarank", settings, ("measure", "rounds", "repeats", "selection"), {"features": "raw"})
-    whole("rounds", chosen["rounds"])
-    if chosen["repeats"] is not None:
-        whole("repeats", chosen["repeats"])
+    chosen = completed("adarank", settings)
     selection.check_queries("adarank", train, validation, "the rounds")
     features = fitted(chosen["features"], train, seed)
     found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])

@@ -33,7 +33,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -43,12 +43,11 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks, progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import cone_kernels, selection
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import completed, cone_kernels, selection
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Model, Seed, Trained
-from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 
@@ -58,6 +57,9 @@ Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
 METHODS: tuple[Method, ...] = get_args(Method)
 PUBLISHED_STEPS: Mapping[str, float] = {"sg": 0.001, "sg-printed": 0.001, "eg": 0.005, "eg-linear": 0.005, "exact": 1.0}
 """mu of section 6.1; the exact method has no step."""
+
+FOLD_TOL = 1e-3
+"""A pair's folding-in stops when its coefficients move by at most this much (sum of sizes)."""
 
 ACCURACY = 1e-9
 """Gap to which coefficients are folded in exactly, relative to rho^2, up to ``cone_kernels.SLACK``."""
@@ -193,7 +195,7 @@ def fit(
     step: float | None = None,
     passes: int = 30,
     fold_steps: int = 10,
-    fold_tol: float = 1e-3,
+    fold_tol: float = FOLD_TOL,
     tol: float = 1e-4,
     traced: bool = True,
     at_once: bool = False,
@@ -334,7 +336,7 @@ def without_each(
     problem: Problem | None = None,
     step: float | None = None,
     fold_steps: int = 10,
-    fold_tol: float = 1e-3,
+    fold_tol: float = FOLD_TOL,
     at_once: bool = False,
     seed: Seed = 0,
 ) -> Floats:
@@ -520,7 +522,7 @@ def folded_in(
     problem: Problem | None = None,
     step: float | None = None,
     fold_steps: int = 10,
-    fold_tol: float = 1e-3,
+    fold_tol: float = FOLD_TOL,
     seed: Seed = 0,
 ) -> Floats:
     """The coefficients of every pair of one query for a fixed basis, shape (pairs, K).
@@ -604,19 +606,6 @@ def has_pairs(data: RankingData) -> bool:
     return bool((np.maximum.reduceat(data.y, data.offsets[:-1]) > lowest).any())
 
 
-_REQUIRED = ("basis", "method", "passes", "restarts", "fold_in", "selection")
-_DEFAULTS: dict[str, Any] = {
-    "step": None,
-    "fold_steps": 10,
-    "fold_tol": 1e-3,
-    "alpha": 1.0,
-    "rho": None,
-    "c": None,
-    "weighted": True,
-    "features": "standardised",
-}
-
-
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Learn cones from several starts on ``train``; keep the start, number of passes and K best on ``validation``.
@@ -624,10 +613,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``basis`` (list of K), ``method``, ``passes``, ``restarts``, ``fold_in`` ("gradient" or "least-squares") and
-        ``selection`` (a measure of ``metrics.per_query``); optionally ``step``, ``fold_steps``, ``fold_tol``,
-        ``alpha``, ``rho``, ``c``, ``weighted`` and ``features``. Ties go to the first K and start, and to the fewest
-        passes.
+        Those of :class:`pipeline_lib.learners.declared.cone.ConeSettings`; what is missing has its default. Ties go to
+        the first K and start, and to the fewest passes.
 
     Returns
     -------
@@ -640,7 +627,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError, DataError
         When a setting is missing, unknown or out of range.
     """
-    chosen = _settings(settings)
+    chosen = {**completed("cone", settings), "fold_tol": FOLD_TOL}
     selection.check_queries("cone", train, validation, "the passes")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
@@ -694,21 +681,6 @@ def _mean_value(model: Model, data: RankingData, measure: str) -> float:
     from pipeline_lib import metrics
 
     return float(np.mean(metrics.per_query([measure], model.score(data), data.y, data.offsets)[measure]))
-
-
-def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = completed("cone", settings, _REQUIRED, _DEFAULTS)
-    for name in ("passes", "restarts", "fold_steps"):
-        whole(name, chosen[name])
-    bases = chosen["basis"]
-    if not isinstance(bases, Sequence) or isinstance(bases, str) or not bases:
-        raise ConfigurationError(f"basis: expected a list of whole numbers, found {bases!r}")
-    for K in bases:
-        whole("basis", K)
-    for name, known in (("method", METHODS), ("fold_in", get_args(FoldIn))):
-        if not isinstance(chosen[name], str) or chosen[name] not in known:
-            raise ConfigurationError(f"{name}: expected one of {', '.join(known)}, found {chosen[name]!r}")
-    return {**chosen, "basis": list(bases)}
 
 
 def _spelled(

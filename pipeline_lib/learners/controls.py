@@ -10,11 +10,10 @@ import numpy as np
 
 from pipeline_lib import progress
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import selection
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.models import IdealModel, LinearModel, RandomModel, Seed, Trained
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.registry import unknown
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,7 +21,7 @@ _LOG = logging.getLogger(__name__)
 @checked
 def train_random(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """A ranker that knows nothing; no settings."""
-    _no_settings("random", settings)
+    completed("random", settings)
     axes = seed if isinstance(seed, tuple) else (seed,)
     return Trained(RandomModel(axes), {"seed": list(axes)})
 
@@ -33,14 +32,14 @@ def train_file_order(train: RankingData, validation: RankingData, settings: Mapp
 
     Files need not list documents at random: this is what a learner that ends at w = 0 is worth.
     """
-    _no_settings("file-order", settings)
+    completed("file-order", settings)
     return Trained(LinearModel.of(np.zeros(train.n_features)), {})
 
 
 @checked
 def train_ideal(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """A ranker that knows the labels; no settings."""
-    _no_settings("ideal", settings)
+    completed("ideal", settings)
     return Trained(IdealModel(), {})
 
 
@@ -51,8 +50,8 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     Parameters
     ----------
     settings : mapping
-        ``selection``: a measure of ``metrics.per_query``, averaged over the training queries. Ties go to the feature
-        of lowest index, and to the plus sign.
+        ``selection``: a measure of ``metrics.per_query``, averaged over the training queries; it has a default. Ties
+        go to the feature of lowest index, and to the plus sign.
 
     Returns
     -------
@@ -64,16 +63,9 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     ConfigurationError, DataError
         When the settings are not these, or there is no training query or no feature.
     """
-    for name in settings:
-        if name != "selection":
-            raise unknown("setting of best-feature", name, ["selection"])
-    if "selection" not in settings:
-        raise ConfigurationError("settings: best-feature: expected selection; it is missing")
+    measure = completed("best-feature", settings)["selection"]
     if not train.n_queries or not train.n_features:
         raise DataError("train: expected at least one training query and one feature, found none")
-    measure = settings["selection"]
-    if not isinstance(measure, str):
-        raise ConfigurationError(f"selection: expected a name, found {measure!r}")
     best = (-np.inf, 0, 1)
     for feature in progress.counted(range(train.n_features), _LOG, "features"):
         column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)
@@ -85,8 +77,3 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     w = np.zeros(train.n_features)
     w[feature] = sign
     return Trained(LinearModel.of(w), {"feature": feature, "sign": sign, "value": value})
-
-
-def _no_settings(name: str, settings: Mapping[str, Any]) -> None:
-    for setting in settings:
-        raise unknown(f"setting of {name}", setting, [])

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le
-from pydantic import Field
+from pydantic import Field, create_model
 
 from pipeline_lib.settings import Positive, Positives, Settings, Text, Whole
 
@@ -49,6 +50,21 @@ class Learner:
     with_surrogate: bool = False
     control: bool = False
     seconds: Callable[[Any], float] = lambda settings: 1.0
+
+    @cached_property
+    def every_setting(self) -> type[Settings]:
+        """All that decides how it is trained: its settings and, where it minimises a surrogate, which one."""
+        if not self.with_surrogate:
+            return self.settings
+        kind = self.settings
+        return create_model(kind.__name__, __base__=(kind, Minimised), __doc__=kind.__doc__)
+
+
+class Minimised(Settings):
+    """The surrogate that a model's learner minimises."""
+
+    surrogate: Text = Field(description="a surrogate of pipeline_lib.surrogates")
+    options: dict[str, Any] = Field({}, description="of the surrogate")
 
 
 class GaussianFeatures(Settings):

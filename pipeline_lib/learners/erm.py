@@ -32,12 +32,11 @@ from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import bundle, newton, projected, restarts, selection, smoothing, weighting
+from pipeline_lib.learners import bundle, completed, newton, projected, restarts, selection, smoothing, weighting
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Model, Seed, Trained
 from pipeline_lib.learners.problem import Problem, Solution
-from pipeline_lib.learners.settings import completed, numbers
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
 
@@ -180,9 +179,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``surrogate`` (name), ``l2`` (list of values), ``selection`` (a measure of ``metrics.per_query``); optionally
-        ``options`` (of the surrogate, {}), ``radius`` (None), ``ball`` ("l2"), ``tol`` (1e-6) and
-        ``features`` ("standardised"; see :func:`pipeline_lib.learners.features.fitted`). Ties go to the larger l2.
+        ``surrogate`` (name), ``options`` (of the surrogate) and those of
+        :class:`pipeline_lib.learners.declared.erm.ErmSettings`; what is missing has its default. Ties go to the larger
+        l2.
     seed
         Of the restarts for a surrogate that is not convex; nothing else is random.
 
@@ -197,7 +196,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    chosen = _settings(settings)
+    chosen = completed("erm", settings)
     selection.check_queries("erm", train, validation, "l2")
     features = fitted(chosen["features"], train, seed)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
@@ -294,15 +293,6 @@ def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:
         certificate=solution.certificate,
         reason="" if certified else solution.reason,
     )
-
-
-_DEFAULTS: dict[str, Any] = {"options": {}, "radius": None, "ball": "l2", "tol": 1e-6, "features": "standardised"}
-_REQUIRED = ("surrogate", "l2", "selection")
-
-
-def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = completed("erm", settings, _REQUIRED, _DEFAULTS)
-    return {**chosen, "l2": numbers("l2", chosen["l2"]), "options": dict(chosen["options"])}
 
 
 def _certified(fit: Fit) -> bool | None:

@@ -21,11 +21,10 @@ from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import rounds, selection
+from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
-from pipeline_lib.learners.settings import completed, numbers, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
 
@@ -178,10 +177,6 @@ def decreasing_steps(n: int, first: float) -> Floats:
     return steps
 
 
-_DEFAULTS: dict[str, Any] = {"options": {}, "radius": None, "ball": "l2", "features": "standardised", "average": True}
-_REQUIRED = ("surrogate", "steps", "passes", "selection")
-
-
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Run with eta_t = c / sqrt(t) for every c and keep the one with the best mean measure on ``validation``.
@@ -189,10 +184,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``surrogate`` (name), ``steps`` (list of c > 0), ``passes`` (whole number >= 1: how often every query is met,
-        in a new random order each time), ``selection`` (a measure of ``metrics.per_query``); optionally ``options``
-        (of the surrogate), ``radius``, ``ball``, ``average`` (True: the mean iterate ranks, else the last) and
-        ``features`` (see :func:`pipeline_lib.learners.features.fitted`). Ties go to the smaller c.
+        ``surrogate`` (name), ``options`` (of the surrogate) and those of
+        :class:`pipeline_lib.learners.declared.ogd.OgdSettings`; what is missing has its default. Every pass meets the
+        queries in a new random order. Ties go to the smaller c.
     seed
         Of the orders and of random features.
 
@@ -207,7 +201,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    chosen = _settings(settings)
+    chosen = completed("ogd", settings)
     selection.check_queries("ogd", train, validation, "the step")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
@@ -235,13 +229,6 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "tried": tried,
     }
     return Trained(models[best], record)
-
-
-def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = completed("ogd", settings, _REQUIRED, _DEFAULTS)
-    whole("passes", chosen["passes"])
-    steps = numbers("steps", chosen["steps"])
-    return {**chosen, "steps": steps, "options": dict(chosen["options"])}
 
 
 def _steps(steps: float | ArrayLike, n: int) -> Floats:

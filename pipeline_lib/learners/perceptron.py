@@ -25,13 +25,12 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks, progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.learners import rounds, selection
+from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
-from pipeline_lib.learners.settings import completed, whole
+from pipeline_lib.ranking import GAINS, discounts, ideal_dcg, order_by_score
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.slam import best_below
 
 _LOG = logging.getLogger(__name__)
@@ -202,7 +201,7 @@ def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[n
             for c in range(d):
                 score += X[begin + i, c] * w[c]
             s[i] = score
-        _rank(s[:m], ranked)
+        order_by_score(s[:m], ranked)
         loss = (
             _average_precision_loss(y[begin:end], ranked)
             if cutoff == 0
@@ -224,37 +223,14 @@ def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[n
 
 
 @njit(cache=True)
-def _rank(s, ranked):  # type: ignore[no-untyped-def]
-    # Documents from the top down, equal scores in document order: insertion for short lists, merge sort for long ones.
-    if len(s) > 64:
-        ranked[: len(s)] = np.argsort(-s, kind="mergesort")
-        return
-    for i in range(len(s)):
-        place = i
-        while place > 0 and s[ranked[place - 1]] < s[i]:
-            ranked[place] = ranked[place - 1]
-            place -= 1
-        ranked[place] = i
-
-
-@njit(cache=True)
 def _ndcg_loss(y, ranked, k, D):  # type: ignore[no-untyped-def]
     # 1 - (1/Z_k) sum_{i <= k} (2^y - 1) D(i); 0 when no document is relevant. Both sums are taken in the same order,
     # so that the loss of the best ranking is exactly 0.
-    count = np.zeros(MAX_LABEL + 1, np.int64)
-    level = 0
-    for i in range(len(y)):
-        count[y[i]] += 1
-        level = max(level, y[i])
-    if level == 0:
+    ideal, gain = ideal_dcg(y, D[:k]), 0.0
+    if ideal == 0.0:
         return 0.0
-    gain = ideal = 0.0
     for i in range(k):
-        while count[level] == 0:
-            level -= 1
-        count[level] -= 1
-        ideal += (2.0**level - 1.0) * D[i]
-        gain += (2.0 ** y[ranked[i]] - 1.0) * D[i]
+        gain += GAINS[y[ranked[i]]] * D[i]
     return max(1.0 - gain / ideal, 0.0)
 
 
@@ -287,16 +263,6 @@ def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-de
     return value
 
 
-_DEFAULTS: dict[str, Any] = {
-    "measure": "ndcg",
-    "eta": 1.0,
-    "active": "margin",
-    "average": True,
-    "features": "standardised",
-}
-_REQUIRED = ("passes", "selection")
-
-
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Make ``passes`` passes over ``train`` in random orders; keep the number of them that ``validation`` likes best.
@@ -304,9 +270,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``passes`` (whole number >= 1), ``selection`` (a measure of ``metrics.per_query``); optionally ``measure``,
-        ``eta``, ``active`` (see :func:`run`), ``average`` (True: the mean of all w ranks, else the last) and
-        ``features`` (see :func:`pipeline_lib.learners.features.fitted`). Ties go to fewer passes.
+        Those of :class:`pipeline_lib.learners.declared.perceptron.PerceptronSettings`; what is missing has its
+        default. Ties go to fewer passes.
     seed
         Of the orders and of random features.
 
@@ -321,8 +286,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    chosen = completed("perceptron", settings, _REQUIRED, _DEFAULTS)
-    whole("passes", chosen["passes"])
+    chosen = completed("perceptron", settings)
     selection.check_queries("perceptron", train, validation, "the passes")
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)

@@ -31,10 +31,9 @@ from numpy.typing import NDArray
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import selection
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.models import Seed, ThresholdModel, Trained
-from pipeline_lib.learners.settings import completed, whole
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.rankboost import RankBoost
 
@@ -130,7 +129,8 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``rounds``, ``pairs`` and ``selection`` (a measure of ``metrics.per_query``). Ties go to fewer rounds.
+        Those of :class:`pipeline_lib.learners.declared.rankboost.RankBoostSettings`; what is missing has its default.
+        Ties go to fewer rounds.
 
     Returns
     -------
@@ -143,10 +143,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError, DataError
         When a setting is missing, unknown or out of range, or no weak ranker tells documents apart.
     """
-    chosen = completed("rankboost", settings, ("rounds", "pairs", "selection"), {})
-    whole("rounds", chosen["rounds"])
-    if not isinstance(chosen["pairs"], str) or chosen["pairs"] not in ("queries-alike", "alike"):
-        raise ConfigurationError(f"pairs: expected 'queries-alike' or 'alike', found {chosen['pairs']!r}")
+    chosen = completed("rankboost", settings)
     selection.check_queries("rankboost", train, validation, "the rounds")
     found = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
     if not len(found.features):

@@ -43,17 +43,16 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.learners import selection
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.rounds import of_game, random_passes
-from pipeline_lib.learners.settings import completed, numbers, whole
+from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 _LOG = logging.getLogger(__name__)
@@ -455,15 +454,6 @@ def _ideal(data: RankingData) -> Floats:
     return np.asarray(np.add.reduceat(counted, data.offsets[:-1]))
 
 
-_DEFAULTS: dict[str, Any] = {
-    "options": {},
-    "gamma": "theory",
-    "probabilities": "correct",
-    "features": "standardised",
-}
-_REQUIRED = ("surrogate", "k", "steps", "passes", "radius", "selection")
-
-
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Play ``passes`` passes over ``train`` with eta = c T^(-2/3) for every c; keep what ``validation`` likes best.
@@ -471,10 +461,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Parameters
     ----------
     settings : mapping
-        ``surrogate`` (a name of :data:`ORDERS`), ``k``, ``steps`` (list of c > 0), ``passes`` (whole number >= 1),
-        ``radius`` (number > 0 or None), ``selection`` (a measure of ``metrics.per_query``); optionally ``options`` (of
-        the surrogate), ``gamma`` (a number, or "theory": T^(-1/3)), ``probabilities`` (see :func:`run`) and
-        ``features`` (see :func:`pipeline_lib.learners.features.fitted`). Ties go to the smaller c.
+        ``surrogate`` (a name of :data:`ORDERS`), ``options`` (of the surrogate) and those of
+        :class:`pipeline_lib.learners.declared.top_k_feedback.TopKFeedbackSettings`; what is missing has its default.
+        Ties go to the smaller c.
     seed
         Of the orders, of exploration and of random features.
 
@@ -489,7 +478,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    chosen = _settings(settings)
+    chosen = completed("top-k-feedback", settings)
     selection.check_queries("top-k feedback", train, validation, "the step")
     features = fitted(chosen["features"], train, seed)
     long_enough = np.flatnonzero(train.documents_per_query >= chosen["k"])
@@ -534,13 +523,3 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "tried": tried,
     }
     return Trained(models[best], record)
-
-
-def _settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    chosen = completed("top-k-feedback", settings, _REQUIRED, _DEFAULTS)
-    whole("passes", chosen["passes"])
-    whole("k", chosen["k"])
-    steps = numbers("steps", chosen["steps"])
-    if chosen["gamma"] != "theory" and not isinstance(chosen["gamma"], int | float):
-        raise ConfigurationError(f"gamma: expected 'theory' or a number, found {chosen['gamma']!r}")
-    return {**chosen, "steps": steps, "options": dict(chosen["options"])}

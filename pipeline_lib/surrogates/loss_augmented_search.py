@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline_lib.surrogates.dcg import GAINS
+from pipeline_lib.ranking import GAINS
 from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)

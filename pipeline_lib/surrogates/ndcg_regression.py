@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
+from pipeline_lib.ranking import GAINS, discounts
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
-from pipeline_lib.surrogates.dcg import discounts
 
 
 class SquaredNDCG(SmoothSurrogate):
@@ -114,8 +114,7 @@ def _discount_sums(m: int) -> Floats:
 @njit(cache=True)
 def _normalised_gains(y, offsets, discount_sums):  # type: ignore[no-untyped-def]
     # Z = sum over labels l of G(l) times the discounts of the ranks that documents of label l fill when sorted
-    gain = 2.0 ** np.arange(256.0) - 1.0
-    count = np.zeros(256, np.int64)
+    count = np.zeros(len(GAINS), np.int64)
     target = np.empty(len(y))
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
@@ -125,10 +124,10 @@ def _normalised_gains(y, offsets, discount_sums):  # type: ignore[no-untyped-def
             top = max(top, y[i])
         ranked, ideal = 0, 0.0
         for label in range(top, 0, -1):
-            ideal += gain[label] * (discount_sums[ranked + count[label]] - discount_sums[ranked])
+            ideal += GAINS[label] * (discount_sums[ranked + count[label]] - discount_sums[ranked])
             ranked += count[label]
         for i in range(begin, end):
-            target[i] = gain[y[i]] / ideal if top > 0 else 0.0
+            target[i] = GAINS[y[i]] / ideal if top > 0 else 0.0
             count[y[i]] = 0
     return target
 

@@ -53,8 +53,8 @@ from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate
-from pipeline_lib.surrogates.dcg import GAINS, discounts, ideal_ranks
 
 
 @checked

@@ -10,9 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.checks import MAX_LABEL
+from pipeline_lib.ranking import GAINS, discounts, ideal_dcg
 from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm
-from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.vector_exp import exp
 
 Sign = Literal["ascent", "regret", "as-printed"]
@@ -118,7 +117,7 @@ class SmoothDCG(AnnealableSurrogate):
         >>> SmoothDCG(k=10).largest_gain(2, 1).__round__(4)
         1.6309
         """
-        return float((2.0**y_max - 1.0) * np.sum(discounts(min(m, self.k))))
+        return float(GAINS[y_max] * np.sum(discounts(min(m, self.k))))
 
     def _steps(self) -> Floats:
         """D(j) - D(j+1) for j < k, then D(k): what the gain of the top j documents is weighted with."""
@@ -130,7 +129,6 @@ def _softmax_gain(s, y, offsets, per_sigma):  # type: ignore[no-untyped-def]
     # k = 1, with G_0 the gain of the best-scored document and p = softmax(s / sigma):
     #   SD = G_0 + mean, mean = sum_i p_i (G_i - G_0);   d SD / d s_i = p_i (G_i - G_0 - mean) / sigma.
     # Less G_0, because equal gains then give a gradient of exactly 0.
-    gain = 2.0 ** np.arange(256.0) - 1.0
     values, gradient = np.empty(len(offsets) - 1), np.empty(len(s))
     for q in range(len(values)):
         begin, end = offsets[q], offsets[q + 1]
@@ -138,16 +136,16 @@ def _softmax_gain(s, y, offsets, per_sigma):  # type: ignore[no-untyped-def]
         for i in range(begin, end):
             if s[i] > s[best]:
                 best = i
-        top, first = s[best], gain[y[best]]
+        top, first = s[best], GAINS[y[best]]
         for i in range(begin, end):
             gradient[i] = exp((s[i] - top) * per_sigma)
         total = mean = 0.0
         for i in range(begin, end):
             total += gradient[i]
-            mean += gradient[i] * (gain[y[i]] - first)
+            mean += gradient[i] * (GAINS[y[i]] - first)
         mean /= total
         for i in range(begin, end):
-            gradient[i] *= (gain[y[i]] - first - mean) * (per_sigma / total)
+            gradient[i] *= (GAINS[y[i]] - first - mean) * (per_sigma / total)
         values[q] = first + mean
     return values, gradient
 
@@ -159,7 +157,6 @@ def _smooth_dcg(s, y, offsets, sigma, steps):  # type: ignore[no-untyped-def]
     # A j-set then holds document i with the odds  p = exp(t_i + L_{j-1}) / (exp(L_j) + exp(t_i + L_{j-1})), so
     #   T_j <- (1 - p) T_j + p (T_{j-1} + G_i),   L_j <- log(exp(L_j) + exp(t_i + L_{j-1})).
     # SD = sum_j steps_j T_j; its gradient by going through these assignments backwards.
-    gain = 2.0 ** np.arange(256.0) - 1.0
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
     for q in range(len(values)):
         begin, end = offsets[q], offsets[q + 1]
@@ -173,7 +170,7 @@ def _smooth_dcg(s, y, offsets, sigma, steps):  # type: ignore[no-untyped-def]
         log_sum, mean = np.full(k + 1, -np.inf), np.zeros(k + 1)
         log_sum[0] = 0.0
         for i in range(m):
-            t, g = (s[begin + i] - top) / sigma, gain[y[begin + i]]
+            t, g = (s[begin + i] - top) / sigma, GAINS[y[begin + i]]
             for j in range(min(i + 1, k), 0, -1):
                 without, with_it = log_sum[j], t + log_sum[j - 1]
                 p, rest, e = 1.0, 0.0, 0.0  # rest = 1 - p, without its rounding
@@ -206,17 +203,7 @@ def _smooth_dcg(s, y, offsets, sigma, steps):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _ideal_dcg(y, offsets, discounts):  # type: ignore[no-untyped-def]
-    # sum over ranks j <= k of D(j) times the gain of the j-th largest label
-    ideal, count = np.zeros(len(offsets) - 1), np.zeros(MAX_LABEL + 1, np.int64)
+    ideal = np.zeros(len(offsets) - 1)
     for q in range(len(ideal)):
-        top = 0
-        for i in range(offsets[q], offsets[q + 1]):
-            count[y[i]] += 1
-            top = max(top, y[i])
-        rank = 0
-        for label in range(top, -1, -1):
-            for _ in range(min(count[label], len(discounts) - rank)):
-                ideal[q] += discounts[rank] * (2.0**label - 1.0)
-                rank += 1
-            count[label] = 0
+        ideal[q] = ideal_dcg(y[offsets[q] : offsets[q + 1]], discounts)
     return ideal

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
+from pipeline_lib.ranking import discounts, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate
-from pipeline_lib.surrogates.dcg import discounts, ideal_ranks
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import sys
@@ -124,13 +125,17 @@ def test_wrong_models_are_refused(data):
 
 def test_settings_that_nobody_reads_are_refused(data):
     for name in ("random", "file-order", "ideal", "best-feature"):
-        with pytest.raises(ConfigurationError, match="unknown setting"):
+        with pytest.raises(ConfigurationError, match=f"{name}.*'sede'"):
             learners.create(name)(data, data, {"sede": 1}, 0)
-    with pytest.raises(ConfigurationError, match="missing"):
-        learners.create("best-feature")(data, data, {}, 0)
+
+
+def test_settings_that_are_not_given_have_the_defaults_of_the_declaration(data):
+    assert learners.create("perceptron")(data, data, {}, 0).record["settings"] == learners.completed("perceptron", {})
+    section = learners.get("erm").settings.parse({}).plain()
+    assert learners.completed("erm", {"surrogate": "kl"}) == {**section, "surrogate": "kl", "options": {}}
 
 
 def test_every_registered_learner_exists():
     for name in learners.NAMES:
-        train = learners.create(name)
-        assert learners.target_of(name) == f"{train.__module__}:{train.__name__}"
+        module, _, declared = learners.target_of(name).partition(":")
+        assert getattr(importlib.import_module(module), declared).train is learners.create(name)

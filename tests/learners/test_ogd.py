@@ -141,10 +141,10 @@ def test_training_chooses_its_step_on_the_validation_part_and_is_repeatable():
     ("wrong", "said"),
     [
         ({"step": 1}, "did you mean 'steps'"),
-        ({"passes": 0}, "passes: expected a whole number"),
-        ({"steps": []}, "steps: expected a list"),
-        ({"steps": ["a"]}, r"steps: expected a list of numbers, found \['a'\]"),
-        ({"features": "cooked"}, "features: expected 'standardised', 'raw'"),
+        ({"passes": 0}, "passes: .*found 0"),
+        ({"steps": []}, "steps: "),
+        ({"steps": ["a"]}, r"steps\[0\]: .*found 'a'"),
+        ({"features": "cooked"}, "features.*'standardised' or 'raw'"),
     ],
 )
 def test_wrong_settings_are_refused(wrong, said):

@@ -393,13 +393,13 @@ def test_training_keeps_the_step_that_validation_likes_best():
 def test_wrong_settings_of_training_are_named():
     train, data = learners.create("top-k-feedback"), drawn(12)
     chosen = {"surrogate": "kl", "k": 1, "steps": [1.0], "passes": 1, "radius": None, "selection": "ndcg"}
-    with pytest.raises(ConfigurationError, match="unknown setting of top-k-feedback 'stpes'"):
+    with pytest.raises(ConfigurationError, match=r"top-k-feedback.*'stpes'.*'steps'"):
         train(data, data, {**chosen, "stpes": [1.0]}, 0)
-    with pytest.raises(ConfigurationError, match="steps: expected a list"):
+    with pytest.raises(ConfigurationError, match=r"steps: .*found 1\.0"):
         train(data, data, {**chosen, "steps": 1.0}, 0)
-    with pytest.raises(ConfigurationError, match="steps: expected a list of numbers"):
+    with pytest.raises(ConfigurationError, match=r"steps\[0\]: .*found 'a'"):
         train(data, data, {**chosen, "steps": ["a"]}, 0)
-    with pytest.raises(ConfigurationError, match="gamma: expected 'theory' or a number, found 'theori'"):
+    with pytest.raises(ConfigurationError, match=r"gamma.*'theory'.*'theori'"):
         train(data, data, {**chosen, "gamma": "theori"}, 0)
     with pytest.raises(DataError, match="validation"):
         train(data, data.take([]), chosen, 0)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pipeline_lib.errors import DataError
+from pipeline_lib.ranking import discounts
 from pipeline_lib.surrogates import smooth_dcg
-from pipeline_lib.surrogates.dcg import discounts
 from pipeline_lib.surrogates.smooth_dcg import SmoothDCG
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from pipeline_lib import metrics, progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
-from pipeline_lib.learners import cone, erm
+from pipeline_lib.learners import cone
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
+from pipeline_lib.learners.declared import erm
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.statistics import over_folds
 
@@ -245,7 +246,7 @@ def _means(a: Floats, data: RankingData) -> tuple[float, float]:
 def _ranksvm(asked: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData]) -> dict[str, Any]:
     train, validation, test = parts
     options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(asked.ranksvm_l2)}
-    trained = erm.train(train, validation, {**options, "selection": SELECTION}, 0)
+    trained = erm.LEARNER.train(train, validation, {**options, "selection": SELECTION}, 0)
     measured = metrics.per_query(["ap", SELECTION], trained.model.score(test), test.y, test.offsets)
     return {
         "dataset": dataset,

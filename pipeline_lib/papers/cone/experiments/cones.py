@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Ge
 from pydantic import Field
@@ -10,13 +10,14 @@ from pydantic import Field
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import EVERY, Cell, Experiment, Job, Outcome, Step
 from pipeline_lib.settings import Positive, Rising, Settings, Whole
+from pipeline_lib.sources.population_settings import Overrides
 
 
 class SmallSettings(Settings):
     """A small sample of a population, traced on its whole way down."""
 
     queries: Whole = Field(8, description="in the sample")
-    population: dict[str, Any] = Field(
+    population: Overrides = Field(
         {"features": 5, "documents": 3, "label_shares": [0.2, 0.2, 0.2, 0.2, 0.2]},
         description="overrides of the population's defaults (docs/population.md)",
     )

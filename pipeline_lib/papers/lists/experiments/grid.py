@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,7 @@ from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
 from pipeline_lib.papers.lists.experiments.real import TABLE as ON_DATA
 from pipeline_lib.papers.lists.losses import Losses, LossSettings
 from pipeline_lib.settings import Positive, Probability, Rising, Settings, Text, Whole, at_least
+from pipeline_lib.sources.population_settings import WithoutDocuments
 
 SLICES = "slices/lists-grid/{loss}"
 
@@ -19,8 +20,8 @@ SLICES = "slices/lists-grid/{loss}"
 class PopulationsSettings(Settings):
     """Overrides of the population's defaults (docs/population.md), without its documents."""
 
-    noisy: dict[str, Any] = Field({"features": 10}, description="on which all losses are measured")
-    realisable: dict[str, Any] = Field(
+    noisy: WithoutDocuments = Field({"features": 10}, description="on which all losses are measured")
+    realisable: WithoutDocuments = Field(
         {"features": 10, "noise": 0, "query_noise": 0, "margin": 0.4999}, description="ListNet reaches L* = 0"
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
 from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.sources.population_settings import Overrides
 
 SLICES = "slices/topk-regret/{slice}"
 SURROGATES = ("squared", "kl", "ranksvm")
@@ -18,7 +19,7 @@ class RegretSettings(Settings):
     """Theorem 4.1 and eq. 4: regret against the best fixed ranker, eta = T^(-2/3), gamma = T^(-1/3)."""
 
     queries: Annotated[Whole, Ge(2)] = Field(200, description="that the rounds are drawn from")
-    population: dict[str, Any] = Field(
+    population: Overrides = Field(
         {"features": 5, "documents": 5}, description="overrides of the population's defaults (docs/population.md)"
     )
     radius: Positive = Field(3.0, description="U")

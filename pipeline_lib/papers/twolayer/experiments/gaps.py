@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from annotated_types import Ge
 from pydantic import Field, model_validator
@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
 from pipeline_lib.settings import Names, Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.sources.population_settings import WithoutDocuments
 
 Loss = Literal["hinge", "logistic", "exponential"]
 SLICES = "slices/twolayer-gaps/{slice}"
@@ -22,7 +23,7 @@ FEWEST_ON_A_LINE = 3
 class GapsSettings(Settings):
     """The grid of queries and documents, and how precisely gaps are measured on it."""
 
-    population: dict[str, Any] = Field(
+    population: WithoutDocuments = Field(
         POPULATION,
         description="overrides of the population's defaults (docs/population.md); queries differ much in what makes a "
         "document relevant",

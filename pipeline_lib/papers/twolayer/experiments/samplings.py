@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Ge
 from pydantic import Field
@@ -11,12 +11,13 @@ from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
 from pipeline_lib.papers.twolayer.experiments.gaps import POPULATION, SURROGATES, Loss
 from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least
+from pipeline_lib.sources.population_settings import WithoutDocuments
 
 
 class SamplingsSettings(Settings):
     """What different lengths, and documents that share a query, change against (n, m)-sampling."""
 
-    population: dict[str, Any] = Field(
+    population: WithoutDocuments = Field(
         POPULATION, description="overrides of the population's defaults, as for the gaps"
     )
     radius: Positive = Field(3.0, description="W of the class ||w|| <= W")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from annotated_types import Ge
 from pydantic import Field, model_validator
@@ -12,6 +12,7 @@ from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import EVERY, Experiment, Job, Outcome, Step
 from pipeline_lib.papers.twolayer.experiments.gaps import POPULATION, SURROGATES, Loss
 from pipeline_lib.settings import Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.sources.population_settings import WithoutDocuments
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.twolayer.computations.tradeoff import Fold
@@ -23,7 +24,7 @@ Budgets = Annotated[Rising, at_least(6)]
 class TradeoffSettings(Settings):
     """Deep against shallow judging: C documents over n queries."""
 
-    population: dict[str, Any] = Field(
+    population: WithoutDocuments = Field(
         POPULATION, description="overrides of the population's defaults, as for the gaps"
     )
     loss: Loss = Field("logistic", description="to train with")

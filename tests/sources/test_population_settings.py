@@ -1,0 +1,71 @@
+"""Is a population checked when the configuration is, before anything is planned?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from pipeline_lib import papers
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.settings import Settings
+from pipeline_lib.sources.population_settings import PopulationSettings
+from pipeline_lib.study_settings import study_settings
+
+
+def populations(kind: type[Settings], place: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+    """The keys of a section that hold a population, with the sections around each."""
+    found = {}
+    for name, field in kind.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Settings):
+            found |= populations(field.annotation, (*place, name))
+        elif place[-1:] == ("populations",) or name == "population":
+            found[".".join((*place, name))] = (*place, name)
+    return found
+
+
+PLACES = populations(study_settings())
+
+
+def test_every_experiment_on_a_population_is_met() -> None:
+    """The places are collected by name; each paper that draws from a population has at least one."""
+    assert "letor_sim.population" in PLACES
+    of_papers = {place[1] for place in PLACES.values() if place[0] == "experiments"}
+    assert {"cone", "lists", "topk", "twolayer"} <= of_papers <= set(papers.names())
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("wrong", "named"), [({"nosie": 0.1}, "did you mean 'noise'"), ({"noise": -1}, "noise"), (3, "mapping")]
+)
+def test_a_wrong_population_is_named_with_its_place(place: str, wrong: Any, named: str) -> None:
+    nested = wrong
+    for key in reversed(PLACES[place]):
+        nested = {key: nested}
+    with pytest.raises(ConfigurationError, match=f"^{place}: .*{named}"):
+        study_settings().parse(nested)
+
+
+@pytest.mark.parametrize(
+    "place", [place for place in PLACES if place.startswith(("experiments.lists", "experiments.two"))]
+)
+def test_documents_that_an_experiment_would_overrule_are_refused(place: str) -> None:
+    nested: Any = {"documents": 3}
+    for key in reversed(PLACES[place]):
+        nested = {key: nested}
+    with pytest.raises(ConfigurationError, match=f"^{place}: .*documents"):
+        study_settings().parse(nested)
+
+
+def test_the_settings_are_those_of_the_population() -> None:
+    from pipeline_lib.sources import population
+
+    assert population.PopulationSettings is PopulationSettings
+
+
+def test_checking_a_population_imports_nothing_heavy() -> None:
+    script = "import pipeline_lib.sources.population_settings, sys; print('numpy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
