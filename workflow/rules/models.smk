@@ -56,7 +56,7 @@ rule evaluate_model:
         mem_mb=mem_mb("evaluate_model"),
         runtime=runtime("evaluate_model"),
     params:
-        code=code("evaluate_model"),
+        code=code("evaluate_model", *map(measures.target_of, STUDY.config["evaluation"]["measures"])),
         measures=STUDY.config["evaluation"]["measures"],
     shell:
         "python -m pipeline_lib evaluate-model --models {input.models} --documents {input.documents} "
