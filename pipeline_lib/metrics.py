@@ -213,7 +213,7 @@ def per_query(
 ) -> dict[str, Floats]:
     """Several measures of one ranking by name, each query ranked once for all of them.
 
-    The names are those of ``pipeline_lib/measures.toml``, with K a rank. ``y_max`` is needed by ``err``;
+    The names are those of ``pipeline_lib/measures/registry.toml``, with K a rank. ``y_max`` is needed by ``err``;
     ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``ap``.
     Other arguments and errors as in :func:`ndcg`.
 

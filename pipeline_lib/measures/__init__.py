@@ -1,6 +1,6 @@
 """Which ranking measures are there, and how are their names written?
 
-The names are data (``measures.toml``) and stand apart from what computes them (:mod:`pipeline_lib.metrics`), because
+The names are data (``registry.toml``) and stand apart from what computes them (:mod:`pipeline_lib.metrics`), because
 every start of the workflow checks them, and nothing heavy may be imported there.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_REGISTRY = Registry(Path(__file__).with_name("measures.toml"), "measure")
+_REGISTRY = Registry(Path(__file__).with_name("registry.toml"), "measure")
 
 KNOWN_MEASURES = _REGISTRY.names
 """K stands for a rank."""
