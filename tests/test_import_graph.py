@@ -88,7 +88,9 @@ def test_every_pattern_of_the_page_stands_for_a_module(rows):
 def test_an_arrow_to_a_higher_part_is_noticed(tmp_path):
     package = tmp_path / "pipeline_lib"
     (package / "theory").mkdir(parents=True)
-    (package / "high.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pipeline_lib.low\n")
+    (package / "high.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pipeline_lib.low\n"
+    )
     (package / "low.py").write_text("def late():\n    from pipeline_lib.theory import bounds\n    return bounds\n")
     (package / "theory" / "__init__.py").write_text("")
     (package / "theory" / "bounds.py").write_text("from pipeline_lib import high\n")
