@@ -156,15 +156,12 @@ def test_a_surrogate(following: Callable[..., Project]) -> None:
     project = following("a-surrogate", models=models, folds=[1])
     used("a-surrogate", project.folder)
     record = trained(project, "absolute")["record"]
-    assert isinstance(record, dict) and record["certified"]
+    assert isinstance(record, dict)
+    assert record["certified"]
     for part in ("tests", "pyproject.toml"):
         (shutil.copytree if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, project.folder / part)
-    suite = [
-        "tests/surrogates/test_every_surrogate.py",
-        "tests/surrogates/test_surrogates.py",
-        "tests/test_registry.py",
-    ]
-    python(project.folder, "-m", "pytest", "-q", "-n", "0", "-k", "absolute or shift or registry", *suite)
+    suite = "tests/surrogates/test_every_surrogate.py"
+    python(project.folder, "-m", "pytest", "-q", "-n", "0", "-k", "absolute", suite)
 
 
 def test_a_learner(following: Callable[..., Project]) -> None:
@@ -172,7 +169,8 @@ def test_a_learner(following: Callable[..., Project]) -> None:
     project = following("a-learner", models=models, folds=[1])
     used("a-learner", project.folder)
     content = trained(project, "difference")
-    assert content["settings"] == {"least": 2} and content["record"]
+    assert content["settings"] == {"least": 2}
+    assert content["record"]
 
 
 def test_a_measure(following: Callable[..., Project]) -> None:
@@ -183,13 +181,14 @@ def test_a_measure(following: Callable[..., Project]) -> None:
     evaluation = "results/small/evaluation/letor-sim/best.parquet"
     project.snakemake(evaluation)
     values = pl.read_parquet(project.folder / evaluation)
-    assert (values["rr@1"] <= values["rr@10"]).all() and values["rr@10"].max() == 1.0
+    assert (values["rr@1"] <= values["rr@10"]).all()
+    assert values["rr@10"].max() == 1.0
 
 
 def test_a_bound(following: Callable[..., Project]) -> None:
     project = following("a-bound")
     used("a-bound", project.folder)
-    arguments = "bound --name one-ranker --loss-bound 1 --n 5000 --m 10".split()
+    arguments = ["bound", "--name", "one-ranker", "--loss-bound", "1", "--n", "5000", "--m", "10"]
     assert "Hoeffding" in python(project.folder, "-m", "pipeline_lib", *arguments)
 
 
@@ -212,6 +211,7 @@ def test_a_paper(following: Callable[..., Project]) -> None:
     claims = json.loads((report / "claims.json").read_text())["claims"]
     assert [claim["status"] for claim in claims if claim["id"].startswith("collector-")] == ["verified"]
     page = (report / "index.html").read_text()
-    assert 'id="collector"' in page and 'id="collector-mean"' in page
+    assert 'id="collector"' in page
+    assert 'id="claim-collector-mean"' in page
     for path in ("tables/collector-draws.csv", "figures/collector-draws.svg"):
         assert (report / path).stat().st_size
