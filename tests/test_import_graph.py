@@ -63,14 +63,18 @@ def rows():
     return parts_on_the_page(PAGE.read_text(encoding="utf-8"))
 
 
-def test_no_part_imports_a_higher_one(rows):
+@pytest.fixture(scope="module")
+def exist(rows):
+    return arrows(rows)
+
+
+def test_no_part_imports_a_higher_one(rows, exist):
     order = list(rows)
-    up = {pair: example for pair, example in arrows(rows).items() if order.index(pair[0]) > order.index(pair[1])}
+    up = {pair: example for pair, example in exist.items() if order.index(pair[0]) > order.index(pair[1])}
     assert not up
 
 
-def test_the_page_names_exactly_the_arrows_that_exist(rows):
-    exist = arrows(rows)
+def test_the_page_names_exactly_the_arrows_that_exist(rows, exist):
     for name, (_, named) in rows.items():
         imported = [part for part in rows if (name, part) in exist]
         examples = {part: exist[name, part] for part in set(imported) - set(named)}

@@ -20,6 +20,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from pipeline_lib import import_closure
+
 from .conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
@@ -112,6 +114,21 @@ def used(page: str, folder: Path) -> None:
             python(folder, "-c", block.code)
 
 
+def trainings(folder: Path) -> list[str]:
+    """The digests of the code that trains and measures with what there was before: where they stay, nothing reruns."""
+    commands = [
+        ("train_model", "learners.declared.erm", "surrogates.listwise:ListNet"),
+        ("evaluate_model", "metrics:NDCG"),
+    ]
+    return [
+        import_closure.digest(
+            ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}", *(f"pipeline_lib.{name}" for name in names)],
+            folder,
+        )
+        for command, *names in commands
+    ]
+
+
 @pytest.fixture
 def following(new_project: Callable[..., Project]) -> Callable[..., Project]:
     """Follow a page in a fresh copy of the project; exactly the files of :data:`PAGES` change."""
@@ -123,6 +140,7 @@ def following(new_project: Callable[..., Project]) -> Callable[..., Project]:
         after = sources(project.folder)
         assert sorted(path for path, digest in after.items() if before.get(path) != digest) == PAGES[page]
         assert before.keys() <= after.keys()
+        assert trainings(project.folder) == trainings(ROOT)
         return project
 
     return follow
