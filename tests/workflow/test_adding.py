@@ -154,7 +154,7 @@ def trained(project: Project, model: str) -> dict[str, object]:
     return content
 
 
-def test_every_page_is_followed_here():
+def test_every_page_is_followed_here() -> None:
     assert sorted(path.stem.removeprefix("adding-") for path in (ROOT / "docs").glob("adding-*.md")) == sorted(PAGES)
 
 
