@@ -1,4 +1,4 @@
-# Learning to rank, five papers: from LETOR text to a report that answers every claim.
+# Papers on learning to rank: from LETOR text to a report that answers every claim.
 #   snakemake --cores N                                      the default study, offline
 #   snakemake --cores N --configfile workflow/studies/X.yaml another study
 #   snakemake --cores 1 download                             fetch the study's data sets

@@ -1,4 +1,4 @@
-"""Learning to rank, its surrogates, learners and generalization bounds, as five papers state them.
+"""Learning to rank, its surrogates, learners and generalization bounds, as the papers state them.
 
 The package's parts are imported when they are first used, so that a command pays only for what it needs::
 

@@ -239,8 +239,11 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _measure_problems(checked: Any) -> Iterator[str]:
     named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(checked.evaluation.measures)]
-    sections = [learner for learner in map(section, learners.NAMES) if hasattr(checked, learner)]
-    named += [(f"{learner}.selection", getattr(checked, learner).selection) for learner in sections]
+    # A learner without settings has no section, and one that chooses nothing no selection.
+    chosen = {
+        learner: getattr(getattr(checked, learner, None), "selection", None) for learner in map(section, learners.NAMES)
+    }
+    named += [(f"{learner}.selection", selection) for learner, selection in chosen.items() if selection is not None]
     for index, model in enumerate(checked.models):
         if isinstance(selection := _overrides(model).get("selection"), str):
             named.append((f"models[{index}].selection", selection))

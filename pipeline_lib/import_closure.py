@@ -91,6 +91,26 @@ def digest(targets: Iterable[str], root: Path | None = None) -> str:
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
 
 
+def imports(module: str, root: Path | None = None) -> tuple[str, ...]:
+    """List the modules of the package that one module names in imports, in its functions too, and their packages.
+
+    Imports for type checkers do not count: they are never executed. Arguments and errors as in :func:`digest`, for a
+    single module.
+
+    Example
+    -------
+    >>> imports("pipeline_lib.seeds"), imports("pipeline_lib.files")
+    ((), ('pipeline_lib', 'pipeline_lib.errors'))
+    """
+    folder = _folder(root)
+    path = _file(module, folder)
+    if path is None:
+        raise ConfigurationError(f"import closure: expected a module of {PACKAGE}, found {module!r}")
+    tree, package = _tree(path), module if path.name == "__init__.py" else module.rpartition(".")[0]
+    named = {name for name in _named_imports(tree, package) if ":" not in name and _file(name, folder)}
+    return tuple(sorted(named.union(*map(_parents, named)) - {module}))
+
+
 def _folder(root: Path | None) -> Path:
     return Path(__file__).parents[1] if root is None else Path(root)
 
@@ -134,10 +154,7 @@ def _parents(name: str) -> Iterator[str]:
 @cache
 def _read(path: Path, name: str, function: str = "") -> _Source:
     """Read one module, or for its imports one function of a declaration; each is read once in a process."""
-    try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
-    except SyntaxError as error:
-        raise ConfigurationError(f"{path}, line {error.lineno}: expected Python, found {error.msg}; mend it") from error
+    tree = _tree(path)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     code = source_digest.digest(tree)
     if not _declares_an_experiment(name):
@@ -149,6 +166,13 @@ def _read(path: Path, name: str, function: str = "") -> _Source:
     used = {node.id for node in ast.walk(functions[function]) if isinstance(node, ast.Name)}
     called = (f"{name}:{other}" for other in sorted(used & functions.keys()))
     return _Source((name, *called, *_named_imports(functions[function], package)), code)
+
+
+def _tree(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_bytes(), filename=str(path))
+    except SyntaxError as error:
+        raise ConfigurationError(f"{path}, line {error.lineno}: expected Python, found {error.msg}; mend it") from error
 
 
 def _declares_an_experiment(name: str) -> bool:

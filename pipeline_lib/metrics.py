@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks, ranking
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
-from pipeline_lib.measures import EVERY_RANK, parse
+from pipeline_lib.measures import EVERY_RANK, Measure, load, parse
 
 NoRelevant = float | Literal["skip"]
 
@@ -213,9 +213,9 @@ def per_query(
 ) -> dict[str, Floats]:
     """Several measures of one ranking by name, each query ranked once for all of them.
 
-    Known names: ``ndcg``, ``ndcg@K``, ``ap``, ``err``, ``p@K``, ``letor4_ndcg@K`` and ``letor4_mean_ndcg``, with K a
-    rank. ``y_max`` is needed by ``err`` alone; ``no_relevant`` applies to ``ndcg``, ``ndcg@K`` and ``ap``. Other
-    arguments and errors as in :func:`ndcg`.
+    The names are those of ``pipeline_lib/measures/registry.toml``, with K a rank. ``y_max`` is needed by ``err``;
+    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``ap``.
+    Other arguments and errors as in :func:`ndcg`.
 
     Returns
     -------
@@ -237,30 +237,17 @@ def per_query(
     """
     if isinstance(names, str):
         raise ConfigurationError(f"names: expected a list of measures, found the single name {names!r}")
-    measures = {name: parse(name) for name in checks.texts("names", names)}
+    ranked = {name: parse(name) for name in checks.texts("names", names)}
     ranking = _Ranking.of(scores, y, offsets)
-
-    def at_cutoffs(family: str, measure: Any) -> dict[int, Floats]:
-        wanted = sorted({k for f, k in measures.values() if f == family})
-        return dict(zip(wanted, measure(wanted), strict=True)) if wanted else {}
-
-    cut = {
-        "ndcg": at_cutoffs("ndcg", ranking.ndcg),
-        "p": at_cutoffs("p", ranking.precision),
-        "letor4_ndcg": at_cutoffs("letor4_ndcg", ranking.letor4_ndcg),
-    }
-    table: dict[str, Floats] = {}
-    for name, (family, k) in measures.items():
-        if family == "err":
-            if y_max is None:
-                raise DataError("err: expected y_max, the largest label of the scale, found None")
-            table[name] = ranking.expected_reciprocal_rank(y_max)
-        elif family == "letor4_mean_ndcg":
-            table[name] = ranking.letor4_mean_ndcg()
-        else:
-            values = ranking.average_precision() if family == "ap" else cut[family][k]
-            table[name] = ranking.or_else(values, no_relevant) if family in ("ap", "ndcg") else values
-    return table
+    found: dict[str, Floats] = {}
+    for measure in dict.fromkeys(map(load, ranked)):
+        cut = {name: rank for name, (_, rank) in ranked.items() if load(name) == measure}
+        cutoffs = sorted(set(cut.values()))
+        values = measure.of(ranking.labels, ranking.offsets, cutoffs, y_max)
+        for name, rank in cut.items():
+            own = values[cutoffs.index(rank)]
+            found[name] = ranking.or_else(own.copy(), no_relevant) if measure.needs_relevant else own
+    return {name: found[name] for name in ranked}
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,6 +311,22 @@ class _Ranking:
     def _letor4_discounts(self) -> Floats:
         ranks = np.arange(1.0, self.sizes.max(initial=0) + 1.0)
         return 1.0 / np.log2(np.maximum(ranks, 2.0))
+
+
+def _expected_reciprocal_rank_of(labels: Any, offsets: Any, cutoffs: Sequence[int], y_max: int | None) -> Floats:
+    if y_max is None:
+        raise DataError("err: expected y_max, the largest label of the scale, found None")
+    return _Ranking(labels, offsets).expected_reciprocal_rank(y_max)[None]
+
+
+NDCG = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).ndcg(cutoffs), needs_relevant=True)
+AP = Measure(
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).average_precision()[None], needs_relevant=True
+)
+ERR = Measure(_expected_reciprocal_rank_of)
+PRECISION = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).precision(cutoffs))
+LETOR4_NDCG = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_ndcg(cutoffs))
+LETOR4_MEAN_NDCG = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_mean_ndcg()[None])
 
 
 def _cutoff(k: int | None) -> int:

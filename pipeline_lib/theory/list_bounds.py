@@ -1,4 +1,4 @@
-"""What do the seven bounds of `lists` on generalisation and excess risk say in numbers?
+"""What do the bounds of `lists` on generalisation and excess risk say in numbers?
 
 n queries of m documents; phi has the Lipschitz constants G (with respect to the maximum norm of scores) and G^CW (the
 Euclidean norm) and, where it is smooth, the smoothness constant H_phi; ||w||_2 <= W2 and ||x||_2 <= R_X (``erm-l1``:

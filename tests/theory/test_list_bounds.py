@@ -30,10 +30,6 @@ GIVEN = {
 }
 
 
-def test_the_names_are_those_other_programs_use():
-    assert list_bounds.NAMES == ("chapelle-wu", "ogd", "rerm", "erm", "erm-l1", "smooth-ogd", "optimistic")
-
-
 def test_statements_by_hand():
     n, a = 4000, 1.2 * 0.8
     x = 0.8**2 * 1.5 * 1.2**2 / n

@@ -20,7 +20,18 @@ os.environ.update(
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from pipeline_lib import configuration, console, import_closure, learners, papers, planning, run_lock, steps, surrogates
+from pipeline_lib import (
+    configuration,
+    console,
+    import_closure,
+    learners,
+    measures,
+    papers,
+    planning,
+    run_lock,
+    steps,
+    surrogates,
+)
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.job_command import compact, files, options
 from pipeline_lib.sources import catalog, mirrors, raw_files
@@ -91,11 +102,14 @@ def surrogate_code(*names):
 
 
 def code_of_training(wildcards):
-    """The digest of one training job's code: the command, its learner, and its surrogate."""
+    """The digest of one training job's code: the command, its learner, its surrogate, and the measure by which it chooses."""
     entry = STUDY.model(wildcards.model)
     chosen = [learners.target_of(entry.algorithm)]
     if entry.surrogate is not None:
         chosen.append(surrogates.target_of(entry.surrogate))
+    selection = STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold)).get("selection")
+    if selection is not None:
+        chosen.append(measures.target_of(selection))
     return code_digest("train_model", *chosen)
 
 

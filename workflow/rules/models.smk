@@ -42,5 +42,5 @@ use rule job as evaluate_model with:
         trained_together
     params:
         command="evaluate-model",
-        code=code("evaluate_model"),
+        code=code("evaluate_model", *map(measures.target_of, STUDY.config["evaluation"]["measures"])),
         options=options(measures=STUDY.config["evaluation"]["measures"]),

@@ -1,0 +1,235 @@
+"""Does the project grow as its documentation says? Every page docs/adding-*.md is followed to the letter in a copy.
+
+A code block of a page belongs to the file named last in the text before it; one that follows no file of its own is run.
+A file that exists gets the block at its end, or above the line that the text quotes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pipeline_lib import import_closure
+
+from .conftest import ROOT, Project
+
+pytestmark = pytest.mark.workflow
+
+PAGES = {
+    "a-data-set": ["data/catalog.yaml"],
+    "a-surrogate": ["pipeline_lib/surrogates/absolute.py", "pipeline_lib/surrogates/registry.toml"],
+    "a-learner": ["pipeline_lib/learners/declared/mean_difference.py"],
+    "a-measure": ["pipeline_lib/measures/reciprocal_rank.py", "pipeline_lib/measures/registry.toml"],
+    "a-bound": ["pipeline_lib/theory/list_bounds.py"],
+    "an-experiment": ["pipeline_lib/papers/topk/experiments/first.py"],
+    "a-paper": [
+        "pipeline_lib/papers/collector/__init__.py",
+        "pipeline_lib/papers/collector/claims.yaml",
+        "pipeline_lib/papers/collector/experiments/__init__.py",
+        "pipeline_lib/papers/collector/experiments/draws.py",
+        "pipeline_lib/papers/collector/page.py",
+        "pipeline_lib/papers/collector/paper.toml",
+    ],
+}
+"""What each page may change."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block of a page: the file it belongs to, if any, and the line above which it goes there, if any."""
+
+    code: str
+    path: str
+    above: str
+
+
+def blocks(page: str) -> list[Block]:
+    """The code blocks of a page, in order."""
+    text = (ROOT / "docs" / f"adding-{page}.md").read_text(encoding="utf-8")
+    found = []
+    for before, code in re.findall(r"(.*?)^```\w+\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL):
+        paragraph = before.strip().rpartition("\n\n")[2]
+        paths = re.findall(r"`([\w/.]+/[\w.]+\.(?:py|toml|yaml))`", paragraph)
+        above = re.search(r"above the\s+line\s+`([^`]+)`", paragraph)
+        found.append(Block(code, paths[-1] if paths else "", above[1] if above else ""))
+    return found
+
+
+def written(page: str, folder: Path) -> None:
+    """Write what a page says into a copy of the project."""
+    for block in blocks(page):
+        if not block.path:
+            continue
+        path = folder / block.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        if block.above:
+            assert old.count(f"{block.above}\n") == 1
+            new = old.replace(f"{block.above}\n", f"{block.code}{block.above}\n")
+        else:
+            new = old + block.code
+        path.write_text(new, encoding="utf-8")
+
+
+def sources(folder: Path) -> dict[str, str]:
+    """The digest of every file of the project that a person writes."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for part in ("Snakefile", "config.yaml", "pipeline_lib", "workflow", "profiles", "data/catalog.yaml", "tests")
+        for path in ([folder / part] if (folder / part).is_file() else (folder / part).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def python(folder: Path, *arguments: str) -> str:
+    """Run Python in a copy of the project; return what it printed."""
+    result = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert not result.returncode, result.stdout[-6000:]
+    return result.stdout
+
+
+def used(page: str, folder: Path) -> None:
+    """Run the blocks of a page that show how to use what was added."""
+    for block in blocks(page):
+        if not block.path:
+            python(folder, "-c", block.code)
+
+
+def trainings(folder: Path) -> list[str]:
+    """The digests of the code that trains and measures with what there was before: where they stay, nothing reruns."""
+    commands = [
+        ("train_model", "learners.declared.erm", "surrogates.listwise:ListNet"),
+        ("evaluate_model", "metrics:NDCG"),
+    ]
+    return [
+        import_closure.digest(
+            ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}", *(f"pipeline_lib.{name}" for name in names)],
+            folder,
+        )
+        for command, *names in commands
+    ]
+
+
+@pytest.fixture
+def following(new_project: Callable[..., Project]) -> Callable[..., Project]:
+    """Follow a page in a fresh copy of the project; exactly the files of :data:`PAGES` change."""
+
+    def follow(page: str, **overrides: object) -> Project:
+        project = new_project(**overrides)
+        before = sources(project.folder)
+        written(page, project.folder)
+        after = sources(project.folder)
+        assert sorted(path for path, digest in after.items() if before.get(path) != digest) == PAGES[page]
+        assert before.keys() <= after.keys()
+        assert trainings(project.folder) == trainings(ROOT)
+        return project
+
+    return follow
+
+
+def trained(project: Project, model: str) -> dict[str, object]:
+    """Train a model on fold 1 of the small study."""
+    path = f"results/small/models/letor-sim/{model}/fold-1.json"
+    project.snakemake(path)
+    content: dict[str, object] = json.loads((project.folder / path).read_text())
+    return content
+
+
+def test_every_page_is_followed_here() -> None:
+    assert sorted(path.stem.removeprefix("adding-") for path in (ROOT / "docs").glob("adding-*.md")) == sorted(PAGES)
+
+
+def test_a_data_set(following: Callable[..., Project]) -> None:
+    models = [{"name": "random", "algorithm": "random"}]
+    project = following("a-data-set", datasets=["Library-Clicks"], models=models, folds="all")
+    used("a-data-set", project.folder)  # which makes the archive of the example
+    (project.folder / "data" / "raw").mkdir()
+    shutil.move(project.folder / "library-clicks.tar.gz", project.folder / "data" / "raw")
+    evaluation = "results/small/evaluation/Library-Clicks/random.parquet"
+    project.snakemake(evaluation)
+    assert pl.read_parquet(project.folder / evaluation).height == 10
+
+
+def test_a_surrogate(following: Callable[..., Project]) -> None:
+    models = [{"name": "absolute", "algorithm": "erm", "surrogate": "absolute", "l2": [0.1]}]
+    project = following("a-surrogate", models=models, folds=[1])
+    used("a-surrogate", project.folder)
+    record = trained(project, "absolute")["record"]
+    assert isinstance(record, dict)
+    assert record["certified"]
+    for part in ("tests", "pyproject.toml"):
+        (shutil.copytree if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, project.folder / part)
+    suite = "tests/surrogates/test_every_surrogate.py"
+    python(project.folder, "-m", "pytest", "-q", "-n", "0", "-k", "absolute", suite)
+
+
+def test_a_learner(following: Callable[..., Project]) -> None:
+    models = [{"name": "difference", "algorithm": "mean-difference", "least": 2}]
+    project = following("a-learner", models=models, folds=[1])
+    used("a-learner", project.folder)
+    content = trained(project, "difference")
+    assert content["settings"] == {"least": 2}
+    assert content["record"]
+
+
+def test_a_measure(following: Callable[..., Project]) -> None:
+    measures = {"measures": ["ap", "rr@1", "rr@10"], "headline": "rr@10", "compared": ["rr@10"]}
+    models = [{"name": "best", "algorithm": "best-feature", "selection": "rr@10"}]
+    project = following("a-measure", evaluation=measures, models=models, folds=[1])
+    used("a-measure", project.folder)
+    evaluation = "results/small/evaluation/letor-sim/best.parquet"
+    project.snakemake(evaluation)
+    values = pl.read_parquet(project.folder / evaluation)
+    assert (values["rr@1"] <= values["rr@10"]).all()
+    assert values["rr@10"].max() == 1.0
+
+
+def test_a_bound(following: Callable[..., Project]) -> None:
+    project = following("a-bound")
+    used("a-bound", project.folder)
+    arguments = ["bound", "--name", "one-ranker", "--loss-bound", "1", "--n", "5000", "--m", "10"]
+    assert "Hoeffding" in python(project.folder, "-m", "pipeline_lib", *arguments)
+
+
+def test_an_experiment(following: Callable[..., Project]) -> None:
+    project = following("an-experiment", papers=["topk"], experiments={"topk": {"first": {"orders": 4000}}})
+    table = "results/small/tables/topk-first.parquet"
+    project.snakemake(table)
+    found = pl.read_parquet(project.folder / table)
+    assert found["m"].to_list() == [2, 5, 10]
+    assert ((found["measured"] - found["expected"]).abs() < 0.05).all()
+
+
+def test_a_paper(following: Callable[..., Project]) -> None:
+    models = [{"name": "random", "algorithm": "random"}]
+    project = following("a-paper", papers=["collector"], models=models, folds=[1])
+    before = sources(project.folder)
+    project.snakemake()
+    assert sources(project.folder) == before
+    report = project.folder / "reports" / "small"
+    claims = json.loads((report / "claims.json").read_text())["claims"]
+    assert [claim["status"] for claim in claims if claim["id"].startswith("collector-")] == ["verified"]
+    page = (report / "index.html").read_text()
+    assert 'id="collector"' in page
+    assert 'id="claim-collector-mean"' in page
+    for path in ("tables/collector-draws.csv", "figures/collector-draws.svg"):
+        assert (report / path).stat().st_size
