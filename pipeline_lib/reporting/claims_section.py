@@ -64,7 +64,7 @@ def left_out(judgements: Sequence[Judgement], papers: Sequence[str]) -> list[Blo
     return [
         Paragraph(
             f"{which} {'not ' if papers else ''}judged in this study, as its configuration says under `papers`: "
-            f"{len(others)} claims stand with their rules, and as not run, in [claims.json](claims.json)."
+            f"{len(others)} claims are listed with their rules, as not run, in [claims.json](claims.json)."
         )
     ]
 
@@ -77,10 +77,10 @@ def headline(judgements: Sequence[Judgement]) -> list[Block]:
     contradicted.sort(key=lambda one: STATUSES.index(one.status))
     blocks: list[Block] = [_count_table(judgements)]
     if contradicted:
-        blocks.append(Paragraph("What the numbers contradict, wholly or in part:"))
+        blocks.append(Paragraph("The following claims are contradicted, wholly or in part:"))
         blocks.append(Contradicted(tuple(contradicted)))
     elif any(one.status == "verified" for one in judgements):
-        blocks.append(Paragraph("No claim that was judged deviates or is refuted."))
+        blocks.append(Paragraph("No claim that was judged is refuted or deviates."))
     else:
         blocks.append(Note("No claim was judged in this study.", "missing"))
     return blocks
@@ -92,8 +92,9 @@ def section(judgements: Sequence[Judgement]) -> Section | None:
         return None
     papers = {one.claim.paper.name: one.claim.paper for one in judgements}
     text_ = (
-        "Every status is computed from the evidence by the rule stated with the claim; none is set by hand. "
-        "“Refuted” speaks of the statement as printed, on the trials listed. All numbers: [claims.json](claims.json)."
+        "Every status is computed from the evidence by the rule stated with the claim; none is written by hand. "
+        "“Refuted” refers to the statement as printed and to the trials listed. All numbers are in "
+        "[claims.json](claims.json)."
     )
     parts = []
     for name in (name for name in names() if name in papers):

