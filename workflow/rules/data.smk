@@ -33,7 +33,7 @@ rule simulate_data:
 
 
 rule obtain_data:
-    """Find a data set's archive by hand, in a mirror or on the network; unpack and verify its parts."""
+    """Obtain the archive of a data set from data/raw, a mirror or the network; unpack and verify its parts."""
     output:
         manifest="data/raw/{dataset}/manifest.json",
     log:
@@ -54,7 +54,7 @@ rule obtain_data:
 
 
 rule check_raw:
-    """Compare the raw text with the manifest; planned again whenever a file's size or time has changed."""
+    """Compare the raw text with the manifest, whenever the size or the time of a file has changed."""
     input:
         manifest="data/raw/{dataset}/manifest.json",
     output:
@@ -79,7 +79,7 @@ rule check_raw:
 
 
 rule convert_data:
-    """Read LETOR text in bounded memory and store it once, as Parquet."""
+    """Convert LETOR text to Parquet in bounded memory."""
     input:
         manifest="data/raw/{dataset}/manifest.json",
     output:
@@ -104,7 +104,7 @@ rule convert_data:
 
 
 rule split_folds:
-    """Name the queries of every fold's training, validation and test part."""
+    """Assign the queries to the training, validation and test part of every fold."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
     output:
@@ -128,6 +128,6 @@ rule split_folds:
 
 
 rule download:
-    """Fetch every data set of the study that is not here yet; the only target that uses the network."""
+    """Download the missing data sets of the study; the only target that uses the network."""
     input:
         expand(str(raw_files.record_path("{dataset}")), dataset=STUDY.datasets),

@@ -4,7 +4,7 @@ TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}
 
 
 rule train_model:
-    """Train one model on one fold, choosing its settings on the validation part."""
+    """Train one model on one fold, with settings chosen on the validation part."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
@@ -35,7 +35,7 @@ rule train_model:
 
 
 rule evaluate_model:
-    """Measure one model on every test query of every fold."""
+    """Evaluate one model on every test query of every fold."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",

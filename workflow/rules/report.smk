@@ -11,7 +11,7 @@ PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
 rule describe_data:
-    """Say what a data set holds, beside what its catalogue entry expects."""
+    """Describe a data set and compare it with its entry in the catalogue."""
     input:
         summary="data/parquet/{dataset}/summary.json",
         documents="data/parquet/{dataset}/documents.parquet",
@@ -42,7 +42,7 @@ rule describe_data:
 
 
 rule summarise_results:
-    """Means over folds with intervals, training records, and published numbers beside ours."""
+    """Compute means over folds with intervals, training records, and comparisons with published numbers."""
     input:
         evaluations=EVALUATIONS,
         models=TRAINED,
@@ -82,7 +82,7 @@ rule summarise_results:
 
 
 rule compare_models:
-    """Paired randomisation tests between all models of a data set, with Holm's correction."""
+    """Test all pairs of models of a data set by randomisation, with Holm's correction."""
     input:
         evaluations=EVALUATIONS,
     output:
@@ -114,7 +114,7 @@ rule compare_models:
 
 
 rule record_study:
-    """Write down what was asked for and which data sets were there."""
+    """Record the configuration of the study and which data sets were available."""
     output:
         configuration="results/{study}/configuration.yaml",
         availability="results/{study}/availability.json",
