@@ -1,4 +1,4 @@
-# Papers on learning to rank: from LETOR text to a report that answers every claim.
+# Papers on learning to rank: from LETOR text to a report that judges every claim.
 #   snakemake --cores N                                      the default study, offline
 #   snakemake --cores N --configfile workflow/studies/X.yaml another study
 #   snakemake --cores 1 download                             fetch the study's data sets
@@ -34,7 +34,7 @@ rule all:
 
 
 rule clean_results:
-    """Remove everything the study made; data sets stay."""
+    """Remove the results and the report of the study, and keep the data sets."""
     log:
         "data/logs/clean_results.log",
     localrule: True

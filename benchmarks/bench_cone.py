@@ -1,8 +1,8 @@
 """ConeRank's passes over all pairs
 
 500 queries of 20 documents with 46 features and labels 0..2, the size of MQ2008's training part; K = 10 basis vectors,
-ten projected gradient steps a pair, a basis step a query. The peer does the same steps with numpy, all pairs of a query
-at once. AdaRank and RankBoost have no maintained peer in Python.
+ten projected gradient steps per pair, one basis step per query. The peer performs the same steps with numpy,
+for all pairs of a query at once. AdaRank and RankBoost have no maintained peer in Python.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def measure() -> list[Timing]:
 
     return compare(
         "ConeRank-SG, one pass",
-        {"pipeline_lib": ours, "numpy, a query at a time": lambda: with_numpy(data, start)},
+        {"pipeline_lib": ours, "numpy, one query at a time": lambda: with_numpy(data, start)},
         unit="pairs",
         unit_count=pairs,
     )

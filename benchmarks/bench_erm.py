@@ -3,8 +3,9 @@
 41,000 documents of 1,020 queries with 46 features and labels 0..2, drawn from noisy linear utilities, of the size of
 MQ2007's training part. Ours stop at a certified relative gap of 1e-6. Peers have no certificate: each is given the
 smallest of a ladder of iteration counts or tolerances with which its objective is within 1e-6 of the minimum,
-relatively, and the note says which and what it reached. Ours are timed from `fit` on, with checks and certificate;
-scipy's L-BFGS gets our kernels, the features in float64 and no checks, so that its rows say what a certificate costs.
+in relative terms, and the note states that value and the objective reached. Our times are those of `fit`, including
+the checks and the certificate; scipy's L-BFGS uses our kernels, features in float64 and no checks, so its rows show the
+cost of a certificate.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The grid of the paper lists
 
 Risks of 40 linear rankers on 2,000 queries of 50 documents, 10 features, ListNet: all at once by blocks of queries, as
-the grid does (memory then holds one block), beside one ranker at a time. Below, a whole slice of the grid (two samples,
-all learners, the search for the worst gap, and a held-out sample as large) for one m: processor seconds a query, so
-that a row of equal numbers says that the cost grows linearly in m, and equal rows that it grows linearly in n.
+the grid does (one block is in memory at a time), compared with one ranker at a time. The second table is for a whole
+slice of the grid (two samples, all learners, the search for the worst gap, and a held-out sample of the same size) for
+one m. It gives processor time per document, so that equal numbers in a row mean that the cost grows linearly in m, and
+equal rows that it grows linearly in n.
 """
 
 from __future__ import annotations

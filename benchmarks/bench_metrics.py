@@ -39,7 +39,7 @@ def measure() -> list[Timing]:
 
     works: dict[str, Callable[[], Means]] = {OURS: partial(_ours, scores, y, offsets)}
     set_ups: dict[str, Callable[[], object]] = {OURS: partial(metrics._checked, scores, y, offsets)}
-    notes = {OURS: "checking and converting the arrays is part of it"}
+    notes = {OURS: "includes checking and converting the arrays"}
     missing = []
     for name, module, set_up, note in (
         ("ranx", "ranx", _ranx, "numba; ranked during set-up, so ranking is not part of the time"),
@@ -104,7 +104,7 @@ def _scikit_learn(scores: NDArray[np.float64], y: NDArray[np.int64], expected: M
     ap = average_precision_score(labels > 0, matrix, average="samples")
     seconds = time.perf_counter() - start
     _check_same("scikit-learn", (ndcg, ap), expected)
-    return Timing(WORK, "scikit-learn", (seconds,), UNIT, QUERIES, "one call; gives the means only")
+    return Timing(WORK, "scikit-learn", (seconds,), UNIT, QUERIES, "one call; returns only the means")
 
 
 def _dictionaries(values: NDArray[np.generic]) -> dict[str, dict[str, float]]:

@@ -41,8 +41,8 @@ def measure() -> list[Timing]:
             raise AssertionError(f"{name} computes other numbers")
     notes = {
         "pipeline_lib": "sorted once, counted by label; checking the arrays is part of it",
-        "numpy": f"{DOCUMENTS} x {DOCUMENTS} comparisons a query, {BLOCK} queries at a time",
-        "scipy": "kendalltau, one call a query",
+        "numpy": f"{DOCUMENTS} x {DOCUMENTS} comparisons per query, {BLOCK} queries at a time",
+        "scipy": "kendalltau, one call per query",
     }
     return compare(WORK, works, unit="queries", unit_count=QUERIES, notes=notes)
 

@@ -80,7 +80,7 @@ def measure() -> list[Timing]:
             return read_only(data.X, order, m)
 
         calls = {"ours": ours, "numpy, a loop": numpy_loop, "reading alone": reading}
-        notes = {"reading alone": "the sum of all features met: the memory's limit, not a learner"}
+        notes = {"reading alone": "the sum of all features read: the limit set by memory, not a learner"}
         work = f"labels on top, {m} documents x {d} features"
         timings += compare(work, calls, unit="rounds", unit_count=float(T), rounds=3, notes=notes)
     return timings

@@ -25,7 +25,7 @@ class LetorSimSettings(Settings):
     Queries are independent, and documents are independent given their query; docs/population.md has the formulas.
     """
 
-    queries: Annotated[Whole, Ge(5)] = Field(300, description="in five parts of equal size")
+    queries: Annotated[Whole, Ge(5)] = Field(300, description="number of queries, in five parts of equal size")
     population: Overrides = Field({}, description="overrides of the population's defaults, such as {noise: 0.5}")
 
 
@@ -34,13 +34,13 @@ class ModelSettings(Settings):
 
     model_config = ConfigDict(extra="allow")
 
-    name: Slug = Field(description="names its folder")
-    title: Text | None = Field(None, description="its label in the report")
+    name: Slug = Field(description="name of the model and of its folder")
+    title: Text | None = Field(None, description="label of the model in the report")
     algorithm: Text = Field(description="a learner of pipeline_lib.learners")
     surrogate: Text | None = Field(None, description="a surrogate of pipeline_lib.surrogates")
-    options: dict[str, Any] = Field({}, description="of the surrogate")
+    options: dict[str, Any] = Field({}, description="options of the surrogate")
     datasets: Names | None = Field(None, description="restricts the model to these data sets")
-    published: Text | None = Field(None, description="the row of workflow/published/ that it reproduces")
+    published: Text | None = Field(None, description="row of workflow/published/ that the model reproduces")
 
 
 class EvaluationSettings(Settings):
@@ -51,19 +51,23 @@ class EvaluationSettings(Settings):
             *("letor4_mean_ndcg", "ap", "letor4_ndcg@1", "letor4_ndcg@3", "letor4_ndcg@5", "letor4_ndcg@10"),
             *("p@10", "ndcg@10", "err"),
         ),
-        description="of every test query",
+        description="measures computed for every test query",
     )
-    headline: Text = Field("letor4_mean_ndcg", description="what the overview and the significance marks speak of")
+    headline: Text = Field(
+        "letor4_mean_ndcg", description="measure used in the overview and for the marks of significance"
+    )
     compared: tuple[Text, ...] = Field(
-        ("letor4_mean_ndcg", "ap"), description="measures on which every pair of models is tested"
+        ("letor4_mean_ndcg", "ap"), description="measures for which every pair of models is tested"
     )
 
 
 class StatisticsSettings(Settings):
-    """Intervals and tests."""
+    """Confidence intervals and tests."""
 
-    level: Probability = Field(0.95, description="of every interval")
-    resamples: Annotated[Whole, Ge(100)] = Field(10000, description="bootstrap draws and random sign flips")
+    level: Probability = Field(0.95, description="level of every confidence interval")
+    resamples: Annotated[Whole, Ge(100)] = Field(
+        10000, description="number of bootstrap draws and of random sign flips"
+    )
 
 
 MODELS: tuple[dict[str, Any], ...] = (
@@ -110,31 +114,34 @@ class _First(Settings):
     """The keys before the sections of learners."""
 
     study: Slug = Field(
-        "default", description='Names the folders results/STUDY and reports/STUDY: lower-case letters, digits and "-".'
+        "default",
+        description="Name of the study and of the folders results/STUDY and reports/STUDY: lower-case letters, digits "
+        'and "-".',
     )
     seed: NotNegative = Field(
         2026,
-        description="Root of every random number; the other axes (data set, fold, repetition, ...) are hashed with it.",
+        description="Seed from which every random number is derived, by hashing it with the data set, fold, "
+        "repetition, and so on.",
     )
     mirrors: tuple[Text, ...] = Field(
         (),
-        description="Folders or base addresses that hold data files by name, tried in order after those of the "
-        'variable LTR_MIRROR. Folders are used by every run, addresses only by the target "download".',
+        description="Folders or base addresses where data files are available by name, tried in order after those of "
+        'the variable LTR_MIRROR. Every run uses the folders; only the target "download" uses the addresses.',
     )
     datasets: Names = Field(
         ("letor-sim",),
-        description="Names from data/catalog.yaml. Those that are neither here nor in a mirror folder are listed in "
-        "the report as not run, with the way to get them; nothing depends on them.",
+        description="Names from data/catalog.yaml. Data sets that are neither in data/raw/ nor in a mirror folder "
+        "are listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
     )
-    folds: Literal["all"] | Rising = Field("all", description='"all", or a list such as [1, 2].')
+    folds: Literal["all"] | Rising = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
     letor_sim: LetorSimSettings = Field(LetorSimSettings.parse({}))
     models: Annotated[tuple[ModelSettings, ...], Field(min_length=1)] = Field(
         tuple(ModelSettings.parse(model) for model in MODELS),
-        description="What is trained on every data set and fold. `name` is the folder's name, `title` the label in the "
-        "report; `algorithm` and `surrogate` are those of pipeline_lib; `options` go to the surrogate; any key of the "
-        "algorithm's section below may be overridden here; `datasets` restricts an entry to some data sets. `l2` may "
-        "also map a data set to one value per fold, for published settings, and `published` names the row of "
-        "workflow/published/ that an entry reproduces.",
+        description="The models that are trained on every data set and fold. `name` is the name of the folder and "
+        "`title` the label in the report; `algorithm` names a learner and `surrogate` a loss; `options` are passed to "
+        "the surrogate; any key of the algorithm's section below may be overridden here; `datasets` restricts a model "
+        "to some data sets. For published settings, `l2` may also map a data set to one value per fold, and "
+        "`published` names the row of workflow/published/ that the model reproduces.",
     )
 
 
@@ -164,8 +171,8 @@ def study_settings() -> type[Settings]:
         chosen,
         Field(
             "all",
-            description='Papers whose experiments run: "all", or a list such as [slam, lists]. The claims of the '
-            "others are listed as not run.",
+            description='Papers whose experiments are run: "all", or a list such as [slam, lists]. The claims of '
+            "the other papers are listed as not run.",
         ),
     )
     experiments = experiments_settings()

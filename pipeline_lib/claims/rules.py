@@ -82,7 +82,7 @@ class Bound:
         text += "; deviates when only the end of its interval reaches the limit"
         if self.deviates_within is not None:
             text += f", or when it misses by at most {plain(self.deviates_within)}"
-        return text + "; else refuted"
+        return text + "; otherwise refuted"
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
         slacks = [self._slack(trial) for trial in trials]
@@ -118,12 +118,12 @@ class Bound:
         failed = sum(status != "verified" for status in statuses)
         if not failed:
             return (
-                f"{spoken(self.statistic)} {sign} {spoken(self.limit)} {in_all(trials)}; smallest slack "
+                f"{spoken(self.statistic)} {sign} {spoken(self.limit)} holds {in_all(trials)}; the smallest slack is "
                 f"{plain(slacks[least])} ({shown} against {limit}{at(trial)})."
             )
         return (
-            f"{spoken(self.statistic)} {sign} {spoken(self.limit)} fails {in_some(failed, trials)}; decisive: "
-            f"{shown} against {limit}{at(trial)}."
+            f"{spoken(self.statistic)} {sign} {spoken(self.limit)} fails {in_some(failed, trials)}; the decisive value "
+            f"is {shown} against {limit}{at(trial)}."
         )
 
 
@@ -153,8 +153,8 @@ class Equals:
             f"{f'to within {plain(self.tolerance)}' if self.tolerance else 'exactly'} in every trial"
         )
         if self.deviates_within is not None:
-            text += f"; deviates when to within {plain(self.deviates_within)}"
-        return text + "; else refuted"
+            text += f"; deviates when within {plain(self.deviates_within)}"
+        return text + "; otherwise refuted"
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
         distances = [abs(amount(self.statistic, trial) - amount(self.expected, trial)) for trial in trials]
@@ -162,13 +162,10 @@ class Equals:
         far = max(range(len(trials)), key=lambda i: distances[i])
         trial = trials[far]
         failed = sum(status != "verified" for status in statuses)
-        within = f" to within {plain(self.tolerance)}" if self.tolerance else ""
-        relation = (
-            f"equals {spoken(self.expected)}{within}" if not failed else f"does not equal {spoken(self.expected)}"
-        )
-        where = in_all(trials) if not failed else f"{within} {in_some(failed, trials)}".strip()
+        outcome = f"fails {in_some(failed, trials)}" if failed else f"holds {in_all(trials)}"
         sentence = (
-            f"{spoken(self.statistic)} {relation} {where}; largest difference {plain(distances[far])} "
+            f"{spoken(self.statistic)} = {spoken(self.expected)}{_plus(self.tolerance)} {outcome}; "
+            f"the largest difference is {plain(distances[far])} "
             f"({shown_value(trial.values[self.statistic])} against {plain(amount(self.expected, trial))}{at(trial)})."
         )
         return Verdict(worst(statuses), sentence, statuses)
@@ -203,7 +200,7 @@ class Exponent:
         return (
             f"verified when the interval of {spoken(self.statistic)} allows an exponent {relation} {plain(self.limit)}"
             f"{_plus(self.tolerance)} in every trial and is no wider than {plain(self.widest)}; deviates when it "
-            f"misses by at most {plain(self.deviates_within)} or is wider; else refuted"
+            f"misses by at most {plain(self.deviates_within)} or is wider; otherwise refuted"
         )
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
@@ -217,9 +214,9 @@ class Exponent:
         )
         relation = {"at_most": "≤", "at_least": "≥", "equals": "="}[self.relation]
         failed = sum(found != "verified" for found in statuses)
-        where = in_all(trials) if not failed else f"not shown {in_some(failed, trials)}"
+        outcome = f"is not shown {in_some(failed, trials)}" if failed else f"holds {in_all(trials)}"
         sentence = (
-            f"{spoken(self.statistic)} {relation} {plain(self.limit)} {where}; decisive: "
+            f"{spoken(self.statistic)} {relation} {plain(self.limit)} {outcome}; the decisive exponent is "
             f"{shown_value(intervals[deciding])}{at(trials[deciding])}."
         )
         return Verdict(status, sentence, statuses)
@@ -276,8 +273,10 @@ class Order:
         trial, (a, b), _ = min((one for one in found if one[2] == status), key=lambda one: self._lead(one[0], one[1]))
         total = len(found)
         sentence = (
-            f"{total - reversed_ - overlapping} of {total} comparison{'s' * (total != 1)} hold, {overlapping} within "
-            f"the intervals, {reversed_} reversed; {'closest' if status == 'verified' else 'decisive'}: "
+            f"of {total} comparison{'s' * (total != 1)}, {total - reversed_ - overlapping} "
+            f"{_verb(total - reversed_ - overlapping, 'holds', 'hold')}, {overlapping} "
+            f"{_verb(overlapping, 'lies', 'lie')} within the intervals and {reversed_} "
+            f"{_verb(reversed_, 'is', 'are')} reversed; the {'closest' if status == 'verified' else 'decisive'} one is "
             f"{_with_value(a, trial)} against {_with_value(b, trial)}"
             f"{at(trial)}."
         )
@@ -297,7 +296,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Cells:
-    """``cells``: a table of published values, a trial a cell, with one tolerance for every cell.
+    """``cells``: a table of published values, one trial per cell, with one tolerance for all cells.
 
     Verified: all cells within the tolerance. Deviates: some. Refuted: none.
     """
@@ -317,7 +316,7 @@ class Cells:
     def words(self) -> str:
         return (
             f"verified when {spoken(self.statistic)} is within {plain(self.tolerance)} of {spoken(self.expected)} in "
-            "every cell; deviates when in some; refuted when in none"
+            "every cell; deviates when only some cells are; refuted when none is"
         )
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
@@ -326,8 +325,8 @@ class Cells:
         far = max(range(len(trials)), key=lambda i: distances[i])
         status: Status = "verified" if all(within) else "deviates" if any(within) else "refuted"
         sentence = (
-            f"{sum(within)} of {len(trials)} cells lie within {plain(self.tolerance)} of {spoken(self.expected)}; "
-            f"furthest: {shown_value(trials[far].values[self.statistic])} against "
+            f"{sum(within)} of {len(trials)} cells are within {plain(self.tolerance)} of {spoken(self.expected)}; "
+            f"the furthest is {shown_value(trials[far].values[self.statistic])} against "
             f"{plain(amount(self.expected, trials[far]))}{at(trials[far])}."
         )
         return Verdict(status, sentence, tuple("verified" if good else "refuted" for good in within))
@@ -360,14 +359,14 @@ class Finding:
             text += f"; at least {self.trials} trials"
         if self.widest is not None:
             text += f"; intervals no wider than {plain(self.widest)}"
-        return text + ("; deviates when measured with less" if len(self.statuses) > 1 else "")
+        return text + ("; deviates when measured in fewer trials or less precisely" if len(self.statuses) > 1 else "")
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
         statuses = tuple(self._status(trial) for trial in trials)
         enough = len(trials) >= self.trials
         status: Status = "verified" if enough and worst(statuses) == "verified" else "deviates"
         parts = [self._range(name, trials) for name in self.statistics]
-        ending = "" if enough else f", fewer than the {self.trials} trials asked for"
+        ending = "" if enough else f", fewer than the {self.trials} trials required"
         return Verdict(status, f"measured in {count(trials)}{ending}: {'; '.join(parts)}.", statuses)
 
     def _status(self, trial: Trial) -> Status:
@@ -398,7 +397,7 @@ def create(entry: Mapping[str, Any]) -> Check:
     -------
     >>> check = create({"check": "at-most", "statistic": "largest_sum", "limit": 1, "tolerance": 1e-9})
     >>> check.judge([Trial({"m": 5}, {"largest_sum": 0.8}, "tables/weights.parquet")]).sentence
-    'largest sum ≤ 1 in the one trial; smallest slack 0.2 (0.8 against 1 at m = 5).'
+    'largest sum ≤ 1 holds in the only trial; the smallest slack is 0.2 (0.8 against 1 at m = 5).'
     """
     return _KINDS[entry["check"]]({key: value for key, value in entry.items() if key not in ("check", "why")})
 
@@ -459,18 +458,26 @@ def count(trials: Sequence[Trial]) -> str:
 
 def in_all(trials: Sequence[Trial]) -> str:
     """Write "in all N trials"."""
-    return "in the one trial" if len(trials) == 1 else f"in all {len(trials)} trials"
+    return {1: "in the only trial", 2: "in both trials"}.get(len(trials), f"in all {len(trials)} trials")
 
 
 def in_some(failed: int, trials: Sequence[Trial]) -> str:
     """Write "in K of N trials"."""
-    return "in the one trial" if len(trials) == 1 else f"in {failed} of {count(trials)}"
+    return in_all(trials) if failed == len(trials) else f"in {failed} of {count(trials)}"
 
 
 def amount(quantity: Quantity, trial: Trial) -> float:
     """The number a quantity stands for in a trial: itself, or the value of that name (without its interval)."""
     value = _quantity(quantity, trial)
     return value.value if isinstance(value, Interval) else value
+
+
+def _verb(number: int, singular: str, plural: str) -> str:
+    return singular if number == 1 else plural
+
+
+def _label(label: str | int | float) -> str:
+    return label if isinstance(label, str) else plain(label)
 
 
 def _quantity(quantity: Quantity, trial: Trial) -> float | Interval:
@@ -504,7 +511,9 @@ def _concerns(check: Check, trial: Trial) -> bool:
     present = [name for name in check.names if name in trial.values]
     missing = [name for name in check.names if name not in trial.values]
     if present and missing and check.names[0] in trial.values:
-        raise DataError(f"trial{at(trial)}: expected {', '.join(missing)} beside {', '.join(present)}, found none")
+        raise DataError(
+            f"trial{at(trial)}: expected {', '.join(missing)} together with {', '.join(present)}, found none"
+        )
     return not missing
 
 

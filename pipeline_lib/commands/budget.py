@@ -1,4 +1,4 @@
-"""Plan a labelling budget: how many queries, and how many documents of each, by the bound of the paper twolayer."""
+"""Plan a labelling budget: the numbers of queries and of documents per query that minimise the bound of `twolayer`."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ PICTURES = (".svg", ".png", ".pdf")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--documents", required=True, type=int, help="the budget: documents to be judged in all")
-    parser.add_argument("--features", required=True, type=int, help="V, the dimension of linear scores")
-    parser.add_argument("--delta", type=float, default=0.05, help="the bound fails with at most this probability")
+    parser.add_argument("--documents", required=True, type=int, help="the budget: total number of documents to judge")
+    parser.add_argument("--features", required=True, type=int, help="V, the number of features of a linear ranker")
+    parser.add_argument("--delta", type=float, default=0.05, help="largest probability with which the bound may fail")
     parser.add_argument(
-        "--c1", type=float, default=1.0, help="constant in D(k) = c1 sqrt(V/k), which the paper leaves open"
+        "--c1", type=float, default=1.0, help="the constant in D(k) = c1 sqrt(V/k), which the paper leaves open"
     )
-    parser.add_argument("--figure", type=Path, help="also draw the curve into this file (.svg, .png or .pdf)")
+    parser.add_argument("--figure", type=Path, help="file for a figure of the curve (.svg, .png or .pdf)")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the plan, the bound there and around it, and the curve."""
     if arguments.figure and arguments.figure.suffix.lower() not in PICTURES:
         raise ConfigurationError(f"figure: expected a file .svg, .png or .pdf, found {arguments.figure}")
-    asked = (arguments.documents, arguments.features, arguments.delta, arguments.c1)
-    plan = two_layer.budget(*asked)
-    lengths, whole = two_layer.whole_budget(*asked)
+    budget = (arguments.documents, arguments.features, arguments.delta, arguments.c1)
+    plan = two_layer.budget(*budget)
+    lengths, whole = two_layer.whole_budget(*budget)
     print(
         f"{arguments.documents:,} documents, {arguments.features} features, confidence {1 - arguments.delta:g}, "
         f"c1 = {arguments.c1:g}\n\n"
         f"  best by the bound    {plan.queries:,.1f} queries with {plan.documents_per_query:,.1f} documents each\n"
-        f"  in whole documents   {_spelled(lengths)}; bound {whole.total:.4f}\n"
+        f"  in whole documents   {_described(lengths)}; bound {whole.total:.4f}\n"
     )
     print(_table(arguments, plan))
-    # Two documents a query at the right end, one query at the left.
+    # From a single query on the left to two documents per query on the right.
     queries = np.geomspace(1.0, arguments.documents / 2.0, 4 * WIDTH)
-    totals = np.array([two_layer.even_bound(float(n), *asked).total for n in queries])
+    totals = np.array([two_layer.even_bound(float(n), *budget).total for n in queries])
     print(_text_plot(queries, totals, plan.queries))
     print(
-        "The bound is for the pairwise 0-1 risk, over and above the risk in training. Its constants are generous: read "
-        "the\nplan, not the value. Its layer of documents does not shrink with the number of queries, as measured "
-        "errors do,\nso that it favours deeper judging than they do, the more so the larger the budget "
-        "(docs/errata.md, R)."
+        "The bound limits the difference between the expected and the empirical pairwise 0-1 risk. Its constants are "
+        "large, so\nuse the plan rather than the value. Unlike measured errors, its document layer does not shrink as "
+        "queries are added.\nIt therefore recommends deeper judging than measured errors do, and more so for larger "
+        "budgets (docs/errata.md, R)."
     )
     if arguments.figure:
         _draw(arguments.figure, queries, totals, plan.queries, arguments.documents)
 
 
-def _spelled(lengths: np.ndarray) -> str:
+def _described(lengths: np.ndarray) -> str:
     sizes, counts = np.unique(lengths, return_counts=True)
     parts = [f"{count:,} with {size:,}" for size, count in zip(sizes[::-1], counts[::-1], strict=True)]
     return f"{len(lengths):,} quer{'y' if len(lengths) == 1 else 'ies'} ({', '.join(parts)} documents)"
@@ -81,7 +81,7 @@ def _table(arguments: argparse.Namespace, plan: two_layer.Budget) -> str:
 
 
 def _text_plot(queries: np.ndarray, totals: np.ndarray, best: float) -> str:
-    """The bound against the number of queries, both logarithmic, on WIDTH x HEIGHT characters; * is the best."""
+    """The bound against the number of queries, with both axes logarithmic, as text; * marks the best split."""
     if len(np.unique(queries)) == 1:
         return ""
     columns = _places(np.log(queries), WIDTH)
@@ -111,7 +111,7 @@ def _draw(path: Path, queries: np.ndarray, totals: np.ndarray, best: float, docu
     axis = figure.subplots()
     axis.loglog(queries, totals, color="#0072b2")
     axis.axvline(best, color="#4d4d4d", linestyle="--", label=f"n* = {best:,.0f}, m* = {documents / best:,.0f}")
-    axis.set(xlabel="queries, n", ylabel="bound", title=f"{documents:,} documents over n queries")
+    axis.set(xlabel="queries, n", ylabel="bound", title=f"{documents:,} documents distributed over n queries")
     axis.grid(color="#d9d9d9")
     axis.legend(frameon=False)
     with replacing(path) as partial:

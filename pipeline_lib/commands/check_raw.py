@@ -1,4 +1,4 @@
-"""Compare a data set's raw text files with its manifest by their SHA-256; obtain again those that are missing."""
+"""Compare a data set's raw text files with its manifest by SHA-256, and obtain missing files again."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
     parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json")
-    parser.add_argument("--planned-with", required=True, help="the state of the files that the check was planned with")
-    parser.add_argument("--record", required=True, type=Path, help="where sizes, times and digests go, as JSON")
+    parser.add_argument("--planned-with", required=True, help="state of the files when the check was planned")
+    parser.add_argument(
+        "--record", required=True, type=Path, help="output file for sizes, modification times and digests, as JSON"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Check the files and write down their state."""
+    """Check the files and record their state."""
     data_set = catalog.get(arguments.dataset)
     raw = arguments.manifest.parent.parent
     manifest = required(data_set, raw)

@@ -26,16 +26,18 @@ COMPARISONS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="per-query tables")
-    parser.add_argument("--measures", nargs="*", default=[], help="measures to compare on")
+    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="tables of the measures of every query")
+    parser.add_argument("--measures", nargs="*", default=[], help="measures on which models are compared")
     parser.add_argument("--level", required=True, type=float, help="level of the intervals, such as 0.95")
-    parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws and random sign flips")
+    parser.add_argument(
+        "--resamples", required=True, type=int, help="number of bootstrap draws and of random sign flips"
+    )
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument("--output", required=True, type=Path, help="where the table goes, as Parquet")
+    parser.add_argument("--output", required=True, type=Path, help="output file for the table, as Parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write one row a data set, measure and pair of models."""
+    """Write one row for every data set, measure and pair of models."""
     per_dataset: dict[str, list[pl.DataFrame]] = {}
     for path in arguments.evaluations:
         table = storage.read_table(path)

@@ -15,12 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
     parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json")
-    parser.add_argument("--documents", required=True, type=Path, help="where the Parquet file goes")
-    parser.add_argument("--summary", required=True, type=Path, help="where the counts go, as JSON")
+    parser.add_argument("--documents", required=True, type=Path, help="output file for the documents, as Parquet")
+    parser.add_argument("--summary", required=True, type=Path, help="output file for the counts, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Convert, and refuse text that is not what the manifest lists, or whose counts are not the catalogue's."""
+    """Convert the text; reject it if it differs from the manifest, or its counts from the catalogue."""
     data_set = catalog.get(arguments.dataset)
     raw = arguments.manifest.parent.parent
     manifest = required(data_set, raw)
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
             qid=data_set.qid,
         )
     except DataError:
-        raw_files.check(data_set, raw, manifest)  # a changed file is the better explanation
+        raw_files.check(data_set, raw, manifest)  # if a file has changed, that is the better explanation
         raise
     try:
         raw_files.compare(data_set, raw, manifest, {part.name: part.sha256 for part in summary.parts})

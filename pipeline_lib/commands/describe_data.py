@@ -1,4 +1,4 @@
-"""Say what a data set holds, beside what its catalogue entry expects."""
+"""Describe the contents of a data set and compare them with its entry in the catalogue."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from pipeline_lib.sources import catalog
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
-    parser.add_argument("--summary", required=True, type=Path, help="summary.json of the conversion")
+    parser.add_argument("--summary", required=True, type=Path, help="summary.json written by the conversion")
     parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
-    parser.add_argument("--output", required=True, type=Path, help="where the description goes, as JSON")
+    parser.add_argument("--output", required=True, type=Path, help="output file for the description, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -50,12 +50,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _check_same_conversion(arguments: argparse.Namespace, summary: dict[str, Any]) -> None:
-    """The digests that the page shows must be those of the text that the documents come from."""
+    """The digests shown on the page must be those of the text from which the documents were converted."""
     stored = {part["name"]: part["sha256"] for part in read_parts(arguments.documents, stored=True)}
     if stored != {part["name"]: part["sha256"] for part in summary["parts"]}:
         raise DataError(
-            f"{arguments.summary}: expected the digests that {arguments.documents} states of its text, found others; "
-            "delete both and start the run again"
+            f"{arguments.summary}: expected the digests of the text recorded in {arguments.documents}, found others; "
+            "delete both files and start the run again"
         )
 
 
@@ -78,7 +78,7 @@ def _notes(data_set: catalog.DataSet, summary: dict[str, Any]) -> list[str]:
     empty = summary["queries_without_relevant"]
     if empty:
         queries = "1 query has" if empty == 1 else f"{empty} queries have"
-        notes.append(f"{queries} no relevant document; measures count 0 there.")
+        notes.append(f"{queries} no relevant document; every measure is 0 there.")
     if data_set.labels == "rounded":
         notes.append("Its labels are real numbers; they were rounded to the nearest whole label.")
     return notes

@@ -1,4 +1,4 @@
-"""Measure one model on every test query of every fold, one row a query."""
+"""Measure one model on every test query of every fold, with one row per query."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pipeline_lib.sources import folds
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--models", required=True, nargs="+", type=Path, help="the model of every fold, as JSON")
+    parser.add_argument("--models", required=True, nargs="+", type=Path, help="trained model of every fold, as JSON")
     parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
     parser.add_argument("--folds", required=True, type=Path, help="folds.parquet of the data set")
     parser.add_argument("--measures", required=True, nargs="+", help="names of measures, such as ndcg@10")
     parser.add_argument("--summary", required=True, type=Path, help="summary.json of the data set")
-    parser.add_argument("--output", required=True, type=Path, help="where the table goes, as Parquet")
+    parser.add_argument("--output", required=True, type=Path, help="output file for the table, as Parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Score the test part of every fold with the fold's model and write the per-query values."""
+    """Apply the model of every fold to its test part and write the measures of every query."""
     labels = storage.read_json(arguments.summary)["labels"]
     y_max = max(int(label) for label in labels)
     tables = [_evaluate(storage.read_json(path), y_max, arguments) for path in arguments.models]

@@ -16,24 +16,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper", required=True, help="short name of the paper")
     parser.add_argument("--experiment", required=True, help="name of the experiment")
     parser.add_argument("--step", required=True, help="name of the step")
-    parser.add_argument("--settings", default={}, type=json.loads, help="settings as JSON; missing ones have defaults")
-    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument("--cell", default={}, type=json.loads, help="the value of every axis, as JSON")
     parser.add_argument(
-        "--facts", default={}, type=json.loads, help="what the step needs to know of the study, as JSON"
+        "--settings", default={}, type=json.loads, help="settings, as JSON; those left out take their defaults"
+    )
+    parser.add_argument("--seed", required=True, type=int, help="the study's seed")
+    parser.add_argument(
+        "--cell", default={}, type=json.loads, help="part of the divided work that the job computes, as JSON"
+    )
+    parser.add_argument(
+        "--facts", default={}, type=json.loads, help="facts about the study that the step uses, as JSON"
     )
     for name, what in (
-        ("documents", "DATASET/documents.parquet of data sets"),
-        ("folds", "DATASET/folds.parquet of data sets"),
+        ("documents", "documents of the data sets, DATASET/documents.parquet"),
+        ("folds", "folds of the data sets, DATASET/folds.parquet"),
         ("tables", "tables of earlier steps"),
-        ("evaluations", "DATASET/MODEL.parquet, one row per query"),
+        ("evaluations", "evaluations, DATASET/MODEL.parquet, with one row per query"),
         ("files", "other files"),
     ):
         parser.add_argument(f"--{name}", nargs="*", default=[], type=Path, help=what)
     parser.add_argument(
-        "--write", nargs="*", default=[], type=Path, help="where the tables go, in their declared order"
+        "--write",
+        nargs="*",
+        default=[],
+        type=Path,
+        help="output files for the tables, in the order in which they are declared",
     )
-    parser.add_argument("--evidence", nargs="*", default=[], type=Path, help="where the evidence goes, CLAIM.json each")
+    parser.add_argument(
+        "--evidence", nargs="*", default=[], type=Path, help="output files for the evidence, one CLAIM.json per claim"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

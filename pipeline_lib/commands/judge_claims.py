@@ -12,9 +12,11 @@ from pipeline_lib.claims import ledger
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--study", required=True, help="name of the study")
-    parser.add_argument("--evidence", nargs="*", type=Path, default=[], help="the evidence, a JSON file a claim")
-    parser.add_argument("--availability", required=True, type=Path, help="which data sets were there, as JSON")
-    parser.add_argument("--output", required=True, type=Path, help="where the judged claims go, as JSON")
+    parser.add_argument(
+        "--evidence", nargs="*", type=Path, default=[], help="files with the evidence, one JSON file per claim"
+    )
+    parser.add_argument("--availability", required=True, type=Path, help="availability of the data sets, as JSON")
+    parser.add_argument("--output", required=True, type=Path, help="output file for the judgements, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -13,11 +13,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
     parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json, written last")
-    parser.add_argument("--offline", action="store_true", help="use folders only, never the network")
+    parser.add_argument("--offline", action="store_true", help="use only folders, never the network")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Obtain the data set; what is already complete is left as it is."""
+    """Obtain the data set, keeping parts that are already complete."""
     data_set = catalog.get(arguments.dataset)
     raw = arguments.manifest.parent.parent
     manifest = acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=not arguments.offline)

@@ -1,4 +1,4 @@
-"""Write down what a study asked for: its configuration, its models, and which data sets were there."""
+"""Record a study: its configuration, its models, and which data sets were available."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from pipeline_lib.study_settings import ModelSettings, section
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--configuration", required=True, type=json.loads, help="the merged configuration as JSON")
-    parser.add_argument("--availability", required=True, type=json.loads, help="data sets, at hand or missing, as JSON")
-    parser.add_argument("--output-configuration", required=True, type=Path, help="where the configuration goes")
-    parser.add_argument("--output-availability", required=True, type=Path, help="where the availability goes")
-    parser.add_argument("--output-models", required=True, type=Path, help="where the list of models goes")
+    parser.add_argument(
+        "--availability", required=True, type=json.loads, help="data sets, available or missing, as JSON"
+    )
+    parser.add_argument("--output-configuration", required=True, type=Path, help="output file for the configuration")
+    parser.add_argument("--output-availability", required=True, type=Path, help="output file for the availability")
+    parser.add_argument("--output-models", required=True, type=Path, help="output file for the list of models")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -32,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    """One model of the study for the report: what it is, its formulas, and the settings in force.
+    """One model of the study for the report: its learner and surrogate, its formulas, and its settings.
 
     Example
     -------

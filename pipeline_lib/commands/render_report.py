@@ -13,11 +13,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--results", required=True, type=Path, help="results folder of the study")
     parser.add_argument("--claims", required=True, type=Path, help="the judged claims, as JSON")
-    parser.add_argument("--papers", nargs="*", default=[], help="the papers whose experiments the study ran")
-    parser.add_argument("--report", required=True, type=Path, help="where the report goes")
+    parser.add_argument("--papers", nargs="*", default=[], help="papers whose experiments are part of the study")
+    parser.add_argument("--report", required=True, type=Path, help="output folder for the report")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Note with what the report is made, then render it."""
+    """Record the software with which the report is made, then write the report."""
     storage.write_json(arguments.results / "provenance.json", provenance.collect())
     site.render(arguments.results, arguments.report, claims=arguments.claims, papers=arguments.papers)

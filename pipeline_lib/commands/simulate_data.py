@@ -15,16 +15,21 @@ NAME = "letor-sim"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--queries", required=True, type=int, help="number of queries of all parts together")
+    parser.add_argument("--queries", required=True, type=int, help="total number of queries in all parts")
     parser.add_argument(
-        "--population", type=json.loads, default={}, help="settings that differ from the population's defaults, as JSON"
+        "--population", type=json.loads, default={}, help="overrides of the population's defaults, as JSON"
     )
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
-    parser.add_argument("--manifest", required=True, type=Path, help="the manifest; the parts go beside it")
+    parser.add_argument(
+        "--manifest",
+        required=True,
+        type=Path,
+        help="output file for the manifest; the parts are written to the same folder",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the parts, then the manifest that says they are complete."""
+    """Write the parts, then the manifest that marks them as complete."""
     names = list(catalog.get(NAME).parts)
     sizes = [arguments.queries // len(names) + (i < arguments.queries % len(names)) for i in range(len(names))]
     settings = population.PopulationSettings.from_mapping(arguments.population)

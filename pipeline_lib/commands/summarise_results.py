@@ -1,4 +1,4 @@
-"""Turn per-query values and training records into the tables of the report."""
+"""Compute the tables of the report from the measures of every query and the training records."""
 
 from __future__ import annotations
 
@@ -72,11 +72,13 @@ PUBLISHED = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="per-query tables")
+    parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="tables of the measures of every query")
     parser.add_argument("--models", nargs="*", type=Path, default=[], help="trained models, as JSON")
-    parser.add_argument("--published", nargs="*", type=Path, default=[], help="transcribed tables, as CSV")
     parser.add_argument(
-        "--reproduces", type=json.loads, default={}, help="which published row a model reproduces, as a JSON object"
+        "--published", nargs="*", type=Path, default=[], help="tables transcribed from publications, as CSV"
+    )
+    parser.add_argument(
+        "--reproduces", type=json.loads, default={}, help="published row that each model reproduces, as a JSON object"
     )
     parser.add_argument("--level", required=True, type=float, help="level of the intervals, such as 0.95")
     parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws")

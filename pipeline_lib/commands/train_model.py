@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
     parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
     parser.add_argument("--folds", required=True, type=Path, help="folds.parquet of the data set")
-    parser.add_argument("--output", required=True, type=Path, help="where the model goes, as JSON")
+    parser.add_argument("--output", required=True, type=Path, help="output file for the model, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -36,8 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
         for part in ("train", "validation")
     )
     _LOG.info(
-        f"{arguments.model} on {arguments.dataset}, fold {arguments.fold}: {_size(train)} to train on, "
-        f"{_size(validation)} to choose by"
+        f"{arguments.model} on {arguments.dataset}, fold {arguments.fold}: {_size(train)} for training, "
+        f"{_size(validation)} for validation"
     )
     job_seed = seed(arguments.seed, "train", arguments.dataset, arguments.model, arguments.fold)
     trained = learners.create(arguments.algorithm)(train, validation, arguments.settings, job_seed)

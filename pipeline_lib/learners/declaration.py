@@ -88,7 +88,9 @@ Steps = Positives
 class Selecting(Settings):
     """Settings of a learner that chooses something on the validation part."""
 
-    selection: Text = Field("letor4_mean_ndcg", description="measure on the validation part")
+    selection: Text = Field(
+        "letor4_mean_ndcg", description="measure by which settings are chosen on the validation part"
+    )
 
 
 class NoSettings(Settings):

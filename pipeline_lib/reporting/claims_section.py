@@ -60,7 +60,7 @@ def left_out(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
     return [
         Paragraph(
             f"{which} {'not ' if papers else ''}judged in this study, as its configuration says under `papers`: "
-            f"{len(others)} claims stand with their rules, and as not run, in [claims.json](claims.json)."
+            f"{len(others)} claims are listed with their rules, as not run, in [claims.json](claims.json)."
         )
     ]
 
@@ -74,10 +74,10 @@ def headline(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
     contradicted.sort(key=lambda claim: STATUSES.index(claim.status))
     blocks: list[Block] = [_count_table(judged, papers)]
     if contradicted:
-        blocks.append(Paragraph("What the numbers contradict, wholly or in part:"))
+        blocks.append(Paragraph("The following claims are contradicted, wholly or in part:"))
         blocks.append(Contradicted(tuple(contradicted)))
     elif any(claim.status == "verified" for claim in claims):
-        blocks.append(Paragraph("No claim that was judged deviates or is refuted."))
+        blocks.append(Paragraph("No claim that was judged is refuted or deviates."))
     else:
         blocks.append(Note("No claim was judged in this study.", "missing"))
     return blocks
@@ -94,8 +94,9 @@ def section(judged: JudgedStudy, papers: Sequence[str]) -> Section | None:
     if not parts:
         return None
     words = (
-        "Every status is computed from the evidence by the rule stated with the claim; none is set by hand. "
-        "“Refuted” speaks of the statement as printed, on the trials listed. All numbers: [claims.json](claims.json)."
+        "Every status is computed from the evidence by the rule stated with the claim; none is written by hand. "
+        "“Refuted” refers to the statement as printed and to the trials listed. All numbers are in "
+        "[claims.json](claims.json)."
     )
     return Section("claims", "Claims", (Paragraph(words), *parts))
 

@@ -171,13 +171,15 @@ def overview(study: Study) -> list[Block]:
             )
         )
     else:
-        blocks.append(Note(f"The study {study.name} holds no results: {SUMMARY} is absent or empty.", "missing"))
+        blocks.append(Note(f"The study {study.name} contains no results: {SUMMARY} is absent or empty.", "missing"))
     missing = study.unstudied()
     if missing:
         titles = listed([entry["dataset"] for entry in missing])
         blocks.append(
             Note(
-                f"Asked for and not studied: {titles}. Why, and how to get them: [data sets](#not-studied).", "missing"
+                f"Configured but not available: {titles}. The reasons and how to obtain them are listed under [data "
+                "sets](#not-studied).",
+                "missing",
             )
         )
     return blocks + _certificates(study)
@@ -195,7 +197,7 @@ def datasets(study: Study) -> Section:
         blocks.append(_data_table(study))
         blocks += [_data_subsection(entry) for entry in study.data]
     else:
-        blocks.append(Note("The study holds no description of a data set: the folder data/ is absent or empty."))
+        blocks.append(Note("The study contains no description of a data set: the folder data/ is absent or empty."))
     missing = study.unstudied()
     if missing:
         rows = [
@@ -206,12 +208,12 @@ def datasets(study: Study) -> Section:
             ]
             for entry in missing
         ]
-        columns = [Column("dataset", "Data set", "left"), Column("reason", "Why", "left")]
-        columns.append(Column("how_to_get", "How to get it", "left"))
-        table = simple("not-studied", "Data sets asked for and not studied", "availability.json", columns, rows)
-        blocks.append(Subsection("not-studied", "Not studied", (table,)))
+        columns = [Column("dataset", "Data set", "left"), Column("reason", "Reason", "left")]
+        columns.append(Column("how_to_get", "How to obtain it", "left"))
+        table = simple("not-studied", "Configured data sets that are not available", "availability.json", columns, rows)
+        blocks.append(Subsection("not-studied", "Not available", (table,)))
     elif study.availability:
-        blocks.append(Paragraph("Every data set the configuration asks for was studied."))
+        blocks.append(Paragraph("All data sets named in the configuration were available."))
     return Section("data", "Data sets", tuple(blocks))
 
 
@@ -224,12 +226,12 @@ def results(study: Study) -> Section:
 
 
 def published(study: Study) -> Section | None:
-    """Published numbers beside ours; no section where the study reproduces none."""
+    """Published numbers compared with ours; no section where the study reproduces none."""
     if not study.published:
         if (study.results.path / PUBLISHED).exists():
             return None
         note = Note(f"No published numbers to compare with in this study: {PUBLISHED} is absent or empty.")
-        return Section("published", "Published numbers beside ours", (note,))
+        return Section("published", "Published numbers compared with ours", (note,))
     columns = [Column("dataset", "Data set", "left"), Column("model", "Method", "left"), Column("fold", "Fold")]
     columns += [Column("measure", "Measure", "left"), Column("published", "Published"), Column("measured", "Ours")]
     columns += [Column("delta", "Difference"), Column("source", "Source", "left")]
@@ -253,9 +255,13 @@ def published(study: Study) -> Section | None:
         f"{measure_title(largest['measure'])} on {largest['dataset']})."
     )
     table = simple(
-        "published", "Published numbers and ours; difference is ours less published", PUBLISHED, columns, rows
+        "published",
+        "Published numbers and ours; the difference is ours minus the published number",
+        PUBLISHED,
+        columns,
+        rows,
     )
-    return Section("published", "Published numbers beside ours", (Paragraph(sentence), table))
+    return Section("published", "Published numbers compared with ours", (Paragraph(sentence), table))
 
 
 def methods(study: Study) -> Section:
@@ -270,7 +276,7 @@ def methods(study: Study) -> Section:
     ]
     blocks: list[Block] = [Subsection("conventions", "Conventions", (Bullets(CONVENTIONS),)), *parts]
     if not parts:
-        blocks.append(Note("The study describes no models: models.json is absent or empty."))
+        blocks.append(Note("The study contains no list of models: models.json is absent or empty."))
     return Section("methods", "Methods", tuple(blocks))
 
 
@@ -282,11 +288,11 @@ def provenance(study: Study) -> Section:
     if found:
         blocks.append(Definitions(tuple(_flattened(found))))
     else:
-        blocks.append(Note("The study records no provenance: provenance.json is absent."))
+        blocks.append(Note("The study contains no record of its software: provenance.json is absent."))
     if configuration:
         blocks.append(Details("Configuration, as resolved (configuration.yaml)", (Listing(configuration),)))
     else:
-        blocks.append(Note("The study keeps no configuration: configuration.yaml is absent."))
+        blocks.append(Note("The study contains no configuration: configuration.yaml is absent."))
     return Section("provenance", "Provenance", tuple(blocks))
 
 
@@ -295,7 +301,8 @@ CONVENTIONS = (
     "documents can reach.",
     "Average precision counts every label of 1 or more as relevant.",
     "A query without a relevant document has the value 0 in every measure, as in LETOR's own evaluation.",
-    "Ties in scores are broken by the order of the documents in the data set (a stable sort), so results repeat.",
+    "Ties in scores are broken by the order of the documents in the data set (a stable sort), so that results are "
+    "reproducible.",
     "“LETOR” marks the evaluation of LETOR 4.0: discount 1 at ranks 1 and 2, then 1/log₂(i); NDCG@k of a query with "
     "fewer than k documents counts as 0; its mean NDCG of a query runs over k = 1 to the number of documents.",
     "P@k divides by k, also where a query has fewer documents.",
@@ -362,7 +369,7 @@ def _best_table(study: Study) -> Table:
         notes.append(f"In brackets: the paired test of the {first} against it, p-value after Holm's correction.")
     ideal = [study.model_title(model) for model in study.models if study.is_ideal(model)]
     if ideal:
-        notes.append(f"The control “{ideal[0]}” sees the labels and is left out here.")
+        notes.append(f"The control “{ideal[0]}” sees the labels and is therefore left out here.")
     caption = f"The {'best learner' if several else 'learner'} on every data set"
     return simple("best-learners", caption, SUMMARY, columns, rows, notes)
 
@@ -516,10 +523,10 @@ def _too_few(study: Study, dataset: str, measures: Sequence[str]) -> list[Block]
     least = smallest_p_value(queries)
     words = (
         f"{_count(queries, 'test query', 'test queries')} cannot show a difference at p < {SIGNIFICANT}: the smallest "
-        f"p-value that a paired test of so many can give is {least:.3g}"
+        f"p-value possible in a paired test of so many is {least:.3g}"
     )
     words += f", after Holm's correction for {most} comparisons {min(1.0, most * least):.3g}" if most > 1 else ""
-    return [Note(f"{words}. Intervals from so few queries are rough too.", "warning")]
+    return [Note(f"{words}. Intervals from so few queries are also imprecise.", "warning")]
 
 
 def _measure_table(study: Study, dataset: str) -> Table:
@@ -546,7 +553,7 @@ def _measure_table(study: Study, dataset: str) -> Table:
             f"(p < {SIGNIFICANT} after Holm's correction; tested: {names})."
         )
     else:
-        notes.append(f"No significance marks: {COMPARISONS} holds no tests of these measures.")
+        notes.append(f"No significance marks: {COMPARISONS} contains no tests of these measures.")
     caption = f"Test results on {dataset}"
     notes += _ideal_notes(study, dataset, shown)
     still = _at_zero(study, dataset)
@@ -646,8 +653,8 @@ def _dot_figure(study: Study, dataset: str, measures: Sequence[str]) -> Figure:
         name=f"results-{dataset}",
         title=f"{listed(list(panels))} of every model on {dataset}",
         caption=f"{dataset}: mean over test queries with its bootstrap interval"
-        f"{'' if study.of_one_fold(dataset) else '; ticks below a dot are the folds'}. "
-        "A control outside the range is named at the edge",
+        f"{'' if study.of_one_fold(dataset) else '; the ticks below a dot are the single folds'}. "
+        "A control outside the range is shown at the edge",
         source=f"{SUMMARY}, {MEASURES}",
         description=f"{measure_title(measures[0])}: {words}.",
         draw=lambda: dot_plot(labels, panels, interval=study.interval()),
@@ -665,7 +672,7 @@ def _dot(study: Study, dataset: str, model: str, measure: str) -> Dot | None:
 def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
     found = [row for row in study.comparisons if (row["dataset"], row["measure"]) == (dataset, measure)]
     if not found:
-        words = f"No paired tests of {measure_title(measure)} on {dataset}: {COMPARISONS} holds none."
+        words = f"No paired tests of {measure_title(measure)} on {dataset}: {COMPARISONS} contains none."
         return [Note(words)]
     columns = [Column("model_a", "Model", "left"), Column("model_b", "Compared with", "left")]
     columns += [Column("difference", "Difference"), Column("interval", study.interval())]
@@ -733,7 +740,7 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
     told = ("l2", "objective", "certified", "iterations", "validation_value")
     found = [row for row in study.training if row["dataset"] == dataset and any(row[key] is not None for key in told)]
     if not found:
-        return [Note(f"No record of training on {dataset}: {TRAINING} holds none.")]
+        return [Note(f"No record of training on {dataset}: {TRAINING} contains none.")]
     columns = [Column("model", "Model", "left"), Column("fold", "Fold"), Column("l2", "λ")]
     columns += [Column("objective", "Objective"), Column("relative_gap", "Relative gap")]
     columns += [Column("certified", "Certified", "left"), Column("iterations", "Iterations")]

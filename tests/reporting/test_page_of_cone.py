@@ -49,7 +49,7 @@ def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> N
     blocks = cone.table_1(ResultsFolder.at(tmp_path))
     said = words(blocks)
     assert "1 of 1 numbers of fold 1 lie within .015" in said
-    assert "1 of 1 lie nearer to our fold 1" in said
+    assert "1 of 1 lie closer to our fold 1" in said
     assert "1 of 1 of its numbers of fold 1 that are transcribed here (0.4502) round to the printed ones" in said
     [part] = blocks
     assert isinstance(part, Subsection)
@@ -93,8 +93,8 @@ def test_what_adarank_depends_on_is_said_for_any_outcome(tmp_path: Path) -> None
 def test_whether_the_lowest_objective_ranks_best_is_said_for_any_outcome(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     for exact, said in (
-        (0.3, "Lowest is 1.0, exact blocks, with MAP 0.300; the best MAP, 0.400, is that of EG, with 2.0."),
-        (0.5, "Lowest is 1.0, exact blocks, with MAP 0.500; the best MAP, 0.500, is that of exact blocks, with 1.0."),
+        (0.3, "lowest is 1.0, exact blocks, with MAP 0.300; the best MAP, 0.400, is that of EG, with 2.0."),
+        (0.5, "lowest is 1.0, exact blocks, with MAP 0.500; the best MAP, 0.500, is that of exact blocks, with 1.0."),
     ):
         rows = [
             {"dataset": "sim", "fold": 1, "part": "method", "level": None, "method": method, "K": 2, "start": 0}
@@ -107,7 +107,7 @@ def test_whether_the_lowest_objective_ranks_best_is_said_for_any_outcome(tmp_pat
             text = words(cone.bases(ResultsFolder.at(tmp_path)))
             assert "nan" not in text
             # One method alone is not the lowest of several.
-            assert (said in text) == ("Lowest" in text) == (kept is rows)
+            assert (said in text) == ("The lowest is" in text) == (kept is rows)
 
 
 def test_one_basis_vector_beside_ranksvm_is_said_for_any_outcome(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_happens_on_the_whole_way_down_is_said_for_any_outcome(tmp_path: Pa
         blocks = cone.descent(ResultsFolder.at(tmp_path))
         text = words(blocks)
         assert "with mu = 0.02" in text
-        assert f"One basis step a pass, at most 10 fold steps: {cut}" in text
+        assert f"One basis step per pass, at most 10 fold steps: {cut}" in text
         assert f"at most 20,000 fold steps: {solved}, and" in text
         [part] = blocks
         assert isinstance(part, Subsection)

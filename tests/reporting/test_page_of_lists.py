@@ -106,7 +106,7 @@ def test_growth_with_the_list_is_said(tmp_path: Path, growth: float, said: str) 
     assert names == ["lists-gap-against-m", "lists-gap-against-n", "lists-gap-heat", "lists-realisable"]
     for figure in inside(blocks, Figure):
         figure.draw()
-    assert "Above the largest loss B = 7 a bound says nothing" in words(blocks)
+    assert "Above the largest loss B = 7 a bound is vacuous" in words(blocks)
     assert "certified" not in words(blocks)
 
 

@@ -30,7 +30,7 @@ def test_no_tables_no_page(tmp_path: Path) -> None:
 
 def test_a_broken_bound_is_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    for slack, said in ((0.0, "No list breaks a bound"), (-0.5, "Some list breaks a bound")):
+    for slack, said in ((0.0, "No list violates a bound"), (-0.5, "At least one list violates")):
         row = {"claim": "slam-thm2", "kind": "map", "m": 5, "y_max": 1, "statistic": "smallest_slack", "value": slack}
         storage.write_table(tmp_path / slam.CHECKS, pl.DataFrame([row]))
         assert said in words(slam.bounds(ResultsFolder.at(tmp_path)))
@@ -88,11 +88,11 @@ def test_the_share_of_the_last_half_is_said(tmp_path: Path) -> None:
 
 def test_what_the_bound_says_depends_on_the_comparator(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    for constant, said in ((0.0, "In 1 of 1 cases the best comparator is practically 0"), (1.0, "speaks of rankers")):
+    for constant, said in ((0.0, "In 1 of 1 cases the best comparator is practically 0"), (1.0, "differs from 0")):
         storage.write_table(tmp_path / slam_online.RUNS, pl.DataFrame(every_variant(constant=constant)))
         found = words(slam_online.cumulative(ResultsFolder.at(tmp_path)))
         assert said in found
-        assert ("least at 0" in found) == (constant == 0.0)
+        assert ("smallest at 0" in found) == (constant == 0.0)
 
 
 def test_why_a_comparator_is_0_is_said_stream_by_stream(tmp_path: Path) -> None:
@@ -117,12 +117,12 @@ def test_rounds_that_differ_are_said(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     row = {"stream": "noisy", "measure": "ndcg", "repetition": 0, "eta": "0.1", "step": 0.1, "rounds": 100}
     row |= {"mistakes": 9, "mistakes_at_eta_one": 9, "cumulative_loss": 5.0}
-    for moved, said in ((0, "there the statement is true"), (3, "3 rounds differed in 1 runs")):
+    for moved, said in ((0, "the statement is true"), (3, "3 rounds differed in 1 runs")):
         rows = [{**row, "active": "margin", "rounds_that_differ": 7}]
         rows.append({**row, "active": "misordered", "rounds_that_differ": moved})
         storage.write_table(tmp_path / slam_online.ETAS, pl.DataFrame(rows))
         found = words(slam_online.steps(ResultsFolder.at(tmp_path)))
-        assert "In 1 of 1 runs another step changed" in found
+        assert "In 1 of 1 runs" in found
         assert said in found
 
 
@@ -167,8 +167,8 @@ def test_how_fast_the_excess_falls_is_said_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_risk_without_a_certificate_is_said(tmp_path: Path) -> None:
-    assert "every solve behind it is certified" in risk_parts(tmp_path, -0.1, 0.1)[0]
-    assert "4 of 4 cells rest on a solve without a certificate" in risk_parts(tmp_path, -0.1, 0.1, certified=False)[0]
+    assert "all solutions behind it are certified" in risk_parts(tmp_path, -0.1, 0.1)[0]
+    assert "4 of 4 cells rest on a solution without" in risk_parts(tmp_path, -0.1, 0.1, certified=False)[0]
 
 
 def test_rounding_crosses_no_bound(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_lead_is_called_one_only_beyond_chance(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     row = {"dataset": "d", "question": "practice", "model": "a", "title": "A", "value": 0.6, "other": "b"}
     row |= {"other_title": "B", "other_value": 0.5, "difference": 0.1, "low": 0.05, "high": 0.2, "n_queries": 9}
-    for p, said in ((0.01, "A (0.6000) is better than B"), (0.2, "A (0.6000) is not told apart from B")):
+    for p, said in ((0.01, "A (0.6000) is better than B"), (0.2, "A (0.6000) is not distinguishable from B")):
         storage.write_table(tmp_path / slam_batch.PRACTICE, pl.DataFrame([{**row, "p_holm": p}]))
         assert said in words(slam_batch.practice(ResultsFolder.at(tmp_path)))
 

@@ -33,7 +33,7 @@ use rule data_job as simulate_data with:
 
 
 use rule data_job as obtain_data with:
-    """Find a data set's archive by hand, in a mirror or on the network; unpack and verify its parts."""
+    """Obtain the archive of a data set from data/raw, a mirror or the network; unpack and verify its parts."""
     output:
         manifest="data/raw/{dataset}/manifest.json",
     pathvars:
@@ -46,7 +46,7 @@ use rule data_job as obtain_data with:
 
 
 use rule data_job as check_raw with:
-    """Compare the raw text with the manifest; planned again whenever a file's size or time has changed."""
+    """Compare the raw text with the manifest, whenever the size or the time of a file has changed."""
     input:
         manifest="data/raw/{dataset}/manifest.json",
     output:
@@ -61,7 +61,7 @@ use rule data_job as check_raw with:
 
 
 use rule data_job as convert_data with:
-    """Read LETOR text in bounded memory and store it once, as Parquet."""
+    """Convert LETOR text to Parquet in bounded memory."""
     input:
         manifest="data/raw/{dataset}/manifest.json",
     output:
@@ -77,7 +77,7 @@ use rule data_job as convert_data with:
 
 
 use rule data_job as split_folds with:
-    """Name the queries of every fold's training, validation and test part."""
+    """Assign the queries to the training, validation and test part of every fold."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
     output:
@@ -92,7 +92,7 @@ use rule data_job as split_folds with:
 
 
 rule download:
-    """Fetch every data set of the study that is not here yet; the only target that uses the network."""
+    """Download the missing data sets of the study; the only target that uses the network."""
     input:
         expand(str(raw_files.record_path("{dataset}")), dataset=STUDY.datasets),
     localrule: True

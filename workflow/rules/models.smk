@@ -4,7 +4,7 @@ TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}
 
 
 use rule job as train_model with:
-    """Train one model on one fold, choosing its settings on the validation part."""
+    """Train one model on one fold, with settings chosen on the validation part."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
@@ -28,7 +28,7 @@ use rule job as train_model with:
 
 
 use rule job as evaluate_model with:
-    """Measure one model on every test query of every fold."""
+    """Evaluate one model on every test query of every fold."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",

@@ -11,7 +11,7 @@ PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
 use rule job as describe_data with:
-    """Say what a data set holds, beside what its catalogue entry expects."""
+    """Describe a data set and compare it with its entry in the catalogue."""
     input:
         summary="data/parquet/{dataset}/summary.json",
         documents="data/parquet/{dataset}/documents.parquet",
@@ -33,7 +33,7 @@ use rule job as describe_data with:
 
 
 use rule job as summarise_results with:
-    """Means over folds with intervals, training records, and published numbers beside ours."""
+    """Compute means over folds with intervals, training records, and comparisons with published numbers."""
     input:
         evaluations=EVALUATIONS,
         models=TRAINED,
@@ -64,7 +64,7 @@ use rule job as summarise_results with:
 
 
 use rule job as compare_models with:
-    """Paired randomisation tests between all models of a data set, with Holm's correction."""
+    """Test all pairs of models of a data set by randomisation, with Holm's correction."""
     input:
         evaluations=EVALUATIONS,
     output:
@@ -88,7 +88,7 @@ use rule job as compare_models with:
 
 
 use rule job as record_study with:
-    """Write down what was asked for and which data sets were there."""
+    """Record the configuration of the study and which data sets were available."""
     output:
         output_configuration="results/{study}/configuration.yaml",
         output_availability="results/{study}/availability.json",

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 
 class AdaRankSettings(Selecting):
-    """AdaRank: weak rankers are single features."""
+    """AdaRank, with single features as weak rankers."""
 
-    measure: RankingMeasure = Field("map", description="what is boosted: map, ndcg or ndcg@K")
-    rounds: Whole = Field(100, description="at most; the number that is best on the validation part is kept")
-    repeats: Whole | None = Field(1, description="how often a feature may be chosen; null: without limit, as printed")
-    features: PlainFeatures = Field("raw", description="or standardised")
+    measure: RankingMeasure = Field("map", description="the measure that is boosted: map, ndcg or ndcg@K")
+    rounds: Whole = Field(100, description="largest number of rounds; the best number is chosen on the validation part")
+    repeats: Whole | None = Field(
+        1, description="how often a feature may be chosen; null means without limit, as printed"
+    )
+    features: PlainFeatures = Field("raw", description="raw or standardised")
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:

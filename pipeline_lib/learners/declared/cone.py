@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 class ConeSettings(Selecting):
     """ConeRank: Algorithm 1 over the training queries in random order, ranking with the linear score."""
 
-    basis: Rising = Field((10,), description="K: the best on the validation part is kept")
+    basis: Rising = Field((10,), description="values of K, of which the best is chosen on the validation part")
     method: Literal["sg", "sg-printed", "eg", "eg-linear", "exact"] = Field(
-        "sg", description="sg, eg, eg-linear, exact, or sg-printed (docs/errata.md, letter W)"
+        "sg", description="method of folding in: sg, eg, eg-linear, exact, or sg-printed (docs/errata.md, letter W)"
     )
-    step: Positive | None = Field(None, description="mu: a number, or null for the published one")
-    passes: Whole = Field(30, description="at most; the number that is best on the validation part is kept")
-    fold_steps: Whole = Field(10, description="of a pair's folding-in, at most")
-    restarts: Whole = Field(2, description="random starts; the best on the validation part is kept")
-    alpha: Positive = Field(1.0, description="of eq. 5")
-    rho: Positive | None = Field(None, description="of eq. 5; null: sqrt(features)")
-    c: Positive | None = Field(None, description="||u_k|| at most this; null: 2 rho")
-    weighted: bool = Field(True, description="pairs weigh as much as their labels differ")
+    step: Positive | None = Field(None, description="mu, or null for the published one")
+    passes: Whole = Field(30, description="largest number of passes; the best number is chosen on the validation part")
+    fold_steps: Whole = Field(10, description="largest number of steps of folding in one pair")
+    restarts: Whole = Field(2, description="random starts, of which the best is chosen on the validation part")
+    alpha: Positive = Field(1.0, description="alpha of eq. 5")
+    rho: Positive | None = Field(None, description="rho of eq. 5; null means sqrt(features)")
+    c: Positive | None = Field(None, description="largest norm of a basis vector u_k; null means 2 rho")
+    weighted: bool = Field(True, description="whether pairs are weighted by the difference of their labels")
     fold_in: Literal["gradient", "least-squares"] = Field(
-        "gradient", description="prediction: gradient or least-squares"
+        "gradient", description="how documents are folded in for prediction: gradient or least-squares"
     )
-    features: PlainFeatures = Field("standardised", description="or raw")
+    features: PlainFeatures = Field("standardised", description="standardised or raw")
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:

@@ -18,13 +18,14 @@ class ErmSettings(Selecting):
     """Regularised empirical risk minimisation: l2/2 ||w||^2 + mean surrogate loss over queries."""
 
     l2: Regularisation = Field(
-        (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0), description="the best on the validation part is kept"
+        (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0),
+        description="values of l2, of which the best is chosen on the validation part",
     )
-    radius: Radius = Field(None, description="a number restricts ||w||")
-    ball: Ball = Field("l2", description="in this norm: l2 or l1")
-    tol: Tolerance = Field(1e-6, description="certified relative gap")
+    radius: Radius = Field(None, description="largest ||w||; null means no limit")
+    ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
+    tol: Tolerance = Field(1e-6, description="certified relative gap between the objective and its minimum")
     features: Features = Field(
-        "standardised", description="or raw, or {kernel: gaussian, components: 300, bandwidth: median}"
+        "standardised", description="standardised, raw, or {kernel: gaussian, components: 300, bandwidth: median}"
     )
 
 

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 class OgdSettings(Selecting):
     """Online gradient descent, eta_t = c / sqrt(t) over the training queries in random order."""
 
-    steps: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c: the best on the validation part is kept")
-    passes: Whole = Field(5, description="how often every query is met")
-    radius: Radius = Field(None, description="a number restricts ||w||")
-    ball: Ball = Field("l2", description="in this norm: l2 or l1")
-    average: bool = Field(True, description="the mean of all iterates ranks; false: the last one")
+    steps: Steps = Field(
+        (1e-3, 1e-2, 1e-1, 1.0), description="values of c, of which the best is chosen on the validation part"
+    )
+    passes: Whole = Field(5, description="number of times that every query is visited")
+    radius: Radius = Field(None, description="largest ||w||; null means no limit")
+    ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
+    average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
     features: Features = Field("standardised", description="as for erm")
 
 

@@ -19,12 +19,12 @@ class PerceptronSettings(Selecting):
     """The perceptron of SLAM, over the training queries in random order."""
 
     measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
-    eta: Literal["theory"] | Positive = Field(1.0, description='the step: a number, or "theory"')
+    eta: Literal["theory"] | Positive = Field(1.0, description='the step size: a number, or "theory"')
     active: Literal["margin", "misordered"] = Field(
-        "margin", description="whose hinges count: margin (as printed) or misordered"
+        "margin", description="which hinges are active: margin (as printed) or misordered"
     )
-    passes: Whole = Field(10, description="at most; the number that is best on the validation part is kept")
-    average: bool = Field(True, description="the mean of all iterates ranks; false: the last one")
+    passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
+    average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
     features: Features = Field("standardised", description="as for erm")
 
 

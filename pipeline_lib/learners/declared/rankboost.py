@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 class RankBoostSettings(Selecting):
-    """RankBoost: weak rankers are thresholds of single features."""
+    """RankBoost, with thresholds of single features as weak rankers."""
 
-    rounds: Whole = Field(300, description="at most; the number that is best on the validation part is kept")
-    pairs: Literal["alike", "queries-alike"] = Field("alike", description="weigh all pairs alike, or queries-alike")
+    rounds: Whole = Field(300, description="largest number of rounds; the best number is chosen on the validation part")
+    pairs: Literal["alike", "queries-alike"] = Field(
+        "alike", description="whether all pairs have equal weight (alike) or all queries (queries-alike)"
+    )
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:

@@ -21,15 +21,17 @@ class TopKFeedbackSettings(Selecting):
     eta = c T^(-2/3) over T rounds.
     """
 
-    k: Whole = Field(2, description="how many labels are seen; pairwise surrogates need 2")
-    steps: Steps = Field((1e-3, 1e-2, 1e-1, 1.0), description="c: the best on the validation part is kept")
-    passes: Whole = Field(50, description="how often every query is met")
-    gamma: Literal["theory"] | Probability = Field(
-        "theory", description="how often the order is random: a number, or T^(-1/3)"
+    k: Whole = Field(2, description="number of labels that are seen; pairwise surrogates need at least 2")
+    steps: Steps = Field(
+        (1e-3, 1e-2, 1e-1, 1.0), description="values of c, of which the best is chosen on the validation part"
     )
-    radius: Radius = Field(10.0, description="||w|| is kept within it; null: free")
+    passes: Whole = Field(50, description="number of times that every query is visited")
+    gamma: Literal["theory"] | Probability = Field(
+        "theory", description="probability of a random order: a number, or theory for T^(-1/3)"
+    )
+    radius: Radius = Field(10.0, description="largest ||w||; null means no limit")
     probabilities: Literal["correct", "as-printed"] = Field(
-        "correct", description="or as-printed, which biases the estimates"
+        "correct", description="correct, or as-printed, which biases the estimates"
     )
     features: Features = Field("standardised", description="as for erm")
 

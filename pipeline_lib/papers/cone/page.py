@@ -40,7 +40,7 @@ METHODS = {
 STOPS = {
     "validation": "best on validation",
     "training": "best on training",
-    "no gain": "no gain on training, as Xu and Li",
+    "no gain": "no gain on training, as in Xu and Li",
     "last": "never",
     "best on test": "best on test",
 }
@@ -93,11 +93,12 @@ def _table_1(dataset: str, rows: list[Row]) -> list[Block]:
     within = [row for row in rows if row["status"] == "verified"]
     inside = [row for row in rows if row["fold1_low"] <= row["published"] <= row["fold1_high"]]
     words = (
-        f"Do the seven methods of Table 1 reach their published numbers on {dataset}? Trained here, {len(within)} of "
+        f"Do the seven methods of Table 1 reach their published numbers on {dataset}? Of the results obtained here, "
+        f"{len(within)} of "
         f"{len(rows)} numbers of fold 1 lie within .015 of the published ones. The fold has few queries: the 95 % "
         "interval of a single number over its queries is "
         f"{_range(row['fold1_high'] - row['fold1_low'] for row in rows)} wide, and {len(inside)} of {len(rows)} "
-        "published numbers lie inside ours."
+        "published numbers lie inside our intervals."
     )
     columns = [
         Column("method", "Method", "left"),
@@ -125,7 +126,7 @@ def _table_1(dataset: str, rows: list[Row]) -> list[Block]:
     notes = [
         "MAP and MeanNDCG as the LETOR 4.0 evaluation defines them. Rounds, passes and constants are chosen on the "
         "validation part; RankSVM has the published C.",
-        "Verified: fold 1 is within .015 of what is published.",
+        "Verified: the value of fold 1 is within .015 of the published one.",
     ]
     name = f"cone-table1-{dataset.lower()}"
     return [Paragraph(words), simple(name, f"Table 1 of ConeRank on {dataset}", TABLE_1, columns, cells, notes)]
@@ -138,8 +139,9 @@ def _which_fold(results: ResultsFolder, rows: list[Row]) -> list[Block]:
     near = [_nearer_to_fold_1(row) for row in folds]
     hits = [_nearer_to_fold_1(row) for row in folds if row["status"] == "verified"]
     words = (
-        "Of which fold are the published numbers? The paper does not say, and the usual reading is the mean of five "
-        f"folds. {sum(near)} of {len(near)} lie nearer to our fold 1 than to our mean over folds "
+        "To which fold do the published numbers belong? The paper does not state it, and one would expect the mean of "
+        "five "
+        f"folds. {sum(near)} of {len(near)} lie closer to our fold 1 than to our mean over folds "
         f"({sum(hits)} of the {len(hits)} that are verified), which differs from it by "
         f"{_mean(row['five_fold_mean'] - row['fold1'] for row in folds):+.3f} on average."
     )
@@ -176,7 +178,7 @@ def _adarank(results: ResultsFolder, dataset: str, published: list[Row]) -> list
         f"{off} of {len(wanted)} of AdaRank's numbers deviate. What do they depend on? The round at which boosting "
         f"stops: on fold 1, {_stops(rows, wanted, 'map')}; {_stops(rows, wanted, 'ndcg')}. As printed, in "
         f"{stalled[0]['rounds']} rounds AdaRank chooses {_range((row['features'] for row in stalled), 0)} of all "
-        "features; where the first is chosen again, the ranking stays, with it the weights, and with them the choice. "
+        "features. Once the first is chosen again, the ranking, the weights and the choice no longer change. "
         "The rule behind the published numbers is not known."
     )
     columns = [
@@ -200,7 +202,7 @@ def _adarank(results: ResultsFolder, dataset: str, published: list[Row]) -> list
         ]
         for row in rows
     ]
-    notes = ["Best on test is by MAP. Every rule stops the same boosting run."]
+    notes = ["The best round on the test part is chosen by MAP. All rules stop the same boosting run."]
     caption = f"AdaRank on fold 1 of {dataset} with five rules for stopping"
     return [Paragraph(words), simple(f"cone-adarank-{dataset.lower()}", caption, ADARANK, columns, cells, notes)]
 
@@ -213,7 +215,7 @@ def _stops(rows: list[Row], wanted: list[Row], measure: str) -> str:
     printed = [row["published"] for row in wanted if row["measure"] == measure.upper()]
     return (
         f"{measure.upper()} is {_range((row[measure] for row in held), 3)} with the best stop on the validation part, "
-        f"{_range((low, high), 3)} when its queries are drawn anew, {_range(fair, 3)} over the rules that do not know "
+        f"{_range((low, high), 3)} when its queries are resampled, {_range(fair, 3)} over the rules that do not know "
         f"the test part, and {best:.3f} with the best stop there; published are {_range(printed, 3)}"
     )
 
@@ -315,7 +317,7 @@ def _effects(dataset: str, rows: list[Row]) -> list[Block]:
     notes = [
         f"Means over {'folds and starts' if _has_folds(rows) else 'starts, on one fold'}. The objective is each "
         "setting's own, after all passes: compare methods alone.",
-        "What ranks is the basis after the passes that are best on the validation part.",
+        "The ranker is the basis after the number of passes that is best on the validation part.",
     ]
     caption = f"ConeRank's constants and updates on {dataset}"
     name = f"cone-effects-{dataset.lower()}"
@@ -343,7 +345,8 @@ def _foldings(rows: list[Row]) -> str:
         return said
     lowest, best = min(objective, key=lambda m: objective[m]), max(measured, key=lambda m: measured[m])
     return (
-        f"{said} Is a lower objective a better ranking? Lowest is {objective[lowest]:.1f}, {METHODS[lowest]}, with MAP "
+        f"{said} Does a lower objective give a better ranking? The lowest is {objective[lowest]:.1f}, "
+        f"{METHODS[lowest]}, with MAP "
         f"{measured[lowest]:.3f}; the best MAP, {measured[best]:.3f}, is that of {METHODS[best]}, with "
         f"{objective[best]:.1f}."
     )
@@ -363,8 +366,9 @@ def _votes(results: ResultsFolder) -> list[Block]:
     queries, another = sum(row["queries"] for row in rows), sum(row["in_another_order"] for row in rows)
     return [
         Paragraph(
-            "Does the vote of Algorithm 2 over all pairs of documents say more than a linear score? "
-            f"On {queries:,} rankings of test queries, both foldings and all methods, the literal vote gives another "
+            "Does the vote of Algorithm 2 over all pairs of documents give another order than a linear score? "
+            f"On {queries:,} rankings of test queries, with both ways of folding in and all methods, the vote as "
+            "printed gives another "
             f"order than the score for {another} (equal documents aside). It takes O(m² K) steps, the score O(m d)."
         )
     ]
@@ -409,7 +413,7 @@ def descent(results: ResultsFolder) -> tuple[Block, ...]:
                 traces.setdefault(_run(row), []).append(row)
         summed = {run: summaries[run] for run in traces}
         blocks += (_whole_way if dataset == SMALL else _first_passes)(traces, summed)
-    return (Subsection("cone-descent-part", "The objective on its way down", tuple(blocks)),)
+    return (Subsection("cone-descent-part", "The descent of the objective", tuple(blocks)),)
 
 
 def _run(row: Row) -> Run:
@@ -420,18 +424,19 @@ def _first_passes(traces: Traces, summed: Summaries) -> list[Block]:
     rising = [f"{METHODS[run.method]} ({run.updates})" for run, row in summed.items() if row["increases"]]
     dataset, passes = next(iter(traces)).dataset, len(next(iter(traces.values()))) - 1
     words = (
-        f"Does every step lower the objective (18), as section 4 says? On {dataset}, in the first {passes} passes: "
+        f"Does every step lower the objective (18), as section 4 states? On {dataset}, in the first {passes} passes: "
         + (f"not with {'; '.join(rising)}." if rising else "in every pass of every method.")
-        + " Whole: one basis step a pass, the objective at the algorithm's own coefficients. Query: one step a "
-        "query, as the studies train, the objective at the best coefficients. The steps are the published ones. "
-        "How far is the last basis from a stationary point? The gap bounds what it could still gain with its best "
-        f"coefficients, and is 0 at stationary points alone: {_gap(summed, min)}, {_gap(summed, max)}."
+        + " Whole: one basis step per pass, with the objective at the coefficients of the algorithm. Query: one step "
+        "per query, as in training, with the objective at the best coefficients. The step sizes are the published "
+        "ones. "
+        "How far is the last basis from a stationary point? The gap bounds the decrease still possible with its best "
+        f"coefficients, and is 0 only at stationary points: {_gap(summed, min)}, {_gap(summed, max)}."
     )
     drawn = {run: trace for run, trace in traces.items() if run.updates == "query" or run.method == "exact"}
     figure = Figure(
         name=f"cone-descent-{dataset.lower()}",
         title=f"The objective (18) pass by pass, {dataset}",
-        caption="Objective at the best coefficients; one basis step a query, exact blocks once a pass",
+        caption="Objective at the best coefficients; one basis step per query, exact blocks once per pass",
         source=DESCENT,
         description=words,
         draw=lambda: line_plot(
@@ -450,16 +455,16 @@ def _whole_way(traces: Traces, summed: Summaries) -> list[Block]:
     for run, row in summed.items():
         groups.setdefault(_folding(run), []).append(row)
     words = (
-        f"And on the whole way down? A small made sample is traced over {passes:,} passes, with mu = "
+        f"Until convergence: a small synthetic sample is followed over {passes:,} passes, with mu = "
         f"{' or '.join(f'{step:g}' for step in steps)}. "
         + " ".join(f"{title}: {_outcome(group)}." for title, group in groups.items())
-        + " Rises are shares of the objective. Coefficients start at random in every pass: where folding-in leaves "
-        "more unsolved than the pass gains, the objective can rise."
+        + " Increases are relative to the objective. Coefficients start at random in every pass: if folding in leaves "
+        "a larger error than the pass gains, the objective can rise."
     )
     drawn = {run: trace for run, trace in traces.items() if run.method in ("sg", "eg", "exact")}
     figure = Figure(
         name="cone-descent-small",
-        title="The objective (18) on its whole way down, small sample",
+        title="The objective (18) until convergence, small sample",
         caption="Objective at the best coefficients; SG projected; basis steps and most fold steps as named",
         source=DESCENT,
         description=words,
@@ -476,7 +481,7 @@ def _whole_way(traces: Traces, summed: Summaries) -> list[Block]:
 def _folding(run: Run) -> str:
     if run.method == "exact":
         return "Exact blocks"
-    return f"One basis step a {'query' if run.updates == 'query' else 'pass'}, at most {run.fold_steps:,} fold steps"
+    return f"One basis step per {'query' if run.updates == 'query' else 'pass'}, at most {run.fold_steps:,} fold steps"
 
 
 def _outcome(rows: Sequence[Row]) -> str:
@@ -510,10 +515,10 @@ def _traces_table(name: str, title: str, summed: Summaries) -> Table:
     columns = [
         Column("method", "Method", "left"),
         Column("updates", "Basis steps", "left"),
-        Column("fold_steps", "Fold steps at most"),
+        Column("fold_steps", "Largest number of fold steps"),
         Column("first", "First objective"),
         Column("last", "Last objective"),
-        Column("gap", "Gap at the last"),
+        Column("gap", "Gap of the last basis"),
         Column("excess", "Unsolved folding-in"),
         Column("rises", "Passes that rise"),
         Column("largest", "Largest rise"),
@@ -533,9 +538,10 @@ def _traces_table(name: str, title: str, summed: Summaries) -> Table:
         for row in summed.values()
     ]
     notes = [
-        "Objectives at the best coefficients. Passes that rise: with one basis step a pass by the objective at the "
-        "algorithm's own coefficients, with one a query by that at the best ones.",
-        "Unsolved folding-in: by how much of it the algorithm's coefficients miss the best objective at most.",
+        "Objectives at the best coefficients. Passes that rise: with one basis step per pass, according to the "
+        "objective at the "
+        "algorithm's own coefficients; with one per query, at the best ones.",
+        "Error of folding in: the largest relative distance of the algorithm's coefficients from the best objective.",
     ]
     caption = f"Traces of the objective on {title}"
     return simple(f"cone-descent-{name}-table", caption, SUMMARY, columns, cells, notes)
@@ -566,8 +572,8 @@ def identities(results: ResultsFolder) -> tuple[Block, ...]:
     }
     negative = worst["any", "largest_norm_on_the_negative"]
     words = (
-        "Section 3.2 says that a point of the negative cone is projected to 0. Is it? Where no two basis vectors "
-        "enclose more than a right angle, yes; "
+        "Section 3.2 states that a point of the negative cone is projected onto 0. If no two basis vectors "
+        "form an angle of more than 90 degrees, it is; "
         + (
             f"in general, no: up to {100 * negative:.0f} % of such a point's norm is left (errata, letter V)."
             if negative is not None and negative > ROUNDING
@@ -597,10 +603,10 @@ def stability(results: ResultsFolder) -> tuple[Block, ...]:
     series = {METHODS[method]: _by_size(rows, method) for method in slopes}
     informed = [METHODS[method] for method, row in slopes.items() if row["high"] < -0.5]
     words = (
-        "How much does the basis move when one query is left out of P? The paper leaves it open. Measured by "
-        "retraining without each query, s_max behaves as P to the power "
+        "How much does the basis change when one of P queries is left out? The paper leaves this open. Measured by "
+        "retraining without each query, s_max is proportional to P to the power "
         + "; ".join(f"{_power(r)} for {METHODS[m]}" for m, r in slopes.items())
-        + ". Theorem 1 says something for many queries only where the power lies below −1/2: "
+        + ". Theorem 1 is informative for many queries only if the exponent lies below −1/2: "
         + (f"so for {' and '.join(informed)}." if informed else "nowhere here.")
         + (
             " The gradient methods take constant steps, as published: the last visit to a query leaves a mark whose "
@@ -621,9 +627,9 @@ def stability(results: ResultsFolder) -> tuple[Block, ...]:
     vacuous = sum(row["bound_by_theorem_2"] > row["largest_possible_risk"] for row in rows)
     broken = sum(row["test_risk"] > row["bound"] for row in rows)
     bounds = (
-        f"Are the bounds right, and do they say something? The measured beta is at most {100 * ratio:.0f} % of what "
+        f"Are the bounds correct and informative? The measured beta is at most {100 * ratio:.0f} % of what "
         f"Theorem 2 allows. The test risk exceeds Theorem 1's bound in {broken} of {len(rows)} trainings. With the "
-        f"beta of Theorem 2 the bound lies above the largest possible risk, and says nothing, in {vacuous} of them."
+        f"beta of Theorem 2 the bound lies above the largest possible risk, and is vacuous, in {vacuous} of them."
     )
     columns = [
         Column("method", "Method", "left"),
@@ -642,7 +648,7 @@ def stability(results: ResultsFolder) -> tuple[Block, ...]:
         chosen = [row for row in rows if (row["method"], row["P"]) == (method, P)]
         values = [scientific(_mean(row[column.key] for row in chosen)) for column in columns[2:]]
         cells.append([text(METHODS[method]), whole(P), *values])
-    caption = "Stability and the bounds on the risk, means over repetitions"
+    caption = "Stability and the bounds on the risk: means over repetitions"
     table = simple("cone-stability", caption, STABILITY, columns, cells, ["Loss without weights, lambda_u = 1."])
     return (Subsection("cone-stability-part", "Stability", (Paragraph(words), figure, Paragraph(bounds), table)),)
 

@@ -63,12 +63,12 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
         return ()
     exceeded = [row for row in rows if row["searched"] > row["stated"] * (1.0 + ROUNDING)]
     words = (
-        "The bounds rest on how steep a loss is in its scores (G), how fast its slope changes (H) and how large it "
-        "gets (B). Does a search over scores and labels ever find more than is stated? "
+        "The bounds depend on the Lipschitz constant of a loss (G), its smoothness constant (H) and how large it "
+        "can become (B). Does a search over scores and labels ever find a value above the stated one? "
         + (
             f"In {len(exceeded)} of {len(rows)} searches it does."
             if exceeded
-            else f"In none of {len(rows)} searches; where nothing is lost between the two, the constant is sharp."
+            else f"In none of {len(rows)} searches; where the two are equal, the constant is sharp."
         )
     )
     blocks: list[Block] = [Paragraph(words), *_by_length(rows), *_table(rows)]
@@ -94,8 +94,9 @@ def _by_length(rows: list[Row]) -> list[Block]:
         for title, points in series.items()
     )
     words = (
-        "Does the length of lists matter? Proposition 1 says that ListNet's constants are at most 2 for every length, "
-        f"section 3.3 that RankSVM's grows as m squared. Found by search: {ends}."
+        "Does the length of lists matter? Proposition 1 states that ListNet's constants are at most 2 for every "
+        "length, "
+        f"and section 3.3 that RankSVM's constant grows as m squared. The search finds: {ends}."
     )
     figure = Figure(
         name="lists-constants",
@@ -130,9 +131,11 @@ def _table(rows: list[Row]) -> list[Block]:
         ]
         groups.append(Group("", tuple(tuple(row) for row in found)))
     notes = [
-        "Stated: what the code and the paper use. Exact: the supremum, where it is known. Found: the largest seen.",
-        "What is stated for the structured losses and for SLAM is attained, as the documentation of the code shows.",
-        f"B, and the constants of losses that are steep without bound, on scores up to {_listed(bounds)}.",
+        "Stated: the constant used in the code and the paper. Exact: the supremum, where known. Found: the largest "
+        "value.",
+        "The stated constants of the structured losses and of SLAM are attained, as the documentation of the code "
+        "shows.",
+        f"B, and the constants of losses with an unbounded slope, for scores up to {_listed(bounds)}.",
     ]
     caption = f"Constants in lists of at most {m} documents with labels up to {y_max}"
     return [Table("lists-constants", caption, CONSTANTS, tuple(columns), tuple(groups), tuple(notes))]
@@ -154,7 +157,7 @@ def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
         words = (
             "How many linear maps from a query's documents to scores respect every reordering of the documents? "
             f"The rank of the constraints gives {'2d in every case' if twice else 'other numbers than 2d'} "
-            "(Theorem 3): X w plus one number, a linear function of the summed documents, added to all scores."
+            "(Theorem 3): X w, plus a number, linear in the sum of the documents, that is added to all scores."
         )
         columns = [Column("m", "Documents m"), Column("d", "Features d"), Column("dimension", "Dimension")]
         cells = [[whole(row["m"]), whole(row["d"]), whole(round(row["value"]))] for row in dimensions]
@@ -166,8 +169,10 @@ def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
     }
     if len(norms) == 2:
         words = (
-            "How far can a feature matrix stretch a vector? By Lemma 4 as far as its largest row is long. Maximisation "
-            f"over vectors differs from that by at most {norms['largest_relative_difference']:.2g} of it, and exceeds "
+            "How far can a feature matrix stretch a vector? By Lemma 4, by at most the norm of its largest row. "
+            "Maximisation "
+            f"over vectors differs from that norm by at most {norms['largest_relative_difference']:.2g} of it, and "
+            "exceeds "
             f"it by {norms['largest_relative_excess']:.2g} at most; only an excess would contradict the lemma."
         )
         blocks.append(Paragraph(words))
@@ -175,7 +180,7 @@ def lemmas(results: ResultsFolder) -> tuple[Block, ...]:
     if ratios:
         largest = max(row["value"] for row in ratios)
         words = (
-            "Lemma 14 (Lemma 13 where m = 1) bounds how far a smooth non-negative loss differs at two score vectors by "
+            "Lemma 14 (Lemma 13 for m = 1) bounds the difference of a smooth non-negative loss at two score vectors by "
             "its values there. The larger the ratio of the two sides, the tighter; above 1 it would be wrong. The "
             f"largest is {largest:.4f}."
         )
@@ -200,8 +205,9 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
     blocks += [*_exponents(results), *_realisable(rows), *_accuracy(rows)]
     words = (
         "A ranker is fitted to n queries with m documents each. Its gap is the difference between its true risk and "
-        "its risk on these queries. Theorems bound it; here it is measured, on a population whose risks are known up "
-        "to the standard errors of large fresh samples, with the bounds beside it."
+        "its risk on these queries. The theorems bound it; here it is measured on a population whose risks are known "
+        "up "
+        "to the standard errors of large fresh samples, and compared with the bounds."
         + (f" For ListNet these errors are at most {max(row['risk_error'] for row in cells):.2g}." if cells else "")
     )
     certified = [row["largest_certified_gap"] for row in rows if row["largest_certified_gap"] is not None]
@@ -240,10 +246,11 @@ def _against(cells: list[Row], axis: str) -> list[Block]:
         "Does the gap grow with the length of the lists?" if axis == "m" else "How does the gap fall with more queries?"
     )
     words = (
-        f"{question} With {other} = {fixed:,} the mean size of ListNet's gap goes {measured}; Chapelle and Wu's bound "
+        f"{question} With {other} = {fixed:,} the mean size of ListNet's gap changes {measured}; Chapelle and Wu's "
+        "bound "
         f"goes from {first['chapelle_wu']:.3g} to {last['chapelle_wu']:.3g}, that of Theorem 9 from "
         f"{first['bound_erm']:.3g} to {last['bound_erm']:.3g}. Above the largest loss B = "
-        f"{' to '.join(dict.fromkeys(largest))} a bound says nothing."
+        f"{' to '.join(dict.fromkeys(largest))} a bound is vacuous."
     )
     label = "documents in the list, m" if axis == "m" else "queries, n"
     figure = Figure(
@@ -264,10 +271,11 @@ def _heat(cells: list[Row]) -> list[Block]:
     n = max(queries, key=lambda n: (sum((m, n) in mine for m in lengths), -n))
     column = [mine[m, n] for m in lengths if (m, n) in mine]
     words = (
-        "And over the whole grid? A row shows what more queries change, a column what longer lists change: at "
-        f"n = {n:,}, from m = {column[0]['m']:,} to {column[-1]['m']:,}, the worst gap found goes from "
-        f"{column[0]['gap_size']:.3g} to {column[-1]['gap_size']:.3g}. Shades follow the logarithm; empty cells have "
-        "more documents than the study asks for."
+        "The whole grid: a row shows the effect of more queries, a column that of longer lists. At "
+        f"n = {n:,}, from m = {column[0]['m']:,} to {column[-1]['m']:,}, the worst gap found changes from "
+        f"{column[0]['gap_size']:.3g} to {column[-1]['gap_size']:.3g}. Shades are on a logarithmic scale; empty cells "
+        "have "
+        "more documents than the settings allow."
     )
     figure = Figure(
         name="lists-gap-heat",
@@ -295,7 +303,7 @@ def _exponents(results: ResultsFolder) -> list[Block]:
     flat = [row["loss"] for row in free if row["low"] <= 0.0]
     growing = [row["loss"] for row in free if row["low"] > 0.0]
     words = (
-        "Which powers are these? In m, the interval of the gap's exponent reaches 0 or lies below it for "
+        "The fitted exponents: in m, the interval of the gap's exponent reaches 0 or lies below it for "
         f"{', '.join(flat) or 'no loss'}; the gap grows with the list for {', '.join(growing) or 'no loss'}."
     )
     columns = [
@@ -321,7 +329,7 @@ def _exponents(results: ResultsFolder) -> list[Block]:
         ]
         for row in rows
     ]
-    notes = ["The gap is |L − L̂|, averaged over the repetitions; intervals hold the held-out sample's error."]
+    notes = ["The gap is |L − L̂|, averaged over the repetitions; intervals include the error of the held-out sample."]
     return [Paragraph(words), simple("lists-exponents", "Fitted exponents", EXPONENTS, columns, cells, notes)]
 
 
@@ -339,8 +347,8 @@ def _realisable(rows: list[Row]) -> list[Block]:
         "Theorem 5": [(row["n"], *[row["bound_ogd"]] * 3) for row in mine],
     }
     words = (
-        f"What if some ranker makes no error at all (here L* = {mine[0]['optimal_risk']:.1g})? Then the bound of "
-        "equation 8 falls as 1/n, that of Theorem 5 as its root. The measured excess risk of online gradient descent "
+        f"If some ranker makes no error at all (here L* = {mine[0]['optimal_risk']:.1g}), the bound of "
+        "equation 8 falls as 1/n, that of Theorem 5 only as 1/√n. The measured excess risk of online gradient descent "
         f"with the step of equation 7 goes from {mine[0]['excess']:.3g} at n = {mine[0]['n']:,} to "
         f"{mine[-1]['excess']:.3g} at n = {mine[-1]['n']:,}."
     )
@@ -371,9 +379,12 @@ def _accuracy(rows: list[Row]) -> list[Block]:
         if _digits(mine[0]["optimal_risk"], mine[0]["optimal_risk_error"]) >= DIGITS
     ]
     words = (
-        "How surely are these risks known? The best ranker is measured on a very large sample; all others beside it on "
-        "a smaller one, so that those near it are known almost as surely, those far from it, such as the worst found, "
-        f"less so. {DIGITS} digits (a standard error of at most half a unit of the last of them) are reached for the "
+        "How precisely are these risks known? The best ranker is measured on a very large sample, all others together "
+        "with it on "
+        "a smaller one. The risks of rankers near it are almost as precise; those of distant ones, such as the worst "
+        "found, are "
+        f"less precise. {DIGITS} digits (a standard error of at most half a unit of the last of them) are reached for "
+        "the "
         f"best ranker {'with ' + ', '.join(sure) if sure else 'with no loss and length'}. The largest standard errors "
         f"are {_largest_percent(trained.values())} of the risk after training and {_largest_percent(worst.values())} "
         "where the worst gap was found."
@@ -438,9 +449,10 @@ def table_1(results: ResultsFolder) -> tuple[Block, ...]:
     n = chosen[0]["n"]
     vacuous = [row for row in rows if row["vacuous"]]
     words = (
-        "Table 1 of the paper calls the constants smallest, small, and hidden in logarithms. In numbers: the bounds of "
+        "Table 1 of the paper calls the constants smallest, small, and hidden in logarithms. The table gives the "
+        "bounds of "
         f"each theorem at n = {n:,} and m = {m:,}, and the n from which each falls below the largest loss B of the "
-        f"class. A bound above B says nothing; over all losses and lengths {len(vacuous)} of {len(rows)} do not."
+        f"class. A bound above B is vacuous; over all losses and lengths {len(vacuous)} of {len(rows)} do not."
     )
     columns = [
         Column("loss", "Loss", "left"),
@@ -458,7 +470,8 @@ def table_1(results: ResultsFolder) -> tuple[Block, ...]:
         "Theorems 5 and 6 and equation 8 bound the expected excess risk of one algorithm, the others the gap of all "
         "rankers at once. A bound that does not apply to a loss (not convex, not smooth) has no row.",
         "Theorem 17 is taken at an empirical risk of L*.",
-        "Chapelle and Wu's bound is as printed, for losses in [0, 1]: where B is above 1, its second term ought to be "
+        "Chapelle and Wu's bound is as printed, for losses in [0, 1]: where B is above 1, its second term would have "
+        "to be "
         "B times as large.",
     )
     table = Table("lists-table1", f"Bounds at n = {n:,}, m = {m:,}", BOUNDS, tuple(columns), tuple(groups), notes)
@@ -472,7 +485,8 @@ def _optimistic(rows: list[Row]) -> list[Block]:
         return []
     wins = [row["beats_theorem_9_from"] for row in mine if row["beats_theorem_9_from"] is not None]
     words = (
-        "From which n does the optimistic bound of Theorem 17 win over Theorem 9, at an empirical risk of L*? "
+        "From which n is the optimistic bound of Theorem 17 smaller than that of Theorem 9, at an empirical risk of "
+        "L*? "
         + (f"In {len(wins)} of {len(mine)} settings from some n on, the smallest {min(wins):,}; " if wins else "")
         + f"in {len(mine) - len(wins)} for no n up to 10^15."
     )
@@ -511,7 +525,8 @@ def averages(results: ResultsFolder) -> tuple[Block, ...]:
     below = [row for row in compared if row["closed_form"] < row["integral"] * (1.0 - 1e-6)]
     which = sorted({row["corollary"] for row in below})
     words = (
-        "Where is the bound lost? Rademacher averages of the loss over the class are estimated from below by ascent "
+        "Which step makes the bound loose? Rademacher averages of the loss over the class are estimated from below by "
+        "ascent "
         f"under random signs; the entropy integral lies {min(slack):,.0f} to {max(slack):,.0f} times above them."
     )
     columns = [
@@ -543,11 +558,11 @@ def averages(results: ResultsFolder) -> tuple[Block, ...]:
         "Class local: rankers of the l2 ball whose risk is at most that of w = 0 (Corollary 16). Closed forms are "
         "those of Corollaries 8, 11 and 16.",
     ]
-    closed = "Are the closed forms of the corollaries above the integrals they stand for? " + (
+    closed = "Are the closed forms of the corollaries at least as large as the integrals they bound? " + (
         f"In {len(below)} of {len(compared)} settings they are not, by up to "
         f"{100 * (1 - min(row['closed_form'] / row['integral'] for row in below)):.0f} % "
-        f"({', '.join(f'Corollary {number_}' for number_ in which)}): their derivation takes the ceiling in the "
-        "covering number for its argument."
+        f"({', '.join(f'Corollary {number_}' for number_ in which)}): their derivation replaces the ceiling in "
+        "the covering number by its argument."
         if below
         else f"In all of {len(compared)} settings."
     )
@@ -564,7 +579,13 @@ def averages(results: ResultsFolder) -> tuple[Block, ...]:
         Paragraph(words),
         simple("lists-rademacher", "Rademacher averages of ListNet's loss", AVERAGES, columns, cells, notes),
         Paragraph(closed),
-        simple("lists-closed-forms", "Closed form over minimised integral", CLOSED_FORMS, ratio_columns, ratios),
+        simple(
+            "lists-closed-forms",
+            "Ratio of the closed form to the minimised integral",
+            CLOSED_FORMS,
+            ratio_columns,
+            ratios,
+        ),
     )
     return (Subsection("lists-averages-part", "Rademacher averages and entropy", blocks),)
 
@@ -597,12 +618,13 @@ def sparse(results: ResultsFolder) -> tuple[Block, ...]:
         for title, found in measured.items()
     )
     words = (
-        "Do many features cost much, if the weights are bounded in the l1 norm? Theorem 12 says that they cost a root "
+        "What is the cost of many features if the weights are bounded in the l1 norm? By Theorem 12, the square root "
         f"of a logarithm. From {first:,} to {last:,} features the bound grows from {bounds[first]['bound_far']:.3g} to "
         f"{bounds[last]['bound_far']:.3g} at n = {far:,}. Measured at n = {n:,}, where the bound on gaps goes from "
         f"{bounds[first]['bound']:.3g} to {bounds[last]['bound']:.3g} and that on the excess risk from "
         f"{bounds[first]['excess_bound']:.3g} to {bounds[last]['excess_bound']:.3g}: {ends}. Gap and excess risk are "
-        "those of the minimiser; the excess is above the best ranker, which has no weight on features that do not "
+        "those of the minimiser; the excess is relative to the best ranker, which has no weight on features that do "
+        "not "
         "matter."
     )
     figure = Figure(
@@ -633,7 +655,7 @@ def real(results: ResultsFolder) -> tuple[Block, ...]:
         rows = results.rows(name)
         if not rows:
             dataset = Path(name).stem.removeprefix(Path(pattern).stem.rstrip("*"))
-            blocks.append(Paragraph(f"{dataset}: left out, because it has too few queries to take samples of them."))
+            blocks.append(Paragraph(f"{dataset}: left out, because it has too few queries for samples."))
             continue
         dataset = rows[0]["dataset"]
         by: dict[tuple[str, str, int, int], list[Row]] = {}
@@ -642,8 +664,9 @@ def real(results: ResultsFolder) -> tuple[Block, ...]:
         queries, losses = sorted({row["n"] for row in rows}), dict.fromkeys(row["loss"] for row in rows)
         largest = max(row["gap"] / row["bound"] for row in rows)
         words = (
-            f"{dataset}: is it the same on the queries of a data set? Samples of n queries and at most "
-            "m documents of each; all other queries stand for the truth, which is known up to their standard error. "
+            f"{dataset}: does the same hold on the queries of a data set? Samples have n queries and at most "
+            "m documents of each; all other queries represent the population, whose risks are known up to their "
+            "standard error. "
             f"The largest gap is {100 * largest:.2g} % of Theorem 9's bound."
         )
         columns = [Column("loss", "Loss", "left"), Column("what", "What", "left"), Column("m", "m")]
@@ -657,7 +680,7 @@ def real(results: ResultsFolder) -> tuple[Block, ...]:
         notes = (
             "Means over the repetitions, with the largest standard error of the held-out queries. The gap is "
             f"|L − L̂|; held-out risks have standard errors up to {error:.2g}.",
-            "Excess risks are those above the minimiser over all queries of the data set.",
+            "Excess risks are relative to the minimiser over all queries of the data set.",
         )
         caption = f"Gaps and excess risks on {dataset}"
         table = Table(f"lists-real-{dataset}", caption, name, tuple(columns), tuple(filter(_filled, groups)), notes)

@@ -46,15 +46,15 @@ def weights(results: ResultsFolder) -> tuple[Block, ...]:
     figure = Figure(
         name="slam-weights",
         title="The weights of one list",
-        caption=f"Weights of documents with the labels {', '.join(map(str, labels))}, numbered by falling label",
+        caption=f"Weights of documents with the labels {', '.join(map(str, labels))}, numbered by decreasing label",
         source=WEIGHTS,
-        description=f"Weights fall with the position; the documents of lowest label weigh nothing. Sums: {sums}.",
-        draw=lambda: line_plot(series, xlabel="document, by falling label", ylabel="weight v"),
+        description=f"Weights decrease with the position; documents of the lowest label have weight 0. Sums: {sums}.",
+        draw=lambda: line_plot(series, xlabel="document, by decreasing label", ylabel="weight v"),
     )
     words = (
-        "SLAM charges document i for how near the best of the less relevant documents comes to it, times a weight. "
-        f"The weights make it an upper bound on one ranking loss. On this list they sum to {sums}; section 4 "
-        "says that no sum exceeds 1."
+        "For every document i, SLAM adds the hinge of the best less relevant document, multiplied by the weight of i. "
+        f"The weights make the loss an upper bound on a ranking loss. On this list they sum to {sums}; section 4 "
+        "states that no sum exceeds 1."
     )
     formula = Formula("φ^v(s, y) = Σ_i v_i max(0, 1 + max_j s_j − s_i),  j over the documents of lower label than i")
     return (Subsection("slam-weights-part", "The loss and its weights", (Paragraph(words), formula, figure)),)
@@ -67,12 +67,12 @@ def bounds(results: ResultsFolder) -> tuple[Block, ...]:
     if not slacks:
         return ()
     smallest = min(row["value"] for row in slacks)
-    held = "No list breaks a bound" if smallest >= -ROUNDING else "Some list breaks a bound"
+    held = "No list violates a bound" if smallest >= -ROUNDING else "At least one list violates a bound"
     words = (
-        "Theorems 2 and 3 and Corollary 7 say that the loss is never below the ranking loss. Is the difference, the "
-        "slack, ever negative on random and adversarial lists, or after a descent from those with least of it? "
-        f"{held}: over {len(slacks)} settings the smallest slack is {_exponent(smallest)}, where rounding "
-        "is up to 1e-9. The lines show the median of the slack over lists that are ranked wrongly, with its quartiles "
+        "Theorems 2 and 3 and Corollary 7 state that the loss is never below the ranking loss. Is the difference, the "
+        "slack, ever negative on random and adversarial lists, or after descent from the lists with the least slack? "
+        f"{held}: over {len(slacks)} settings the smallest slack is {_exponent(smallest)}, with rounding errors "
+        "of up to 1e-9. The lines show the median of the slack over lists that are ranked wrongly, with its quartiles "
         "as a band."
     )
     labels = max(row["y_max"] for row in slacks)
@@ -103,12 +103,12 @@ def bounds(results: ResultsFolder) -> tuple[Block, ...]:
         printed = [r["value"] for r in rows if r["kind"] == kind and r["statistic"] == "smallest_slack_as_printed"]
         name = BOUNDS.get(kind, f"1 − {kind.upper()}")
         cells.append([text(name), whole(len(mine)), scientific(min(mine)), scientific(min(printed, default=None))])
-    notes = ["A setting is a length m and a largest label. Negative numbers of size 1e-15 are rounding."]
+    notes = ["A setting is a length m and a largest label. Negative numbers of about 1e-15 are rounding errors."]
     printed = [row["value"] for row in rows if row["statistic"] == "smallest_slack_as_printed"]
     if min(printed, default=0.0) < -ROUNDING:
         notes.append(
-            "Eq. 30 prints a sum over the first k documents where the first k ranks are meant. Read as printed, the "
-            "bound fails: the order of equally relevant documents then costs something, and the loss does not see it."
+            "Eq. 30 contains a sum over the first k documents where the first k ranks are meant. As printed, the "
+            "bound fails: the ranking loss then depends on the order of equally relevant documents, and SLAM does not."
         )
     blocks.append(simple("slam-slacks", "Smallest slack by ranking loss", CHECKS, columns, cells, notes))
     return (Subsection("slam-bounds-part", "Upper bounds on ranking losses", tuple(blocks)),)
@@ -127,8 +127,10 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
     ratios = [row["searched"] / row["exact"] for row in rows]
     rising = listed(growing) or "none"
     words = (
-        "The bounds of section 6 multiply the largest l1 norm of a loss's gradient in score space. Which losses keep "
-        f"it free of the length m of the lists? It grows for {rising}, and is bounded for the others. The "
+        "The bounds of section 6 are proportional to the largest l1 norm of the gradient with respect to the scores. "
+        "Is "
+        f"it independent of the length m of the lists? It grows for {rising}, and is bounded for the "
+        "others. The "
         f"search finds at least {100 * min(ratios):.2f} % of the exact supremum and at most {max(ratios) - 1:.0e} more."
     )
     columns = [Column("surrogate", "Loss", "left"), Column("published", "As published", "left")]
@@ -152,12 +154,12 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
         if all(by[one, m]["exact"] == by[other, m]["exact"] for m in lengths)
     ]
     if twins:
-        notes.append(f"The same suprema, and one line in the figure: {'; '.join(twins)}.")
+        notes.append(f"With equal suprema, and a single line in the figure: {'; '.join(twins)}.")
     series = {name: [(m, *[by[name, m]["exact"]] * 3) for m in lengths] for name in names}
     figure = Figure(
         name="slam-constants",
         title="The largest l1 norm of the gradient against the length of the list",
-        caption="Exact suprema of the l1 norm of the gradient in score space",
+        caption="Exact suprema of the l1 norm of the gradient with respect to the scores",
         source=CONSTANTS,
         description=f"The lines of {rising} rise as powers of m; the others level off.",
         draw=lambda: line_plot(series, xlabel="documents in the list, m", ylabel="sup of ||∇φ||₁", log="xy"),
@@ -166,9 +168,13 @@ def constants(results: ResultsFolder) -> tuple[Block, ...]:
         Paragraph(words),
         simple("slam-constants", "Largest l1 norm of the gradient (section 6.1)", CONSTANTS, columns, cells, notes),
         figure,
-        simple("slam-constants-searched", "The same, as found by search", CONSTANTS, few, searched),
+        simple(
+            "slam-constants-searched", "Largest l1 norm of the gradient, as found by search", CONSTANTS, few, searched
+        ),
     )
-    return (Subsection("slam-constants-part", "Which losses do not mind long lists?", blocks),)
+    return (
+        Subsection("slam-constants-part", "For which losses is the gradient bounded for lists of any length?", blocks),
+    )
 
 
 def _slack_by_length(rows: list[Row], kind: str, y_max: int) -> list[tuple[float, float, float, float]]:

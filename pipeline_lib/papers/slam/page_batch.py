@@ -30,10 +30,11 @@ def excess_risk(results: ResultsFolder) -> tuple[Block, ...]:
     over = [row for row in theorem if row["excess_risk"] > row["bound"]]
     closest = max(row["excess_risk"] / row["bound"] for row in theorem)
     words = (
-        "Theorem 8 bounds by how much the risk of a regularised minimiser over n queries exceeds that of the best "
+        "Theorem 8 bounds the amount by which the risk of a regularised minimiser over n queries exceeds that of the "
+        "best "
         f"ranker in a ball, for one choice of λ. The bound holds in {len(theorem) - len(over)} of {len(theorem)} cells "
-        f"of the grid; the measured excess is at most {100 * closest:.3g} % of it. "
-        f"It falls as n to the power {_exponents(rates, 'theorem')}, the bound as n to the power −1/2; "
+        f"of the grid; the measured excess risk is at most {100 * closest:.3g} % of the bound. "
+        f"The excess falls as n to the power {_exponents(rates, 'theorem')}, the bound as n to the power −1/2; "
         f"{_certified(rows)}."
     )
     why = _why(theorem, rates)
@@ -63,13 +64,17 @@ def practice(results: ResultsFolder) -> tuple[Block, ...]:
     zero = _at_zero(results)
     if zero:
         words = (
-            f"Minimising a SLAM loss ended at w = 0: {'; '.join(zero)}. There every hinge is open, and the minimum is "
-            "there when no ranker brings relevant documents above the best of the less relevant ones by enough to pay "
-            "for those that stay below: the longer and the noisier the lists, the sooner. Such a ranker leaves the "
-            "documents in the order of the file, and its NDCG is that of this order."
+            f"Minimising a SLAM loss led to w = 0: {'; '.join(zero)}. At w = 0 every hinge is active. The minimum is "
+            "there if no ranker raises relevant documents sufficiently above the best less relevant ones to compensate "
+            "for those that remain below, which is the more likely the longer and noisier the lists are. It leaves the "
+            "documents in the order of the file, so its NDCG is that of this order."
         )
         blocks.append(Paragraph(words))
-    return (Subsection("slam-practice-part", "Does it do well in practice, and with kernels?", tuple(blocks)),)
+    return (
+        Subsection(
+            "slam-practice-part", "How well do the learners perform in practice, and with kernels?", tuple(blocks)
+        ),
+    )
 
 
 def dimensions(results: ResultsFolder) -> tuple[Block, ...]:
@@ -83,10 +88,11 @@ def dimensions(results: ResultsFolder) -> tuple[Block, ...]:
         return ()
     larger = [row for row in rows if row["value"] > row["d"]]
     words = (
-        "Theorem 10 says that the linear maps from m × d feature matrices to m scores which commute with every "
-        "permutation of the documents form a space of dimension at most d. The rank of the constraints says otherwise "
-        f"in {len(larger)} of {len(rows)} cases (erratum B): besides X w, the same number for all documents, "
-        "1ᵀX v, is such a map, which makes 2 d dimensions. It changes no order of documents."
+        "Theorem 10 states that the linear maps from m × d feature matrices to m scores which commute with every "
+        "permutation of the documents form a space of dimension at most d. The rank of the constraints contradicts "
+        "this "
+        f"in {len(larger)} of {len(rows)} cases (erratum B): in addition to X w, adding the same number "
+        "1ᵀX v to all scores is such a map, which gives 2 d dimensions. It does not change the order of documents."
     )
     cells = [[whole(row["m"]), whole(row["d"]), whole(int(row["value"])), whole(2 * row["d"])] for row in rows]
     headings = [Column("m", "m"), Column("d", "d, as printed"), Column("found", "Dimension"), Column("twice", "2 d")]
@@ -108,10 +114,11 @@ def _at_zero(results: ResultsFolder) -> list[str]:
 
 
 QUESTIONS = {
-    "practice": "The paper leaves open whether its learners do well in practice. The best SLAM learner is set beside "
+    "practice": "The paper leaves open whether its learners perform well in practice. The best SLAM learner is "
+    "compared with "
     "every other learner of the study, by NDCG@10 on the test queries of all folds.",
-    "family": "And the other SLAM learners? The best learner that is none is set beside each.",
-    "kernel": "It also asks about kernels. The best perceptron with a kernel is set beside those without.",
+    "family": "The best learner that is not SLAM's is also compared with each of the other SLAM learners.",
+    "kernel": "The paper also asks about kernels. The best perceptron with a kernel is compared with those without.",
 }
 
 
@@ -121,7 +128,9 @@ def _verdicts(rows: Sequence[Row], level: float) -> str:
         # The best of the others comes first.
         row = next(row for row in rows if row["dataset"] == dataset)
         told_apart = row["p_holm"] <= 1.0 - level
-        verdict = ("better than" if row["difference"] > 0 else "worse than") if told_apart else "not told apart from"
+        verdict = (
+            ("better than" if row["difference"] > 0 else "worse than") if told_apart else "not distinguishable from"
+        )
         said.append(
             f"on {dataset}, {quoted(row['title'])} ({row['value']:.4f}) is {verdict} {quoted(row['other_title'])} "
             f"({row['other_value']:.4f}), the best of them"
@@ -158,7 +167,7 @@ def _practice_table(question: str, rows: Sequence[Row]) -> Block:
     notes = [
         "Differences are paired by query, intervals by bootstrap over queries, p by sign flips with Holm's correction "
         "within a data set, over all tests of SLAM learners or over those of kernels. The learners were chosen by "
-        "these very values, which flatters the best of either side."
+        "these same values, which favours the best of either side."
     ]
     return simple(f"slam-{question}", title, PRACTICE, columns, cells, notes)
 
@@ -178,7 +187,7 @@ def _why(theorem: Sequence[Row], rates: Sequence[Row]) -> str:
     free = {(row["surrogate"], row["radius"]): row["high"] for row in rates if row["regularisation"] == "none"}
     biased = bool(slower) and all(free.get((row["surrogate"], row["radius"]), 0.0) < row["low"] for row in slower)
     said = (
-        f"The theorem's λ is made for the bound, not for the data: it keeps ||ŵ|| between {first:.3f} B and "
+        f"The λ of the theorem is chosen for the bound, not for the data: it keeps ||ŵ|| between {first:.3f} B and "
         f"{last:.3f} B. "
     )
     if slower:
@@ -187,14 +196,14 @@ def _why(theorem: Sequence[Row], rates: Sequence[Row]) -> str:
         "Without regularisation, in the same ball, the excess falls as n to the power "
         f"{_exponents(rates, 'none')}; the table has both."
     )
-    return said + (" So it is the bias of λ, not chance, that makes the slow excess." if biased else "")
+    return said + (" Hence the slow decrease is due to the bias caused by λ, not to chance." if biased else "")
 
 
 def _certified(rows: Sequence[Row]) -> str:
     missing = sum(not row["certified"] for row in rows)
     if not missing:
-        return "every solve behind it is certified"
-    return f"{missing} of {len(rows)} cells rest on a solve without a certificate"
+        return "all solutions behind it are certified"
+    return f"{missing} of {len(rows)} cells rest on a solution without a certificate"
 
 
 def _risk_figure(rows: Sequence[Row], radius: float) -> Figure:

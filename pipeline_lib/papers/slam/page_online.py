@@ -34,16 +34,16 @@ def cumulative(results: ResultsFolder) -> tuple[Block, ...]:
     held = "holds in every run at every T" if not broken else f"fails {len(broken)} times"
     certified = sum(row["certified"] for row in theorem)
     words = (
-        "The perceptron meets one query a round and pays the ranking loss of its order. Theorem 5 bounds the sum of "
-        f"these losses, for every comparator u. With u the one that makes the right side smallest "
+        "In every round, the perceptron ranks one query and incurs the ranking loss. Theorem 5 bounds the sum of "
+        f"these losses, for every comparator u. With the u that minimises the right side "
         f"({certified} of {len(theorem)} solves are certified) it {held}; "
         f"the streams are {listed(_each(theorem, 'stream'))}. The lemma behind it, eq. 16, is never "
-        f"closer to failing than a ratio of {number(ratio, 3).text} of its two sides."
+        f"closer to equality than a ratio of {number(ratio, 3).text} of its two sides."
     )
     blocks: list[Block] = [
         Paragraph(words),
         Formula("Σ_t RML_t ≤ 2 Σ_t f_t(u) + 4 ||u||² m R² v_max"),
-        Paragraph(f"How much does the bound say? {_meaning(theorem, rows)}"),
+        Paragraph(f"How informative is the bound? {_meaning(theorem, rows)}"),
     ]
     noisy = [row for row in theorem if row["stream"] == NOISY]
     if noisy:
@@ -57,11 +57,12 @@ def cumulative(results: ResultsFolder) -> tuple[Block, ...]:
 def _meaning(theorem: Sequence[Row], rows: Sequence[Row]) -> str:
     empty = [row for row in theorem if _is_zero(row)]
     if not empty:
-        return f"It speaks of rankers: in all {len(theorem)} cases the best comparator is another than 0."
+        return f"It is informative about rankers: in all {len(theorem)} cases the best comparator differs from 0."
     said = (
-        f"In {len(empty)} of {len(theorem)} cases the best comparator is practically 0: the bound says no more than "
-        "that the loss is at most twice the total weight of the documents in rounds with a mistake. Either a ranker "
-        "costs too much, by the constant 4 m R² v_max, for so few rounds, or the losses themselves are least at 0, "
+        f"In {len(empty)} of {len(theorem)} cases the best comparator is practically 0, and the bound only states "
+        "that the loss is at most twice the total weight of the documents in rounds with a mistake. Either any other "
+        "ranker "
+        "is too costly for so few rounds, by the constant 4 m R² v_max, or the losses themselves are smallest at 0, "
         "which happens on long or noisy lists. "
     )
     last = {stream: max(row["T"] for row in rows if row["stream"] == stream) for stream in _each(rows, "stream")}
@@ -69,7 +70,7 @@ def _meaning(theorem: Sequence[Row], rows: Sequence[Row]) -> str:
     still = [row for row in whole_runs if _is_zero(row)]
     where = f" ({listed(_each(still, 'stream'))})" if still else ""
     return said + (
-        "With all rounds and the constant 4 R² of the last columns (see the next but one part) it is still 0 in "
+        "With all rounds and the constant 4 R² of the last columns (see the section on the step size) it is still 0 in "
         f"{len(still)} of {len(whole_runs)} runs{where}."
     )
 
@@ -92,12 +93,12 @@ def separable(results: ResultsFolder) -> tuple[Block, ...]:
     reached = max(row["cumulative_loss"] / row["margin_bound"] for row in last)
     spoken = "; ".join(
         f"{_name(m)}: {scientific(constants[m]).text}"
-        + (f", and {scientific(sharper[m]).text} with misordered documents only" if m in sharper else "")
+        + (f", and {scientific(sharper[m]).text} with only misordered documents" if m in sharper else "")
         for m in constants
     )
     words = (
-        "When some unit vector u keeps a margin γ between any two documents of a query that differ in label, "
-        "Corollary 6 bounds the total loss by 4 m R² v_max / γ², whatever T is. The largest margin, found by "
+        "If some unit vector u separates any two documents of a query with different labels by a margin γ, "
+        "Corollary 6 bounds the total loss by 4 m R² v_max / γ² for every T. The largest margin, found by "
         f"cutting planes, is between {gamma[0]:.4f} and {gamma[1]:.4f} here. Does the loss level off? The second half "
         f"of the {last[0]['T']:,} rounds adds at most {100 * _largest_share(theorem):.1f} % of the loss. The total is "
         f"at most {max(r['cumulative_loss'] for r in last):.1f}, {100 * reached:.2g} % of the constant or less; the "
@@ -120,24 +121,26 @@ def steps(results: ResultsFolder) -> tuple[Block, ...]:
     changed = [row for row in margin if row["rounds_that_differ"]]
     moved = sum(row["rounds_that_differ"] for row in misordered)
     words = (
-        "Section 5 says that the predictions do not depend on the step η, so that η = 1 may be used. "
-        f"In {len(changed)} of {len(margin)} runs another step changed in which rounds a mistake was made (erratum A): "
-        "whether a hinge is open depends on the scale of w through the margin of 1. "
+        "Section 5 states that the predictions do not depend on the step size η, so that η = 1 may be used. "
+        f"In {len(changed)} of {len(margin)} runs, another step size changed the rounds in which a mistake was made "
+        "(erratum A): "
+        "because of the margin of 1, whether a hinge is active depends on the scale of w. "
         + (
-            "With hinges counted only for misordered documents, the number of rounds that differ is "
-            f"{moved} over all {len(misordered)} runs: there the statement is true."
+            "If hinges are counted only for misordered documents, the number of rounds that differ is "
+            f"{moved} over all {len(misordered)} runs, so the statement is true for this version."
             if not moved
             else f"With misordered documents only, {moved} rounds differed in {len(misordered)} runs."
         )
     )
     sharper = (
-        "That version has a better bound, too. Let a be the sum of the weights of misordered documents. The ranking "
-        "loss is at most a, a is at most 1, and the subgradient is at most 2 R a long. Hence Theorem 5 holds for "
-        "every step with 4 R² in place of 4 m R² v_max: free of the length of lists."
+        "This version also has a better bound. Let a be the sum of the weights of misordered documents. The ranking "
+        "loss is at most a, a is at most 1, and the norm of the subgradient is at most 2 R a. Hence Theorem 5 holds "
+        "for "
+        "every step size with 4 R² in place of 4 m R² v_max, which does not depend on the length of lists."
     )
     table = simple(
         "slam-steps",
-        "Rounds in which a mistake comes or goes when η is not 1",
+        "Rounds in which a mistake appears or disappears when η is not 1",
         ETAS,
         [
             Column("stream", "Stream", "left"),
@@ -161,7 +164,8 @@ def largest_ratios(results: ResultsFolder) -> tuple[Block, ...]:
     if not rows:
         return ()
     words = (
-        "The constant of Theorem 5 holds v_max, the largest ratio of two positive weights of a list. The paper bounds "
+        "The constant of Theorem 5 contains v_max, the largest ratio of two positive weights of a list. The paper "
+        "bounds "
         "it by m/2 for MAP and by the order of m log² m for NDCG; for NDCG@k it does not depend on m ≥ k. The lines "
         f"are exact; {_within(rows)}."
     )
@@ -182,7 +186,9 @@ def largest_ratios(results: ResultsFolder) -> tuple[Block, ...]:
         description=f"From m = {rows[0]['m']} to {rows[-1]['m']}; {_within(rows)}.",
         draw=lambda: line_plot(series, xlabel="documents in the list, m", ylabel="v_max", log="xy", bounds=bounds),
     )
-    return (Subsection("slam-vmax-part", "What the constant costs", (Paragraph(words), figure)),)
+    return (
+        Subsection("slam-vmax-part", "How the constant grows with the length of lists", (Paragraph(words), figure)),
+    )
 
 
 def _within(rows: Sequence[Row]) -> str:
@@ -250,7 +256,8 @@ def _table_of_streams(rows: Sequence[Row]) -> Block:
     ]
     notes = [
         "Means over orders of the stream. Noisy and separable are populations; the adversary always shows the query "
-        "that is ranked worst. The theorem speaks of the step of theory only, the last bound of misordered documents."
+        "that is ranked worst. The theorem applies only to the step of theory, and the last bound only to misordered "
+        "documents."
     ]
     return simple("slam-streams", "Cumulative loss and bounds after all rounds", RUNS, columns, cells, notes)
 

@@ -79,12 +79,14 @@ def estimators(results: ResultsFolder) -> tuple[Block, ...]:
     }
     held = "they are unbiased" if by["correct"] <= ROUNDING else "they are biased"
     words = (
-        "A learner that is told only the labels of the k documents it shows first must guess the gradient that all "
-        "labels would give. It explores: with probability γ the order is random. Dividing by the probability P(A) that "
-        "just these k documents A are shown should make the guess right on average. Are the estimators of section 4.1 "
-        "unbiased? Summed over everything that may be shown, "
+        "A learner that sees only the labels of the k documents it shows first must estimate the gradient that all "
+        "labels would give. To do so it explores: with probability γ the order is random. Dividing by the probability "
+        "P(A) that "
+        "exactly these k documents A are shown should make the estimate correct on average. Are the estimators of "
+        "section 4.1 "
+        "unbiased? Summed over all possible outcomes, "
         f"{held}: the largest relative bias is {_short(by['correct'])}. With the constant that section 4.2 prints for "
-        "all documents, which is right only for those that would have been shown anyway, it is "
+        "all documents, which is correct only for those that exploitation would have shown, it is "
         f"{_short(by['as-printed'])}."
     )
     formula = Formula("P(A) = (1 − γ) 1[A are the top k of s] + γ / C(m, k)")
@@ -101,7 +103,7 @@ def estimators(results: ResultsFolder) -> tuple[Block, ...]:
         cells.append(
             [text(name), whole(k), whole(count), scientific(worst["correct"]), scientific(worst["as-printed"])]
         )
-    notes = ["A case is a length of list and a γ. Numbers of size 1e−15 are rounding."]
+    notes = ["A case is a combination of a list length and a value of γ. Numbers of about 1e−15 are rounding errors."]
     table = simple("topk-biases", "Largest relative bias of the estimators", BIASES, columns, cells, notes)
     return (Subsection("topk-estimators-part", "Gradients from a few labels", (Paragraph(words), formula, table)),)
 
@@ -125,14 +127,17 @@ def information(results: ResultsFolder) -> tuple[Block, ...]:
         for claim, name in names.items()
     }
     words = (
-        "How few labels can be enough? A gradient that is a sum of terms of k labels each can be estimated from k "
-        "labels, and only such a one (Lemma 1). The table shows how large the parts of the gradient are that take two, "
+        "How few labels are sufficient? A gradient that is a sum of terms of k labels each can be estimated from k "
+        "labels, and no other gradient can (Lemma 1). The table shows the size of the parts of the gradient that need "
+        "two, "
         f"or three, labels together. RankSVM takes two and {'no more' if need['RankSVM'] <= ROUNDING else 'more'}; "
         f"ListNet takes {'three as well' if need['ListNet'] > ROUNDING else 'no three'}, so that neither one nor two "
-        "labels estimate it; the KL loss is what the paper puts in its place."
+        "labels estimate it; the paper uses the KL loss instead."
     )
-    table = simple("topk-interactions", "Parts of a gradient that take labels together", IDENTITIES, columns, cells)
-    return (Subsection("topk-information-part", "How few labels are enough?", (Paragraph(words), table)),)
+    table = simple(
+        "topk-interactions", "Parts of a gradient that depend on several labels jointly", IDENTITIES, columns, cells
+    )
+    return (Subsection("topk-information-part", "How few labels are sufficient?", (Paragraph(words), table)),)
 
 
 def moments(results: ResultsFolder) -> tuple[Block, ...]:
@@ -185,10 +190,11 @@ def regret(results: ResultsFolder) -> tuple[Block, ...]:
     measured = listed([f"{row['slope']:.3f} for {row['surrogate']}" for row in slopes])
     within = all(row["low"] <= 2.0 / 3.0 for row in slopes)
     words = (
-        "Regret is what a learner loses over T rounds beyond the best fixed ranker of the ball, found by certified "
+        "Regret is the loss of a learner over T rounds minus that of the best fixed ranker in the ball, computed by "
+        "certified "
         "minimisation over the same rounds. Does it grow no faster than T^(2/3), as Theorem 4.1 says? The measured "
         f"exponents are {measured}: {'no interval lies above 2/3' if within else 'some interval lies above 2/3'}. "
-        "All labels would give T^(1/2)."
+        "With all labels, the rate would be T^(1/2)."
     )
     figure = Figure(
         name="topk-regret",
@@ -219,7 +225,7 @@ def regret(results: ResultsFolder) -> tuple[Block, ...]:
 
 
 def adversary(results: ResultsFolder) -> tuple[Block, ...]:
-    """Theorem 5.2: two adversaries that top labels do not tell apart."""
+    """Theorem 5.2: two adversaries that top labels cannot distinguish."""
     cells_1 = results.rows(TABLE_1, columns=["adversary", "quantity", "document", "measured", "published"])
     rows = results.rows(GAME, columns=["learner", "T", "regret", "low", "high", "linear_limit"])
     if not cells_1 or not rows:
@@ -234,9 +240,10 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
         None,
     )
     words = (
-        "Can more exploration help with losses that are calibrated for NDCG? Theorem 5.2 says no: two adversaries give "
+        "Can more exploration help with losses that are calibrated for NDCG? According to Theorem 5.2 it cannot: two "
+        "adversaries give "
         "every single label the same mean, and yet the best scores differ. A learner that sees the top label cannot "
-        "know which one it plays, so that its regret, averaged over the two, is at least T ||a − b||²/4, a and b being "
+        "know which one it faces, so its regret, averaged over the two, is at least T ||a − b||²/4, a and b being "
         "the best scores under each. "
         + (
             "No learner falls below the limit"
@@ -245,7 +252,7 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
             if undecided
             else "Some learner falls below the limit, which contradicts the theorem"
         )
-        + (f"; the one that is shown all labels ends at {above:.2g} times the limit." if above else ".")
+        + (f"; the learner that sees all labels ends at {above:.2g} times the limit." if above else ".")
     )
     columns = [Column("adversary", "Adversary", "left"), Column("quantity", "Mean of", "left")]
     columns += [Column(f"d{i}", f"Document {i}") for i in (1, 2, 3)]
@@ -267,11 +274,12 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
     measured = listed([f"{slope:.2f} for {PLAYERS[name]}" for name, slope in slopes.items()])
     figure = Figure(
         name="topk-adversary",
-        title="Regret averaged over two adversaries that top labels do not tell apart",
+        title="Regret averaged over two adversaries that top labels cannot distinguish",
         caption=f"Mean over seeds with 95 % intervals{_cut(rows)}, judged by the squared loss against G(y)/Z(y)",
         source=GAME,
         description=(
-            f"The limit, of slope 1, is {'below' if held else 'not below'} all who see one label; slopes between the "
+            f"The limit, of slope 1, is {'below' if held else 'not below'} all learners that see one label; slopes "
+            "between the "
             f"last two T: {measured}."
         ),
         draw=lambda: line_plot(series, xlabel="rounds, T", ylabel="regret", log="xy"),
@@ -283,13 +291,18 @@ def adversary(results: ResultsFolder) -> tuple[Block, ...]:
         for name, (_, end) in ends.items()
     ]
     notes = [
-        "Algorithm 1 pays for exploring and for noise beside its linear part, about T^(2/3), so that its slope may be "
-        "below 1 at these T. The leader shows documents in turn by raising their score by a hair, and the constant "
-        "guess, (a + b)/2, is the best there is: its regret is the limit, and what the noise of the labels adds."
+        "In addition to its linear part, Algorithm 1 incurs about T^(2/3) for exploration and noise, so its slope may "
+        "be "
+        "below 1 at these T. The leader shows documents in turn by raising their scores by an arbitrarily small "
+        "amount. The constant "
+        "guess, (a + b)/2, is the best possible: its regret is the limit plus the contribution of the noise of the "
+        "labels."
     ]
-    game = simple("topk-game", "What the learners lose", GAME, columns, cells, notes)
+    game = simple("topk-game", "Regret of the learners", GAME, columns, cells, notes)
     return (
-        Subsection("topk-adversary-part", "What one label can never teach", (Paragraph(words), table_1, figure, game)),
+        Subsection(
+            "topk-adversary-part", "What cannot be learned from one label", (Paragraph(words), table_1, figure, game)
+        ),
     )
 
 
@@ -302,11 +315,12 @@ def figure_1(results: ResultsFolder) -> tuple[Block, ...]:
     words = (
         "How good are the rankings that are shown while learning goes on? The curves give NDCG@10 of what was shown, "
         "averaged up to round t. Left: the estimators as printed, whose probabilities are wrong for explored documents "
-        "and so hide the noise at the price of bias. Middle: the unbiased ones of the theorems, whose gradients are "
+        "and which therefore reduce the noise at the price of bias. Middle: the unbiased ones of the theorems, whose "
+        "gradients are "
         "multiplied by up to m/γ when a document is explored, and for pairs by up to m(m − 1)/(2γ). Right: unbiased "
         "too, with features scaled to norm 1, in a ball chosen on one data set, with a step that is a chosen multiple "
-        "of the one that the bound on the noise asks for. The tables hold the ends of the curves and, beside them, "
-        "those of descent on the same losses that is shown all labels and never explores, and of an ideal order."
+        "of the one that minimises the bound. The tables contain the ends of the curves and, for comparison, "
+        "those of descent on the same losses with all labels and without exploration, and of an ideal order."
     )
     blocks: list[Block] = [Paragraph(words)]
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
@@ -333,10 +347,12 @@ def _of_dataset(dataset: str, rows: Sequence[Row], last: int, seeds: int) -> lis
     )
     full, chance = final["", "listnet"]["ndcg"], final["", "random"]["ndcg"]
     words = (
-        f"{dataset}: after {last:,} rounds ListNet with all labels has {full:.3f}, random order {chance:.3f}. RankSVM, "
+        f"{dataset}: after {last:,} rounds, ListNet with all labels has {full:.3f}, random order {chance:.3f}. "
+        "RankSVM, "
         f"KL and squared have {_values(printed)} as printed, {_values(correct)} with the correct probabilities and "
         f"{_values(repaired)} repaired. SmoothDCG has {printed['smooth-dcg']:.3f} when it descends on its gain, as "
-        f"printed, and {printed['smooth-dcg-ascent']:.3f} when it climbs it. The published order of the convex losses "
+        f"printed, and {printed['smooth-dcg-ascent']:.3f} when it ascends on it. The published order of the convex "
+        "losses "
         f"(ListNet, then RankSVM and KL, then squared, then random) {_appears(printed, full, chance)} as printed, "
         f"{_appears(correct, full, chance)} with the correct probabilities and {_appears(repaired, full, chance)} "
         "repaired."
@@ -353,7 +369,8 @@ def _of_dataset(dataset: str, rows: Sequence[Row], last: int, seeds: int) -> lis
     columns = [Column("learner", "Learner", "left"), *(Column(told, title) for told, title in TOLD.items())]
     cells = [[text(name), *(_final(_end(final, told, learner)) for told in TOLD)] for learner, name in ROWS.items()]
     notes = [
-        "After ± half the 95 % interval over seeds. Where not all labels are shown, RankSVM is shown two and the "
+        "The numbers after ± are half the 95 % interval over seeds. Where not all labels are shown, RankSVM is shown "
+        "two and the "
         "others one. η = T^(−1/2) is the step of ListNet; with η = T^(−2/3), that of Algorithm 1, learners of the "
         "second column differ from those of the fourth only in that they see all labels and do not explore. Random "
         "and ideal order learn nothing, so that no column changes them."
@@ -376,7 +393,7 @@ def _told_all(final: Mapping[tuple[str, str], Row]) -> str:
     if not all(len(values) == 3 for values in ends.values()):
         return ""
     return (
-        f" Shown all labels, the three have {_values(ends['all-labels-same-step'])} with the step of Algorithm 1, "
+        f" With all labels, the three have {_values(ends['all-labels-same-step'])} with the step of Algorithm 1, "
         f"η = T^(−2/3), and {_values(ends['all-labels'])} with that of ListNet, η = T^(−1/2)."
     )
 
@@ -405,11 +422,11 @@ def repair(results: ResultsFolder) -> list[Block]:
     chosen = [row for row in rows if row["chosen"]]
     words = (
         f"The ball and the step of the right panels were chosen on {chosen[0]['dataset']} alone: the U and c with the "
-        "best average NDCG@10 for each loss. Steps are c times what makes the bound (4) smallest."
+        "best average NDCG@10 for each loss. Step sizes are c times the one that minimises the bound (4)."
     )
     edges = [row["surrogate"] for row in chosen if any(_at_the_edge(row, rows, name) for name in ("radius", "factor"))]
     if edges:
-        words += f" The choice for {listed(edges)} lies at the edge of what was tried: others beyond may be better."
+        words += f" The choice for {listed(edges)} lies at the edge of the values tried; others may be better."
     columns = [Column("surrogate", "Loss", "left"), Column("radius", "U"), Column("factor", "c")]
     columns += [Column("ndcg", "Average NDCG@10"), Column("worst", "Worst tried")]
     cells = [
@@ -423,9 +440,10 @@ def repair(results: ResultsFolder) -> list[Block]:
         for row in chosen
     ]
     formula = Formula("η = c U √(γ / (C T)),  E||z_1||^2 ≤ C/γ at w = 0,  ||x|| ≤ 1")
-    table = simple("topk-repair", "What was chosen for the unbiased learner", REPAIR, columns, cells)
+    table = simple("topk-repair", "Settings chosen for the unbiased learner", REPAIR, columns, cells)
     note = Note(
-        "On the data set of the choice the right panel is as good as the choice could make it; on the others it is a "
+        "On the data set used for the choice, the right panel shows the best of the values tried; on the others it is "
+        "a "
         "test of it."
     )
     return [Paragraph(words), formula, table, note]

@@ -24,9 +24,9 @@ def build(results: ResultsFolder) -> Section | None:
 
 SUBJECT = (
     Paragraph(
-        "A ranker is trained on n queries with mᵢ judged documents each. Queries are a sample of all that could be "
-        "asked, and the documents of a query a sample of all that could be judged. How far can the risk on new "
-        "queries and documents, R, lie above the risk in training, Rₜ? With probability 1 − δ, for losses in [0, M] "
+        "A ranker is trained on n queries with mᵢ judged documents each. Queries are a sample of all possible "
+        "queries, and the documents of a query are a sample of all that could be judged. How far can the risk on new "
+        "queries and documents, R, exceed the risk in training, Rₜ? With probability 1 − δ, for losses in [0, M] "
         "and all rankers f of a class (Theorem 1),"
     ),
     Formula(
@@ -34,9 +34,9 @@ SUBJECT = (
         "(Σ_i 2M^2 log(4/δ) / (m_i n^2))^{1/2}"
     ),
     Paragraph(
-        "The first two terms are the layer of queries, the last two that of documents. D(k) bounds the Rademacher "
-        "average of the class on k pairs of documents: how well it can follow pure noise. Of each pair of terms the "
-        "first is for the complexity of the class, the second for chance."
+        "The first two terms belong to the query layer, the last two to the document layer. D(k) bounds the Rademacher "
+        "average of the class on k pairs of documents: how well it can fit pure noise. In each pair of terms, the "
+        "first measures the complexity of the class and the second the random fluctuation."
     ),
 )
 
@@ -60,10 +60,10 @@ def samplings(results: ResultsFolder) -> tuple[Block, ...]:
         ]
         cells.append([whole(place[0]), whole(place[1]), *shown])
     words = (
-        "Section 3.1 sets two-layer sampling apart from (n, m)-sampling by two things: queries may have different "
-        "numbers of documents, and documents of one query are not independent as feature vectors. What does each do "
-        "to the gap? Uneven lists with the same mean length, and lists of elements that are all independent, stand "
-        "beside the common case. "
+        "Section 3.1 names two differences between two-layer sampling and (n, m)-sampling: queries may have different "
+        "numbers of documents, and documents of one query are not independent as feature vectors. How does each affect "
+        "the gap? Lists of unequal lengths with the same mean length, and lists of independent elements, are "
+        "compared with the common case. "
         + " ".join(
             _told(words, [row for row in rows if row["what"] == name])
             for name, words in (("lengths", "Different lengths make"), ("dependence", "Sharing a query makes"))
@@ -117,7 +117,7 @@ def averages(results: ResultsFolder) -> tuple[Block, ...]:
             for name in ("two_layer", "ordinary")
         ]
         cells.append([text(row["case"]), *pair, number(row["difference"], 1)])
-    notes = ["± standard error; a number without it is exact."]
+    notes = ["The numbers after ± are standard errors; a number without one is exact."]
     table = simple(
         "twolayer-averages", "Two-layer Rademacher averages, linear rankers", IDENTITIES, columns, cells, notes
     )

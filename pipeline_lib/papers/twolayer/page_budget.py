@@ -29,12 +29,13 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
         for row in best
     )
     words = (
-        "A budget of C documents buys many queries with few documents each (shallow judging) or few queries with "
-        "many (deep). Discussion 3 says that neither end is best, and that Theorem 1 is smallest at"
+        "A budget of C documents pays for many queries with few documents each (shallow judging) or few queries with "
+        "many (deep judging). Discussion 3 states that neither extreme is best, and that the bound is smallest at"
     )
     formula = Formula("n^{*} = (c_1 V^{1/2} + (2 log(4/δ))^{1/2}) / (c_1 (2V)^{1/2}) · C^{1/2},   m^{*} = C / n^{*}")
     found = (
-        f"What is best when rankers are trained? In {inner} of {len(best)} cases both ends are worse than a split "
+        f"Which split is best for trained rankers? In {inner} of {len(best)} cases both extremes are worse than a "
+        "split "
         "between them, beyond their intervals." + _growth(best)
     )
     figures = tuple(_curve(rows, best, dataset) for dataset in dict.fromkeys(row["dataset"] for row in best))
@@ -66,8 +67,9 @@ def tradeoff(results: ResultsFolder) -> tuple[Block, ...]:
     notes = [
         "Best n: of the smallest mean error, its interval by the bootstrap over repetitions. By variance: to first "
         "order for large C, on the population only. Errors of the ends ± half of the interval of their paired "
-        "difference from the inner split; these intervals hold with 95 % all together. A budget takes part on a data "
-        "set where a fold has C/2 training queries with C/2 documents."
+        "difference from the inner split; these intervals hold jointly with 95 % confidence. A budget is used on a "
+        "data "
+        "set if a fold has C/2 training queries with C/2 documents."
     ]
     table = simple("twolayer-best-splits", "Best splits of a budget", BEST, columns, cells, notes)
     blocks: tuple[Block, ...] = (Paragraph(words), formula, Paragraph(found), *figures, table)
@@ -96,9 +98,9 @@ def _growth(best: Sequence[Row]) -> str:
         return said
     inside = last["best_queries_low"] <= last["budget"] / depth <= last["best_queries_high"]
     return said + (
-        " By the variance of the gradients, over queries, documents and pairs, "
+        " According to the variance of the gradients over queries, documents and pairs, "
         f"{depth:.2f} documents per query are best [{last['variance_documents_low']:.2f}, "
-        f"{last['variance_documents_high']:.2f}] whatever the budget, if only it is large; for C = {last['budget']:,} "
+        f"{last['variance_documents_high']:.2f}] for every budget that is large enough; for C = {last['budget']:,} "
         f"that is {'inside' if inside else 'outside'} the interval of the measured optimum."
     )
 
@@ -119,12 +121,12 @@ def _curve(rows: Sequence[Row], best: Sequence[Row], dataset: str) -> Figure:
         for name, queries in _marked(one).items():
             marks.setdefault(name, []).append((queries, _between(points, queries)))
     what = "excess error" if in_excess else "pairwise 0-1 error"
-    beyond = ", in excess of that of the ranker to which training tends" if in_excess else ""
+    beyond = ", relative to that of the ranker to which training converges" if in_excess else ""
     return Figure(
         name=f"twolayer-tradeoff-{dataset.lower()}",
         title=f"Error at a fixed number of judged documents: {dataset}",
-        caption=f"Pairwise 0-1 error of the trained ranker{beyond}, mean with its 95 % interval; deep judging at the "
-        "left, shallow at the right",
+        caption=f"Pairwise 0-1 error of the trained ranker{beyond}, mean with its 95 % interval; deep judging on the "
+        "left, shallow judging on the right",
         source=TRADEOFF,
         description="; ".join(
             f"C = {row['budget']}: lowest at {row['best_queries']:.0f} queries, n* = {row['predicted_queries']:.0f}"
@@ -188,7 +190,7 @@ def capacity(results: ResultsFolder) -> tuple[Block, ...]:
     words = (
         f"What does n* depend on? For C = {budget:,} and c₁ = {c1:g} it {'falls' if falls else 'does not always fall'} "
         f"with the capacity V of the class and {'grows' if grows else 'does not always grow'} with the confidence "
-        "asked for, 1 − δ. Plan a budget of your own with `python -m pipeline_lib budget --documents 50000 "
+        "required, 1 − δ. Plan a budget of your own with `python -m pipeline_lib budget --documents 50000 "
         "--features 46 --delta 0.05`."
     )
     figure = Figure(
@@ -217,7 +219,7 @@ def _informative(rows: Sequence[Row], delta: float) -> tuple[Block, ...]:
     ]
     last = mine[-1]
     words = (
-        "From how many queries and documents on does Theorem 1 say anything at all, being smaller than the largest "
+        "From how many queries and documents is Theorem 1 informative, that is, smaller than the largest "
         f"loss? For V = {last['vc_dimension']} and the 0-1 loss, {last['informative_from']:,} queries with as many "
         f"documents each if c₁ = {last['c1']:g}, which the paper leaves open, and "
         f"{last['informative_from_sauer']:,} with a constant that can be computed."

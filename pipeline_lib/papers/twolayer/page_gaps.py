@@ -39,7 +39,7 @@ KINDS = {
 }
 SHOWN = {"gap": "measured gap", **KINDS}
 # What heat maps, lines and limits are of.
-CENTRED = "Mean gap, less that of the population's best ranker on the same samples, which is 0 in the mean"
+CENTRED = "Mean gap minus the gap of the population's best ranker on the same samples, whose expectation is 0"
 TERMS = {
     "query_complexity": "Queries: complexity",
     "query_concentration": "Queries: concentration",
@@ -67,17 +67,20 @@ def gaps(results: ResultsFolder) -> tuple[Block, ...]:
         for falls in (after < before for before, after in itertools.pairwise(line))
     ]
     words = (
-        "Rankers are trained on n queries with m documents each, drawn from a population of which fresh samples are "
-        "free, so that the expected risk is known. How far below it is the training risk? From cell to cell the gap "
+        "Rankers are trained on n queries with m documents each, drawn from a population from which fresh samples can "
+        "be drawn, so that the expected risk is known. How far below it is the training risk? From cell to cell the "
+        "gap "
         f"falls in {sum(steps)} of {len(steps)} steps to more queries or more documents. Of the rankers, "
         f"{sum(row['certified'] for row in rows):,} of {sum(row['repetitions'] for row in rows):,} are certified "
         "minimisers of the training risk."
     )
     bound = (
-        f"Theorem 1 bounds the gap by four terms, two a layer. {_held(rows)} The bound is smaller than the largest "
+        f"Theorem 1 bounds the gap by four terms, two for each layer. {_held(rows)} The bound is smaller than the "
+        "largest "
         "loss, so that a gap could break it at all, in "
-        f"{sum(row['bound'] < row['largest_loss'] for row in rows)} of {len(rows)} cells. What it says of the roles of "
-        "n and m is looked at below."
+        f"{sum(row['bound'] < row['largest_loss'] for row in rows)} of {len(rows)} cells. What it implies about the "
+        "roles of "
+        "n and m is examined below."
     )
     figure = Figure(
         name="twolayer-gaps",
@@ -102,11 +105,15 @@ def _held(rows: Sequence[Row]) -> str:
         broken = sum(row["gap_largest"] > row["bound"] for row in rows)
         return f"{broken} of {len(rows)} cells break it, by up to {-least:.2f}."
     held = (
-        f"No repetition breaks it: over {len(rows)} cells the largest gap of {rows[0]['repetitions']} repetitions "
+        f"No repetition violates it: over {len(rows)} cells the largest gap of {rows[0]['repetitions']} repetitions "
         f"stays {least:.2f} or more below."
     )
     times = min((row["bound"] / row["gap_largest"] for row in rows if row["gap_largest"] > 0.0), default=0.0)
-    return f"{held} It is no estimate of the gap, being {times:.0f} times as large or more." if times > 2.0 else held
+    return (
+        f"{held} It is not an estimate of the gap, since it is at least {times:.0f} times as large."
+        if times > 2.0
+        else held
+    )
 
 
 def _heat(
@@ -141,7 +148,7 @@ def _terms(rows: Sequence[Row], losses: Sequence[str]) -> Block:
         "The smallest sample, the most documents per query, and the most queries; all cells are in the table of "
         "results. Zero-one: of the rankers trained with the hinge loss.",
     )
-    caption = "The four terms of Theorem 1 beside the largest gap"
+    caption = "The four terms of Theorem 1 and the largest gap"
     return Table("twolayer-terms", caption, GAPS, tuple(columns), tuple(groups), notes)
 
 
@@ -186,9 +193,10 @@ def _layers(
             f"{few_documents[1]} documents per query and {_range(shares[1])} with {many_documents[1]}. "
         )
     words = (
-        "The middle risk, over all documents of the sampled queries, splits the gap in two: what comes from having "
-        "few queries, and what comes from having few documents of them. "
-        f"{parts}Theorems 2 and 3 bound the two layers apart."
+        "The middle risk, over all documents of the sampled queries, divides the gap into the part that is due to "
+        "having "
+        "few queries and the part that is due to having few documents for each. "
+        f"{parts}Theorems 2 and 3 bound the two layers separately."
     )
     notes = ("Means over repetitions ± half of their 95 % intervals.",)
     caption = "The gap by layer, at the corners of the grid"
@@ -219,10 +227,10 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
     stays = {axis: [row for row in rows if row["growing"] == axis] for axis in ("documents", "queries")}
     above = {axis: sum(row["limit_low"] > 0.0 for row in mine) for axis, mine in stays.items()}
     n, m = stays["documents"][0]["fixed"], stays["queries"][0]["fixed"]
-    left = ": few queries leave an error that no judging of documents mends" if above["documents"] else ""
+    left = ": with few queries, an error remains that no number of documents removes" if above["documents"] else ""
     words = (
-        "Discussion 2 says that the bound goes to 0 only if queries and documents both grow, and that otherwise an "
-        "error of the other layer always stays. Two lines through the grid test it. "
+        "Discussion 2 states that the bound goes to 0 only if queries and documents both grow, and that otherwise an "
+        "error of the other layer always remains. Two lines through the grid test it. "
         f"At {n} queries and ever more documents the gap levels off above 0 for {above['documents']} of "
         f"{len(stays['documents'])} losses{left}. At {m} documents and ever more queries the fitted limit is above 0 "
         f"for {above['queries']} of {len(stays['queries'])}."
@@ -231,7 +239,7 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
         "Why does the gap go to 0 with the number of queries alone? The training risk is an average over independent "
         "queries, each without bias however few its documents, so that the errors of documents average out over "
         "queries. Theorem 3 bounds the supremum over the class of this average by the average of suprema, which "
-        "do not average out: it is the bound that stays, not the gap (errata, letter R)."
+        "do not average out: it is the bound that levels off, not the gap (errata, letter R)."
     )
     columns = [
         Column("loss", "Loss", "left"),
@@ -258,14 +266,14 @@ def limits(results: ResultsFolder) -> tuple[Block, ...]:
             ]
         )
     notes = [
-        "Limits: gap = limit + b/x + c/x² through the four largest x; the intervals hold with 95 % all together. "
+        "Limits: gap = limit + b/x + c/x² through the four largest x; the intervals hold jointly with 95 % confidence. "
         "Exponents: of the whole line, −1 for 1/x."
     ]
     figures = [_line(measured, "queries", m)]
     if any(row["queries"] == n and row["centred_gap"] > 0.0 for row in measured):
         figures.append(_line(measured, "documents", n))
     table = simple(
-        "twolayer-limits", "Where the gap goes when one of the two grows alone", LIMITS, columns, cells, notes
+        "twolayer-limits", "Limits of the gap when only one of the two numbers grows", LIMITS, columns, cells, notes
     )
     told = (Paragraph(words), *((Paragraph(why),) if above["queries"] == 0 else ()))
     return (Subsection("twolayer-limits-part", "Do both have to grow?", (*told, *figures, table)),)
@@ -311,7 +319,7 @@ def _positive(rows: Sequence[Row], axis: str, name: str) -> list[Band]:
 
 
 def _not_drawn(means: Iterable[float]) -> str:
-    return "" if all(mean > 0.0 for mean in means) else "; means of 0 and below have no place on the axis"
+    return "" if all(mean > 0.0 for mean in means) else "; means of 0 and below cannot be shown on the axis"
 
 
 def older(results: ResultsFolder) -> tuple[Block, ...]:
@@ -332,7 +340,8 @@ def older(results: ResultsFolder) -> tuple[Block, ...]:
         if left["document_level"] < last["gap"] / first["gap"]:
             falls = ": it falls further than the gap, counting every document as new evidence"
     words = (
-        f"How do bounds that know one layer only compare? At {first['queries']} queries and from {first['documents']} "
+        f"How do bounds that consider only one layer compare? At {first['queries']} queries and from "
+        f"{first['documents']} "
         f"to {last['documents']} documents per query ({loss} loss){gap}. The bound for queries as wholes keeps "
         f"{100 * left['query_level']:.0f} %: documents do not enter it. The bound for independent documents keeps "
         f"{100 * left['document_level']:.1f} %{falls}. Theorem 1 keeps "
@@ -349,4 +358,4 @@ def older(results: ResultsFolder) -> tuple[Block, ...]:
         + ".",
         draw=partial(line_plot, series, xlabel="documents per query, m", ylabel="bound, gap", log="xy"),
     )
-    return (Subsection("twolayer-older-part", "The bounds that stood before", (Paragraph(words), figure)),)
+    return (Subsection("twolayer-older-part", "Earlier bounds", (Paragraph(words), figure)),)

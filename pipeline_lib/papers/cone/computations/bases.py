@@ -47,27 +47,27 @@ class Variant:
     problem: cone.Problem
 
 
-def variants(asked: BasesSettings, d: int) -> Iterator[Variant]:
+def variants(settings: BasesSettings, d: int) -> Iterator[Variant]:
     """Every variant for d features."""
-    first, K = asked.methods[0], min(asked.basis, d)
-    for k in asked.bases:
+    first, K = settings.methods[0], min(settings.basis, d)
+    for k in settings.bases:
         if k <= d:
             yield Variant("basis", float(k), first, k, cone.Problem())
-    for method in asked.methods:
+    for method in settings.methods:
         yield Variant("method", None, method, K, cone.Problem())
-    for alpha in asked.alphas:
+    for alpha in settings.alphas:
         yield Variant("alpha", alpha, first, K, cone.Problem(alpha=alpha))
-    for rho in asked.rhos:
+    for rho in settings.rhos:
         yield Variant("rho", rho, first, K, cone.Problem(rho=rho * math.sqrt(d)))
-    for c in asked.cs:
+    for c in settings.cs:
         yield Variant("c", c, first, K, cone.Problem(c=c * math.sqrt(d)))
     yield Variant("weights", None, first, K, cone.Problem(weighted=False))
-    for high in asked.largest_sums:
+    for high in settings.largest_sums:
         yield Variant("form-9", high, first, K, cone.Problem(band=(1.0, high), norms="equal"))
 
 
 def run_fold(
-    asked: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData], seed: int
+    settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData], seed: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Train every variant on one fold; rows of what was measured, and of the two ways to predict.
 
@@ -75,10 +75,10 @@ def run_fold(
     """
     standard = Standardisation.of(parts[0])
     train, validation, test = (standard.apply(part) for part in parts)
-    rows, ballots = [_ranksvm(asked, dataset, fold, parts)], []
+    rows, ballots = [_ranksvm(settings, dataset, fold, parts)], []
     trained: dict[tuple[Any, ...], cone.Fit] = {}
-    for variant in progress.counted(list(variants(asked, train.n_features)), _LOG, "variants"):
-        for start in range(asked.starts):
+    for variant in progress.counted(list(variants(settings, train.n_features)), _LOG, "variants"):
+        for start in range(settings.starts):
             # Variants that differ in their part alone are trained once.
             key = (variant.method, variant.K, variant.problem, start)
             if key not in trained:
@@ -87,7 +87,7 @@ def run_fold(
                     variant.K,
                     method=variant.method,
                     problem=variant.problem,
-                    passes=asked.passes,
+                    passes=settings.passes,
                     traced=False,
                     seed=(seed, "cone-bases", dataset, fold, variant.K, start),
                 )
@@ -243,9 +243,9 @@ def _means(a: Floats, data: RankingData) -> tuple[float, float]:
     return float(measured["ap"].mean()), float(measured[SELECTION].mean())
 
 
-def _ranksvm(asked: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData]) -> dict[str, Any]:
+def _ranksvm(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData]) -> dict[str, Any]:
     train, validation, test = parts
-    options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(asked.ranksvm_l2)}
+    options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(settings.ranksvm_l2)}
     trained = erm.LEARNER.train(train, validation, {**options, "selection": SELECTION}, 0)
     measured = metrics.per_query(["ap", SELECTION], trained.model.score(test), test.y, test.offsets)
     return {

@@ -53,9 +53,9 @@ NOTES = {
 }
 
 
-def run(asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
+def run(settings: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
     """Compute everything; the features of every data set are standardised over all of its documents."""
-    identities, trials = _projections(asked, seed)
+    identities, trials = _projections(settings, seed)
     norms, spectra = [], []
     spectrum: list[dict[str, Any]] = []
     for name, data in datasets.items():
@@ -72,27 +72,27 @@ def run(asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int) ->
             "eigenvalues_for_nine_tenths": float(next(i for i, c in enumerate(within, 1) if c >= ENERGY - 1e-12)),
         }
         spectra.append(Trial({"dataset": name, "features": data.n_features}, values, SPECTRUM))
-    traces = _descents(asked, datasets, seed)
+    traces = _descents(settings, datasets, seed)
     summed = [descent.summary(rows) for rows in traces]
     judged = [descent.trial(row) for row in summed]
     evidence = [
         Evidence("cone-project", tuple(trials), NOTES["cone-project"]),
         _or_none("cone-norm", norms),
-        Evidence("cone-descent", tuple(descent.as_printed(judged)), descent.notes(asked.small, judged)),
+        Evidence("cone-descent", tuple(descent.as_printed(judged)), descent.notes(settings.small, judged)),
         _or_none("cone-fig4", spectra),
     ]
     return Results(identities, spectrum, [row for rows in traces for row in rows], summed, evidence)
 
 
-def _descents(asked: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> list[list[dict[str, Any]]]:
+def _descents(settings: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> list[list[dict[str, Any]]]:
     # The rows of every trace: the first passes on every data set that has pairs, and all on the small sample.
     planned = [
-        (name, chosen, asked.basis, run, asked.passes)
+        (name, chosen, settings.basis, run, settings.passes)
         for name, data in datasets.items()
-        if cone.has_pairs(chosen := _some_queries(asked, name, data, seed))
-        for run in descent.runs((asked.fold_steps,))
+        if cone.has_pairs(chosen := _some_queries(settings, name, data, seed))
+        for run in descent.runs((settings.fold_steps,))
     ]
-    small = asked.small
+    small = settings.small
     sample = descent.drawn(small, seed)
     planned += [
         (descent.SMALL, sample, small.basis, run, small.passes) for run in descent.runs(small.fold_steps, small.step)
@@ -103,9 +103,9 @@ def _descents(asked: ConesSettings, datasets: Mapping[str, RankingData], seed: i
     ]
 
 
-def _some_queries(asked: ConesSettings, name: str, data: RankingData, seed: int) -> RankingData:
+def _some_queries(settings: ConesSettings, name: str, data: RankingData, seed: int) -> RankingData:
     return descent.some_queries(
-        Standardisation.of(data).apply(data), asked.pairs, generator(seed, "cone-descent", name)
+        Standardisation.of(data).apply(data), settings.pairs, generator(seed, "cone-descent", name)
     )
 
 
@@ -115,10 +115,10 @@ def _or_none(claim: str, trials: list[Trial]) -> Evidence:
     return Evidence(claim, not_run="The study has no data set at hand; name one under datasets.")
 
 
-def _projections(asked: ConesSettings, seed: int) -> tuple[list[dict[str, Any]], list[Trial]]:
+def _projections(settings: ConesSettings, seed: int) -> tuple[list[dict[str, Any]], list[Trial]]:
     rows, trials = [], []
-    for d in asked.features:
-        for K in (k for k in asked.bases if k <= d):
+    for d in settings.features:
+        for K in (k for k in settings.bases if k <= d):
             for kind in ("acute", "any"):
                 rng = generator(seed, "cone-project", d, K, kind)
                 worst = {
@@ -126,7 +126,7 @@ def _projections(asked: ConesSettings, seed: int) -> tuple[list[dict[str, Any]],
                     "largest_norm_on_the_negative": 0.0,
                     "largest_difference_to_nnls": 0.0,
                 }
-                for _ in range(asked.cones):
+                for _ in range(settings.cones):
                     for name, value in _projected(random_cone(d, K, kind, rng), rng).items():
                         worst[name] = max(worst[name], value)
                 rows += [

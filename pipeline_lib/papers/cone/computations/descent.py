@@ -183,17 +183,18 @@ def as_printed(trials: Sequence[Trial]) -> list[Trial]:
     ]
 
 
-def notes(asked: SmallSettings, trials: Sequence[Trial]) -> str:
+def notes(settings: SmallSettings, trials: Sequence[Trial]) -> str:
     """How descent is judged, and what came out on the small sample."""
     small = [trial for trial in trials if trial.setting["dataset"] == SMALL]
     groups: dict[str, list[Trial]] = {}
     for trial in small:
         groups.setdefault(_title(trial), []).append(trial)
-    mu = "the published steps" if asked.step is None else f"mu = {asked.step:g}"
+    mu = "the published steps" if settings.step is None else f"mu = {settings.step:g}"
     said = ". ".join(f"{title}: {_outcome(group)}" for title, group in groups.items())
     return (
-        f"{NOTES} The {SMALL}, {asked.queries} queries of a made population, is traced over {asked.passes:,} passes "
-        f"with {mu}. {said}. Rises and gaps are shares of the objective."
+        f"{NOTES} The {SMALL}, {settings.queries} queries of a synthetic population, is traced over "
+        f"{settings.passes:,} passes "
+        f"with {mu}. {said}. Increases and gaps are relative to the objective."
     )
 
 

@@ -1,9 +1,9 @@
 """How much does the cone change when one query is left out, and what are the stability bounds worth?
 
 `cone`: Theorems 1 and 2, and the open question of section 3.4: how does s_max behave with the number P of queries? The
-training queries and the test queries are drawn from the population, so that the true risk is known as closely as asked
-for. Retraining starts from the same basis, with the same order of queries and the same starts of coefficients. A slice
-is one P.
+training queries and the test queries are drawn from the population, so that the true risk is known to the
+required precision. Retraining starts from the same basis, with the same order of queries and the same starting
+coefficients. A slice is one P.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ EXPONENTS = "tables/cone-stability-exponents.parquet"
 STANDARD_ERRORS = 1.96
 
 
-def run_slice(asked: StabilitySettings, P: int, seed: int) -> list[dict[str, Any]]:
+def run_slice(settings: StabilitySettings, P: int, seed: int) -> list[dict[str, Any]]:
     """Every method and repetition for one P; a row each."""
-    population = Population(PopulationSettings(features=asked.features, documents=asked.documents))
+    population = Population(PopulationSettings(features=settings.features, documents=settings.documents))
     # Coordinates of a document are of size feature_norm / sqrt(d): brought to about 1 by a scale that no query moves.
-    d = asked.features
+    d = settings.features
     scale = Standardisation(np.zeros(d), np.full(d, population.settings.feature_norm / math.sqrt(d)))
     rng = generator(seed, "cone-stability", "test")
-    test = scale.apply(population.draw(asked.test_queries, rng))
-    compared = scale.apply(population.draw(asked.compared_queries, rng))
+    test = scale.apply(population.draw(settings.test_queries, rng))
+    compared = scale.apply(population.draw(settings.compared_queries, rng))
     rows = []
-    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions with {P} queries"):
+    for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions with {P} queries"):
         rng = generator(seed, "cone-stability", P, repetition)
         train = scale.apply(population.draw(P, rng))
-        rows += [_row(asked, train, test, compared, method, repetition, seed) for method in asked.methods]
+        rows += [_row(settings, train, test, compared, method, repetition, seed) for method in settings.methods]
     return rows
 
 
 def _row(
-    asked: StabilitySettings,
+    settings: StabilitySettings,
     train: RankingData,
     test: RankingData,
     compared: RankingData,
@@ -64,10 +64,10 @@ def _row(
     seed: int,
 ) -> dict[str, Any]:
     # Theorem 2 is about the loss without weights.
-    problem, K, P = cone.Problem(weighted=False), asked.basis, train.n_queries
+    problem, K, P = cone.Problem(weighted=False), settings.basis, train.n_queries
     axes = (seed, "cone-stability", P, repetition)
     start = cone.started(train.n_features, K, problem, axes)
-    order = cone.random_order(P, asked.passes, axes)
+    order = cone.random_order(P, settings.passes, axes)
     bases = cone.without_each(train, start, order, np.arange(-1, P), method=method, problem=problem, seed=axes)
     U, others = bases[0], bases[1:]
     changes = np.linalg.norm(others - U, ord=2, axis=(1, 2))
@@ -92,8 +92,8 @@ def _row(
         "test_risk": float(known.mean()),
         "test_risk_low": float(known.mean()) - STANDARD_ERRORS * error,
         "test_risk_high": float(known.mean()) + STANDARD_ERRORS * error,
-        "bound": stability.risk_bound(empirical, beta, gamma, P, asked.epsilon),
-        "bound_by_theorem_2": stability.risk_bound(empirical, float(limits.max()), gamma, P, asked.epsilon),
+        "bound": stability.risk_bound(empirical, beta, gamma, P, settings.epsilon),
+        "bound_by_theorem_2": stability.risk_bound(empirical, float(limits.max()), gamma, P, settings.epsilon),
         "largest_possible_risk": (rho + c) ** 2,
     }
 

@@ -25,19 +25,30 @@ def _from_one(values: tuple[float, ...]) -> tuple[float, ...]:
 class BasesSettings(Settings):
     """Figure 3 and the effects of all constants, on every fold of every data set."""
 
-    datasets: Literal["all"] | tuple[Text, ...] = Field("all", description="or a list of those of the study")
-    bases: Rising = Field((1, 2, 5, 10, 20), description="K of Figure 3, where at most the number of features")
-    basis: Whole = Field(10, description="K of all other comparisons")
-    starts: Whole = Field(1, description="random starts")
-    passes: Whole = Field(8, description="at most; the number that is best on the validation part is kept")
-    methods: Methods = Field(("sg", "eg"), description="of folding in; the first is that of Figure 3 and the effects")
-    alphas: tuple[Positive, ...] = Field((0.1,), description="in addition to the published 1")
-    rhos: tuple[Positive, ...] = Field((0.5,), description="in addition to the published 1, in units of sqrt(features)")
-    cs: tuple[Positive, ...] = Field((1.0,), description="in addition to the published 2, in units of rho")
-    largest_sums: Annotated[tuple[Positive, ...], AfterValidator(_from_one)] = Field(
-        (2.0,), description="lambda_u of form (9)"
+    datasets: Literal["all"] | tuple[Text, ...] = Field("all", description="all, or a list of data sets of the study")
+    bases: Rising = Field(
+        (1, 2, 5, 10, 20), description="values of K in Figure 3; those above the number of features are left out"
     )
-    ranksvm_l2: Positives = Field((1e-3, 1e-1, 10.0), description="the best on the validation part is kept")
+    basis: Whole = Field(10, description="K in all other comparisons")
+    starts: Whole = Field(1, description="number of random starts")
+    passes: Whole = Field(8, description="largest number of passes; the best number is chosen on the validation part")
+    methods: Methods = Field(
+        ("sg", "eg"),
+        description="methods of folding in; the first is used for Figure 3 and the effects of the constants",
+    )
+    alphas: tuple[Positive, ...] = Field((0.1,), description="values of alpha tried in addition to the published 1")
+    rhos: tuple[Positive, ...] = Field(
+        (0.5,), description="values of rho tried in addition to the published 1, in units of sqrt(features)"
+    )
+    cs: tuple[Positive, ...] = Field(
+        (1.0,), description="values of c tried in addition to the published 2, in units of rho"
+    )
+    largest_sums: Annotated[tuple[Positive, ...], AfterValidator(_from_one)] = Field(
+        (2.0,), description="values of lambda_u in form (9)"
+    )
+    ranksvm_l2: Positives = Field(
+        (1e-3, 1e-1, 10.0), description="values of l2 for RankSVM, of which the best is chosen on the validation part"
+    )
 
 
 def _train(job: Job) -> Outcome:

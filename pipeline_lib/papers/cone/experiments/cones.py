@@ -1,4 +1,4 @@
-"""Projections onto cones, norms and spectrum of pair differences, and the objective on its way down."""
+"""Projections onto cones, norms and spectrum of pair differences, and the descent of the objective."""
 
 from __future__ import annotations
 
@@ -14,33 +14,42 @@ from pipeline_lib.sources.population_settings import Overrides
 
 
 class SmallSettings(Settings):
-    """A small sample of a population, traced on its whole way down."""
+    """A small sample of a population, whose objective is followed until it converges."""
 
-    queries: Whole = Field(8, description="in the sample")
+    queries: Whole = Field(8, description="number of queries in the sample")
     population: Overrides = Field(
         {"features": 5, "documents": 3, "label_shares": [0.2, 0.2, 0.2, 0.2, 0.2]},
         description="overrides of the population's defaults (docs/population.md)",
     )
     basis: Whole = Field(2, description="K, at most the number of features")
-    step: Positive | None = Field(0.02, description="mu of every method; null: the published ones, with more passes")
-    passes: Annotated[Whole, Ge(2)] = Field(2500, description="of each trace")
+    step: Positive | None = Field(
+        0.02, description="mu of every method; null means the published values, with more passes"
+    )
+    passes: Annotated[Whole, Ge(2)] = Field(2500, description="number of passes in each trace")
     fold_steps: Rising = Field(
-        (10, 20000), description="of each folding-in, at most: cut short, and solved; a trace for each"
+        (10, 20000),
+        description="largest numbers of steps of each folding-in, one cut short and one converged; each has a trace",
     )
 
 
 class ConesSettings(Settings):
-    """Projections, norms and spectrum of pair differences, and the objective on its way down."""
+    """Projections onto cones, norms and spectrum of pair differences, and the descent of the objective."""
 
-    cones: Whole = Field(20, description="random cones of every shape")
-    features: Rising = Field((3, 10, 46), description="their d")
-    bases: Rising = Field((1, 2, 5, 10), description="their K, where at most d")
-    pairs: Whole = Field(2000, description="of every data set, about, for the traces of the objective")
-    basis: Whole = Field(10, description="K of the traces")
+    cones: Whole = Field(20, description="number of random cones of every shape")
+    features: Rising = Field((3, 10, 46), description="values of d for the cones")
+    bases: Rising = Field((1, 2, 5, 10), description="values of K for the cones; those above d are left out")
+    pairs: Whole = Field(
+        2000, description="approximate number of pairs from every data set for the traces of the objective"
+    )
+    basis: Whole = Field(10, description="K in the traces")
     # A trace of one pass could not rise.
-    passes: Annotated[Whole, Ge(2)] = Field(10, description="of each trace")
-    fold_steps: Whole = Field(200, description="of each folding-in, at most, where the basis moves once a pass")
-    small: SmallSettings = Field(SmallSettings.parse({}), description="a small sample, on its whole way down")
+    passes: Annotated[Whole, Ge(2)] = Field(10, description="number of passes in each trace")
+    fold_steps: Whole = Field(
+        200, description="largest number of steps of each folding-in, when the basis is updated once per pass"
+    )
+    small: SmallSettings = Field(
+        SmallSettings.parse({}), description="a small sample, whose objective is followed until it converges"
+    )
 
 
 def _run(job: Job) -> Outcome:

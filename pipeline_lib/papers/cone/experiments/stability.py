@@ -16,19 +16,21 @@ SLICES = "slices/cone-stability/queries-{queries}"
 
 
 class StabilitySettings(Settings):
-    """Retraining without each query."""
+    """Stability, measured by retraining ConeRank without each query."""
 
     queries: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
-        (25, 50, 100, 200), description="P"
+        (25, 50, 100, 200), description="values of P, the number of training queries"
     )
-    repetitions: Annotated[Whole, Ge(2)] = Field(4, description="samples for every P")
-    methods: Methods = Field(("sg", "eg"), description="of training")
-    features: Whole = Field(10, description="of the population")
-    documents: Annotated[Whole, Ge(2)] = Field(8, description="of every query")
-    basis: Whole = Field(5, description="K")
-    passes: Whole = Field(10, description="over the queries")
-    test_queries: Annotated[Whole, Ge(2)] = Field(2000, description="for the true risk")
-    compared_queries: Whole = Field(50, description="on whose pairs the stability is measured")
+    repetitions: Annotated[Whole, Ge(2)] = Field(4, description="number of samples for every P")
+    methods: Methods = Field(("sg", "eg"), description="methods of training")
+    features: Whole = Field(10, description="number of features in the population")
+    documents: Annotated[Whole, Ge(2)] = Field(8, description="number of documents per query")
+    basis: Whole = Field(5, description="K, the number of basis vectors")
+    passes: Whole = Field(10, description="number of passes over the queries")
+    test_queries: Annotated[Whole, Ge(2)] = Field(
+        2000, description="number of fresh queries on which the true risk is measured"
+    )
+    compared_queries: Whole = Field(50, description="number of queries on whose pairs the stability is measured")
     epsilon: Probability = Field(0.05, description="Theorem 1 holds with probability 1 - epsilon")
 
 

@@ -46,11 +46,11 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: AveragesSettings, seed: int) -> Results:
+def run(settings: AveragesSettings, seed: int) -> Results:
     """Compute everything."""
-    coverings, packed = _coverings(asked, seed)
-    closed_forms, compared = _closed_forms(asked)
-    return Results(_averages(asked, seed), coverings, closed_forms, [packed, compared])
+    coverings, packed = _coverings(settings, seed)
+    closed_forms, compared = _closed_forms(settings)
+    return Results(_averages(settings, seed), coverings, closed_forms, [packed, compared])
 
 
 def _loss_bound(radius: float) -> float:
@@ -59,23 +59,23 @@ def _loss_bound(radius: float) -> float:
     return found
 
 
-def _averages(asked: AveragesSettings, seed: int) -> list[dict[str, Any]]:
-    loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=asked.features))
-    G, H, B, R = 2.0, 2.0, _loss_bound(asked.radius), population.feature_norm
+def _averages(settings: AveragesSettings, seed: int) -> list[dict[str, Any]]:
+    loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=settings.features))
+    G, H, B, R = 2.0, 2.0, _loss_bound(settings.radius), population.feature_norm
     rows = []
-    for n in progress.counted(asked.queries, _LOG, "numbers of queries"):
-        for m in asked.documents:
+    for n in progress.counted(settings.queries, _LOG, "numbers of queries"):
+        for m in settings.documents:
             data = population.draw(n, generator(seed, "lists-averages", n, m), m)
-            size: dict[str, Any] = {"n": n, "m": m, "radius": asked.radius}
+            size: dict[str, Any] = {"n": n, "m": m, "radius": settings.radius}
             smooth = {**size, "feature_norm": R, "smoothness": H}
             steep = {**size, "feature_norm": R, "lipschitz": G}
             rbar = population.feature_norm_inf
-            flat = {**size, "feature_norm": rbar, "lipschitz": G, "d": asked.features}
-            risk = float(held_out.losses(loss, data, np.zeros(asked.features)).mean())
+            flat = {**size, "feature_norm": rbar, "lipschitz": G, "d": settings.features}
+            risk = float(held_out.losses(loss, data, np.zeros(settings.features)).mean())
             axes = (seed, "lists-averages", n, m)
             estimates = {
-                "l2": rademacher.composite(data, loss, asked.radius, asked.draws, (*axes, "l2")),
-                "l1": rademacher.composite(data, loss, asked.radius, asked.draws, (*axes, "l1"), ball="l1"),
+                "l2": rademacher.composite(data, loss, settings.radius, settings.draws, (*axes, "l2")),
+                "l1": rademacher.composite(data, loss, settings.radius, settings.draws, (*axes, "l1"), ball="l1"),
             }
             closed = {
                 "l2": entropy.corollary_8(loss_bound=B, **steep),
@@ -88,10 +88,10 @@ def _averages(asked: AveragesSettings, seed: int) -> list[dict[str, Any]]:
                 "local": entropy.integral(entropy.proposition_15(risk=risk, **smooth), n, math.sqrt(B * risk)).value,
             }
             # phi holds the entropy of the labels here: fixed numbers, whose average under random signs is 0.
-            estimates["local"] = _local(asked, data, (*axes, "local"))
+            estimates["local"] = _local(settings, data, (*axes, "local"))
             for kind in ("l2", "l1", "local"):
                 linear = rademacher.linear(
-                    data, asked.radius, asked.draws, (*axes, kind), "l1" if kind == "l1" else "l2"
+                    data, settings.radius, settings.draws, (*axes, kind), "l1" if kind == "l1" else "l2"
                 )
                 rows.append(
                     {
@@ -110,29 +110,29 @@ def _averages(asked: AveragesSettings, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _local(asked: AveragesSettings, data: RankingData, axes: tuple[Axis, ...]) -> rademacher.Estimate:
+def _local(settings: AveragesSettings, data: RankingData, axes: tuple[Axis, ...]) -> rademacher.Estimate:
     # Rankers no worse than w = 0.
     scores = np.zeros(data.n_documents)
     at_zero = float(surrogates.create(LOSS).unchecked(scores, data.y, data.offsets)[0].mean())
-    return rademacher.composite(data, LOSS, asked.radius, asked.draws, axes, largest_risk=at_zero)
+    return rademacher.composite(data, LOSS, settings.radius, settings.draws, axes, largest_risk=at_zero)
 
 
-def _coverings(asked: AveragesSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
-    loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=asked.features))
+def _coverings(settings: AveragesSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
+    loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=settings.features))
     rows, trials = [], []
-    for n in asked.queries:
-        for m in asked.documents:
+    for n in settings.queries:
+        for m in settings.documents:
             data = population.draw(n, generator(seed, "lists-coverings", n, m), m)
             rng = generator(seed, "lists-coverings", "candidates", n, m)
-            given: dict[str, Any] = {"n": n, "m": m, "lipschitz": 2.0, "radius": asked.radius}
+            given: dict[str, Any] = {"n": n, "m": m, "lipschitz": 2.0, "radius": settings.radius}
             for ball in ("l2", "l1"):
-                losses = np.array([held_out.losses(loss, data, w) for w in _candidates(asked, ball, rng)])
+                losses = np.array([held_out.losses(loss, data, w) for w in _candidates(settings, ball, rng)])
                 covering = (
                     entropy.proposition_7(feature_norm=population.feature_norm, **given)
                     if ball == "l2"
-                    else entropy.proposition_10(feature_norm=population.feature_norm_inf, d=asked.features, **given)
+                    else entropy.proposition_10(feature_norm=population.feature_norm_inf, d=settings.features, **given)
                 )
-                for eps in asked.scales:
+                for eps in settings.scales:
                     values = {
                         "log2_packing_found": math.log2(packing.greedy(losses, eps)),
                         "log2_covering_bound": float(covering.log2(eps)),
@@ -141,30 +141,31 @@ def _coverings(asked: AveragesSettings, seed: int) -> tuple[list[dict[str, Any]]
                     rows.append({**setting, **values})
                     trials.append(Trial(setting, values, COVERINGS))
     notes = (
-        f"ListNet, {asked.candidates:,} rankers on and in the ball, taken greedily. Few of so many can be far apart in "
-        "many dimensions: a small packing says little, a larger one than the bound would refute it."
+        f"ListNet, {settings.candidates:,} rankers on and in the ball, chosen greedily. In many dimensions, few of so "
+        "many can be far "
+        "apart, so a small packing is weak evidence; one larger than the bound would refute it."
     )
     return rows, Evidence("lists-prop7", tuple(trials), notes)
 
 
-def _candidates(asked: AveragesSettings, ball: str, rng: np.random.Generator) -> Floats:
+def _candidates(settings: AveragesSettings, ball: str, rng: np.random.Generator) -> Floats:
     # Half on the surface, half inside, the surface first: its points are furthest apart.
-    w = rng.normal(size=(asked.candidates, asked.features))
+    w = rng.normal(size=(settings.candidates, settings.features))
     if ball == "l1":
         w *= rng.random(w.shape) < 0.3
-        w[np.arange(len(w)), rng.integers(asked.features, size=len(w))] += rng.choice([-1.0, 1.0], len(w))
+        w[np.arange(len(w)), rng.integers(settings.features, size=len(w))] += rng.choice([-1.0, 1.0], len(w))
     size = np.linalg.norm(w, 2 if ball == "l2" else 1, axis=1, keepdims=True)
     depth = np.ones((len(w), 1))
     depth[len(w) // 2 :] = rng.random((len(w) - len(w) // 2, 1))
-    return np.asarray(asked.radius * depth * w / size)
+    return np.asarray(settings.radius * depth * w / size)
 
 
-def _closed_forms(asked: AveragesSettings) -> tuple[list[dict[str, Any]], Evidence]:
+def _closed_forms(settings: AveragesSettings) -> tuple[list[dict[str, Any]], Evidence]:
     rows, trials = [], []
-    for radius in asked.radii:
-        for n in asked.integral_queries:
-            for m in asked.integral_documents:
-                for found in _compared(asked, radius, n, m):
+    for radius in settings.radii:
+        for n in settings.integral_queries:
+            for m in settings.integral_documents:
+                for found in _compared(settings, radius, n, m):
                     rows.append(found)
                     setting = {"corollary": found["corollary"], "radius": radius, "n": n, "m": m}
                     ratio = {"closed_form_over_integral": found["closed_form"] / found["integral"]}
@@ -182,17 +183,17 @@ def _closed_forms(asked: AveragesSettings) -> tuple[list[dict[str, Any]], Eviden
     return rows, Evidence("lists-cor8", tuple(trials), notes)
 
 
-def _compared(asked: AveragesSettings, radius: float, n: int, m: int) -> list[dict[str, Any]]:
+def _compared(settings: AveragesSettings, radius: float, n: int, m: int) -> list[dict[str, Any]]:
     B = _loss_bound(radius)
     size = {"n": n, "m": m, "radius": radius, "feature_norm": 1.0}
     closed = {
         8: entropy.corollary_8(lipschitz=2.0, loss_bound=B, **size),
-        11: entropy.corollary_11(lipschitz=2.0, d=asked.features, loss_bound=B, **size),
+        11: entropy.corollary_11(lipschitz=2.0, d=settings.features, loss_bound=B, **size),
         16: entropy.corollary_16(smoothness=2.0, loss_bound=B, **size),
     }
     coverings = {
         8: (entropy.proposition_7(lipschitz=2.0, **size), B),
-        11: (entropy.proposition_10(lipschitz=2.0, d=asked.features, **size), B),
+        11: (entropy.proposition_10(lipschitz=2.0, d=settings.features, **size), B),
         16: (entropy.proposition_15(smoothness=2.0, **size), math.sqrt(B)),
     }
     rows = []

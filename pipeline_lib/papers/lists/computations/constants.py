@@ -63,28 +63,28 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: ConstantsSettings, seed: int) -> Results:
+def run(settings: ConstantsSettings, seed: int) -> Results:
     """Compute everything."""
     table: list[dict[str, Any]] = []
     checks: list[dict[str, Any]] = []
     evidence = [
-        proposition_1(asked, seed, table),
-        proposition_2(asked, seed, table),
-        ranksvm_growth(asked, seed, table),
-        constants_of_all(asked, seed, table),
+        proposition_1(settings, seed, table),
+        proposition_2(settings, seed, table),
+        ranksvm_growth(settings, seed, table),
+        constants_of_all(settings, seed, table),
         theorem_3(checks),
-        lemma_4(asked, seed, checks),
-        lemma_14(asked, seed, checks),
+        lemma_4(settings, seed, checks),
+        lemma_14(settings, seed, checks),
     ]
     return Results(table, checks, evidence)
 
 
 def _search(
-    loss: Surrogate, m: int, y_max: int, what: What, asked: ConstantsSettings, seed: int, bound: float | None
+    loss: Surrogate, m: int, y_max: int, what: What, settings: ConstantsSettings, seed: int, bound: float | None
 ) -> float:
     options = (str(getattr(loss, "sigma", "")), str(getattr(loss, "k", "")))
     rng = generator(seed, "lists-constants", loss.name, *options, m, y_max, what)
-    return constant_search.search(loss, m, y_max, what, rng=rng, restarts=asked.restarts, score_bound=bound).value
+    return constant_search.search(loss, m, y_max, what, rng=rng, restarts=settings.restarts, score_bound=bound).value
 
 
 def _row(
@@ -105,12 +105,12 @@ def _row(
     }
 
 
-def proposition_1(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
-    """ListNet's G and H, by search, for lists as long as asked."""
+def proposition_1(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+    """ListNet's G and H, by search, for lists of the given lengths."""
     loss, trials = surrogates.create("listnet"), []
-    for m in asked.listnet_lengths:
-        for y_max in asked.largest_labels:
-            found = {what: _search(loss, m, y_max, what, asked, seed, None) for what in NAMED_BY_PROPOSITION_1}
+    for m in settings.listnet_lengths:
+        for y_max in settings.largest_labels:
+            found = {what: _search(loss, m, y_max, what, settings, seed, None) for what in NAMED_BY_PROPOSITION_1}
             table += [_row("listnet", loss, m, y_max, what, None, 2.0, value) for what, value in found.items()]
             values = {"lipschitz": found["lipschitz-linf"], "smoothness": found["smoothness"]}
             trials.append(Trial({"m": m, "y_max": y_max}, values, CONSTANTS))
@@ -125,16 +125,16 @@ def proposition_1(asked: ConstantsSettings, seed: int, table: list[dict[str, Any
     return Evidence("lists-prop1", tuple(trials), notes)
 
 
-def proposition_2(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def proposition_2(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """SmoothDCG's G, by search, over 2 (D(1) + ... + D(k)) G(y_max) / sigma."""
     trials = []
-    for sigma in asked.widths:
-        for k in asked.cutoffs:
+    for sigma in settings.widths:
+        for k in settings.cutoffs:
             loss = surrogates.create("smooth-dcg", sigma=float(sigma), k=k)
-            for m in asked.lengths:
-                for y_max in asked.largest_labels:
+            for m in settings.lengths:
+                for y_max in settings.largest_labels:
                     stated = loss.lipschitz(m, y_max)
-                    found = _search(loss, m, y_max, "lipschitz-linf", asked, seed, None)
+                    found = _search(loss, m, y_max, "lipschitz-linf", settings, seed, None)
                     table.append(_row("smooth-dcg", loss, m, y_max, "lipschitz-linf", None, stated, found))
                     setting = {"m": m, "y_max": y_max, "sigma": float(sigma), "k": k}
                     trials.append(Trial(setting, {"largest_ratio": found / stated}, CONSTANTS))
@@ -145,29 +145,29 @@ def proposition_2(asked: ConstantsSettings, seed: int, table: list[dict[str, Any
     return Evidence("lists-prop2", tuple(trials), notes)
 
 
-def ranksvm_growth(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def ranksvm_growth(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """The exponent in m of RankSVM's G, by search."""
     loss, trials = surrogates.create("ranksvm"), []
-    for y_max in asked.largest_labels:
+    for y_max in settings.largest_labels:
         norms = []
-        for m in asked.ranksvm_lengths:
-            norms.append(_search(loss, m, y_max, "lipschitz-linf", asked, seed, None))
+        for m in settings.ranksvm_lengths:
+            norms.append(_search(loss, m, y_max, "lipschitz-linf", settings, seed, None))
             table.append(_row("ranksvm", loss, m, y_max, "lipschitz-linf", None, loss.lipschitz(m, y_max), norms[-1]))
-        fitted = fit_exponent(asked.ranksvm_lengths, norms)
+        fitted = fit_exponent(settings.ranksvm_lengths, norms)
         value = Interval(fitted.slope, fitted.low, fitted.high)
         trials.append(Trial({"surrogate": "ranksvm", "y_max": y_max}, {"exponent_in_m": value}, CONSTANTS))
     return Evidence("lists-ranksvm", tuple(trials), "Fitted to the largest l1 norms found by search.")
 
 
-def constants_of_all(asked: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def constants_of_all(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
     """G, G^CW, H and B of every surrogate, stated and by search; and G <= sqrt(m) G^CW."""
     trials = []
     for name in progress.counted(surrogates.NAMES, _LOG, "surrogates"):
         loss = surrogates.create(name)
-        bound = asked.score_bound if name in NEEDS_BOUND else None
-        for m in asked.lengths:
-            for y_max in asked.largest_labels:
-                found = _all_constants(loss, m, y_max, bound, asked, seed)
+        bound = settings.score_bound if name in NEEDS_BOUND else None
+        for m in settings.lengths:
+            for y_max in settings.largest_labels:
+                found = _all_constants(loss, m, y_max, bound, settings, seed)
                 table += found
                 by = {row["constant"]: row for row in found}
                 linf, l2 = by["lipschitz-linf"], by["lipschitz-l2"]
@@ -177,23 +177,24 @@ def constants_of_all(asked: ConstantsSettings, seed: int, table: list[dict[str, 
                 trials.append(Trial({"surrogate": name, "m": m, "y_max": y_max}, {"largest_ratio": ratio}, CONSTANTS))
     notes = (
         "The larger of the found and the exact constant for the maximum norm, over sqrt(m) times the one for the "
-        f"Euclidean norm; where a surrogate is Lipschitz on bounded scores only, on scores up to {asked.score_bound:g}."
+        "Euclidean norm; where a surrogate is Lipschitz on bounded scores only, on scores up to "
+        f"{settings.score_bound:g}."
     )
     return Evidence("lists-g-relation", tuple(trials), notes)
 
 
 def _all_constants(
-    loss: Surrogate, m: int, y_max: int, bound: float | None, asked: ConstantsSettings, seed: int
+    loss: Surrogate, m: int, y_max: int, bound: float | None, settings: ConstantsSettings, seed: int
 ) -> list[dict[str, Any]]:
     of_loss = known.constants(loss, m, y_max, score_bound=bound)
-    value_bound = known.constants(loss, m, y_max, score_bound=asked.score_bound).bound
+    value_bound = known.constants(loss, m, y_max, score_bound=settings.score_bound).bound
     stated = dict(zip(WHATS, (of_loss.lipschitz, of_loss.lipschitz_l2, of_loss.smoothness, value_bound), strict=True))
     rows = []
     for what in WHATS:
         value = stated[what]
         if value is not None:
-            reach = asked.score_bound if what == "bound" else bound
-            searched = _search(loss, m, y_max, what, asked, seed, reach)
+            reach = settings.score_bound if what == "bound" else bound
+            searched = _search(loss, m, y_max, what, settings, seed, reach)
             rows.append(_row("all", loss, m, y_max, what, reach, value, searched))
     return rows
 
@@ -210,24 +211,26 @@ def theorem_3(checks: list[dict[str, Any]]) -> Evidence:
     return Evidence("lists-thm3", tuple(trials), notes)
 
 
-def lemma_4(asked: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
+def lemma_4(settings: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
     """Both operator norms, by maximisation, against the largest p-norm of a row."""
     trials = []
     for p in NORMS:
         label = "inf" if math.isinf(p) else f"{p:g}"
         rng = generator(seed, "lists-constants", "lemma-4", label)
         largest = excess = 0.0
-        for X in _matrices(asked.matrices, rng):
+        for X in _matrices(settings.matrices, rng):
             right = operator_norms.largest_row(X, p)
-            found = operator_norms.stretch(X, p, rng=rng, restarts=asked.starts)
+            found = operator_norms.stretch(X, p, rng=rng, restarts=settings.starts)
             largest = max(largest, *(abs(left / right - 1.0) for left in found))
             excess = max(excess, *(left / right - 1.0 for left in found))
         checks.append(_check("lists-lemma4", f"p = {label}", None, None, "largest_relative_difference", largest))
         checks.append(_check("lists-lemma4", f"p = {label}", None, None, "largest_relative_excess", excess))
         trials.append(Trial({"p": label}, {"largest_relative_difference": largest}, CHECKS))
     notes = (
-        f"{asked.matrices} matrices for every p: normal, sparse, of rank one, with equal rows or rows of unlike size; "
-        f"the maximum of {asked.starts} ascents. Ascents end at local maxima, so that a deficit may be the search's, "
+        f"{settings.matrices} matrices for every p: normal, sparse, of rank one, with equal rows or rows of unlike "
+        "size; "
+        f"the maximum of {settings.starts} ascents. Ascents end at local maxima, so that a deficit may be the "
+        "search's, "
         f"more likely for large matrices (here up to {LARGEST_MATRIX} rows and columns) and few ascents. Only an "
         "excess contradicts the lemma; the table holds it too."
     )
@@ -253,26 +256,26 @@ def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
     return found
 
 
-def lemma_14(asked: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
+def lemma_14(settings: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
     """The largest ratio of the two sides of the self-bounding inequality, over pairs of score vectors."""
     trials = []
     for name, options in SELF_BOUNDED:
         loss = surrogates.create(name, **options)
         label = ", ".join([name, *(f"{key} {value}" for key, value in options.items())])
-        for m in asked.lengths:
-            for y_max in asked.largest_labels:
+        for m in settings.lengths:
+            for y_max in settings.largest_labels:
                 rng = generator(seed, "lists-constants", "lemma-14", label, m, y_max)
-                largest = _largest_self_bounding_ratio(loss, asked.lists, m, y_max, rng)
+                largest = _largest_self_bounding_ratio(loss, settings.lists, m, y_max, rng)
                 checks.append(_check("lists-lemma14", label, m, None, "largest_ratio", largest))
                 trials.append(Trial({"loss": label, "m": m, "y_max": y_max}, {"largest_ratio": largest}, CHECKS))
-    for m in (1, *asked.lengths):
+    for m in (1, *settings.lengths):
         rng = generator(seed, "lists-constants", "lemma-14", WAVES, m)
-        largest = _largest_ratio_of_waves(asked.lists, m, rng)
+        largest = _largest_ratio_of_waves(settings.lists, m, rng)
         checks.append(_check("lists-lemma14", WAVES, m, None, "largest_ratio", largest))
         trials.append(Trial({"loss": WAVES, "m": m}, {"largest_ratio": largest}, CHECKS))
     notes = (
         "Random and adversarial score vectors against others 1e-6 to 1e3 away, also straight down the gradient. Random "
-        f"waves are {asked.lists:,} losses sum_k a_k (1 - cos(<b_k, s> + c_k)) for every m, smooth with "
+        f"waves are {settings.lists:,} losses sum_k a_k (1 - cos(<b_k, s> + c_k)) for every m, smooth with "
         "H = sum_k a_k ||b_k||_1^2; with m = 1 they are those of Lemma 13."
     )
     return Evidence("lists-lemma14", tuple(trials), notes)

@@ -41,17 +41,17 @@ DOCUMENTS_FOR_RESTARTS = 100_000
 DOCUMENTS_PER_BLOCK = 50_000
 
 
-def loss_of(asked: GridSettings, name: str) -> Surrogate:
+def loss_of(settings: GridSettings, name: str) -> Surrogate:
     """The surrogate of the loss called ``name``; ConfigurationError where the settings have none."""
-    for entry in asked.losses:
+    for entry in settings.losses:
         if entry.name == name:
             return surrogates.create(entry.surrogate, **entry.options)
-    raise ConfigurationError(f"unknown loss {name!r}; {hint(name, [entry.name for entry in asked.losses])}")
+    raise ConfigurationError(f"unknown loss {name!r}; {hint(name, [entry.name for entry in settings.losses])}")
 
 
-def population_of(asked: GridSettings, kind: str) -> Population:
+def population_of(settings: GridSettings, kind: str) -> Population:
     """The population ``noisy`` or ``realisable``."""
-    return Population(PopulationSettings.from_mapping(getattr(asked.populations, kind)))
+    return Population(PopulationSettings.from_mapping(getattr(settings.populations, kind)))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Found:
 class Slice:
     """What all cells with one loss, population and m have in common."""
 
-    asked: GridSettings
+    settings: GridSettings
     name: str
     kind: str
     m: int
@@ -79,17 +79,17 @@ class Slice:
     @cached_property
     def loss(self) -> Surrogate:
         """The surrogate."""
-        return loss_of(self.asked, self.name)
+        return loss_of(self.settings, self.name)
 
     @cached_property
     def population(self) -> Population:
         """Where samples come from."""
-        return population_of(self.asked, self.kind)
+        return population_of(self.settings, self.kind)
 
     @cached_property
     def lipschitz(self) -> float:
         """G for lists of m documents with scores up to W2 R_X."""
-        S = self.asked.radius * self.population.feature_norm
+        S = self.settings.radius * self.population.feature_norm
         return self.loss.lipschitz(self.m, self.population.settings.y_max, score_bound=S)
 
     def queries(self, n: int, *axes: Axis) -> Queries:
@@ -102,29 +102,29 @@ class Slice:
         return self.population.draw_documents(self.queries(n, *axes), self.m, documents)
 
 
-def run(asked: GridSettings, name: str, seed: int) -> list[dict[str, Any]]:
+def run(settings: GridSettings, name: str, seed: int) -> list[dict[str, Any]]:
     """All rows of the loss ``name``: a row a population, m, n, repetition and learner."""
     rows = []
-    for m in progress.counted(asked.lengths, _LOG, "lengths of lists"):
-        rows += measure(Slice(asked, name, "noisy", m, seed))
-    if name in asked.realisable_losses:
-        for m in asked.realisable_lengths:
-            rows += measure(Slice(asked, name, "realisable", m, seed))
+    for m in progress.counted(settings.lengths, _LOG, "lengths of lists"):
+        rows += measure(Slice(settings, name, "noisy", m, seed))
+    if name in settings.realisable_losses:
+        for m in settings.realisable_lengths:
+            rows += measure(Slice(settings, name, "realisable", m, seed))
     return rows
 
 
 def measure(part: Slice) -> list[dict[str, Any]]:
     """Train on every sample of the slice, then measure all rankers on one held-out sample."""
-    asked, sizes = part.asked, part.asked.queries_of(part.m)
+    settings, sizes = part.settings, part.settings.queries_of(part.m)
     if not sizes:
         return []
     reference = part.sample(2 * sizes[-1], "reference")
-    held = part.sample(asked.held_out_queries(part.m), "held out")
-    levels = part.queries(asked.held_out_queries(part.m), "held out").level
+    held = part.sample(settings.held_out_queries(part.m), "held out")
+    levels = part.queries(settings.held_out_queries(part.m), "held out").level
     best = _best(part)
     known = held_out.risk_of_one(part.loss, _scored_by(part, best))
     rankers = []
-    repetitions = range(asked.repetitions_of(part.m))
+    repetitions = range(settings.repetitions_of(part.m))
     for repetition in progress.counted(repetitions, _LOG, f"{part.kind} samples of {part.name}, m = {part.m},"):
         whole = part.sample(sizes[-1], "sample", repetition)
         for n in sizes:
@@ -156,16 +156,16 @@ def measure(part: Slice) -> list[dict[str, Any]]:
 
 def _best(part: Slice) -> Floats:
     # On a sample of its own: where it is measured it must not look better than it is.
-    documents = part.asked.held_out_documents
+    documents = part.settings.held_out_documents
     if not part.loss.convex:
         documents = min(documents, DOCUMENTS_FOR_RESTARTS)
     own = part.sample(max(2, documents // part.m), "best")
-    return erm.fit(own, part.loss, l2=0.0, radius=part.asked.radius, tol=part.asked.tol, seed=part.seed).w
+    return erm.fit(own, part.loss, l2=0.0, radius=part.settings.radius, tol=part.settings.tol, seed=part.seed).w
 
 
 def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
     # Drawn and scored block by block: memory does not grow with the sample.
-    left, block = part.asked.best_ranker_queries(part.m), max(1, DOCUMENTS_PER_BLOCK // part.m)
+    left, block = part.settings.best_ranker_queries(part.m), max(1, DOCUMENTS_PER_BLOCK // part.m)
     rng = generator(part.seed, "lists-grid", part.kind, "best ranker", part.m)
     while left:
         queries = part.population.draw_queries(min(block, left), rng)
@@ -178,25 +178,25 @@ def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
 def _rankers(
     part: Slice, sample: RankingData, fresh: RankingData, optimum: float, n: int, repetition: int
 ) -> list[Found]:
-    asked, loss, R = part.asked, part.loss, part.population.feature_norm
+    settings, loss, R = part.settings, part.loss, part.population.feature_norm
     seed = (part.seed, "lists-grid", part.name, part.m, n, repetition)
 
     def found(learner: str, w: Floats, gap: float | None = None) -> Found:
         return Found(learner, n, repetition, w, float(held_out.losses(loss, sample, w).mean()), gap)
 
-    least = erm.fit(sample, loss, l2=0.0, radius=asked.radius, tol=asked.tol, seed=seed)
+    least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, tol=settings.tol, seed=seed)
     rankers = [found("erm", least.w, least.relative_gap if loss.convex else None)]
-    rankers.append(found("worst", worst_gap.search(loss, sample, fresh, asked.radius, asked.ascent_steps)))
+    rankers.append(found("worst", worst_gap.search(loss, sample, fresh, settings.radius, settings.ascent_steps)))
     if loss.convex:
-        given = {"radius": asked.radius, "lipschitz": part.lipschitz, "feature_norm": R}
+        given = {"radius": settings.radius, "lipschitz": part.lipschitz, "feature_norm": R}
         l2 = list_bounds.rerm_l2(n, **given)
-        steady = erm.fit(sample, loss, l2=l2, radius=asked.radius, tol=asked.tol)
+        steady = erm.fit(sample, loss, l2=l2, radius=settings.radius, tol=settings.tol)
         rankers.append(found("rerm", steady.w, steady.relative_gap))
         step = ogd.lipschitz_step(n, **given)
-        rankers.append(found("ogd", ogd.run(sample, loss, steps=step, radius=asked.radius).average))
+        rankers.append(found("ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
     if loss.convex and loss.smooth:
-        S = asked.radius * R
+        S = settings.radius * R
         H = R**2 * loss.smoothness(part.m, part.population.settings.y_max, score_bound=S)
-        step = ogd.smooth_step(n, radius=asked.radius, smoothness=H, optimal_risk=max(optimum, 0.0))
-        rankers.append(found("smooth-ogd", ogd.run(sample, loss, steps=step, radius=asked.radius).average))
+        step = ogd.smooth_step(n, radius=settings.radius, smoothness=H, optimal_risk=max(optimum, 0.0))
+        rankers.append(found("smooth-ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
     return rankers

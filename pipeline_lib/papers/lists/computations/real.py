@@ -53,23 +53,23 @@ def scaled(data: RankingData) -> RankingData:
     return RankingData(standard.X / np.float32(longest), standard.y, standard.offsets, standard.qids)
 
 
-def run(asked: RealSettings, data: RankingData, dataset: str, seed: int) -> list[dict[str, Any]]:
+def run(settings: RealSettings, data: RankingData, dataset: str, seed: int) -> list[dict[str, Any]]:
     """Rows of the table: one a loss, m, n, repetition and ranker; none where all n are above half of the queries."""
     inside = scaled(data)
-    sizes = [n for n in asked.queries if 2 * n <= data.n_queries]
+    sizes = [n for n in settings.queries if 2 * n <= data.n_queries]
     rows: list[dict[str, Any]] = []
     if not sizes:
         return rows
-    for m in asked.lengths:
-        for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions for m = {m}"):
+    for m in settings.lengths:
+        for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions for m = {m}"):
             cut = inside.subsample_documents(m, generator(seed, "lists-real", dataset, m, repetition, "documents"))
             order = generator(seed, "lists-real", dataset, repetition, "queries").permutation(data.n_queries)
             axes = {"dataset": dataset, "m": m, "repetition": repetition}
-            for entry in asked.losses:
+            for entry in settings.losses:
                 loss = surrogates.create(entry.surrogate, **entry.options)
-                best = erm.fit(cut, loss, l2=0.0, radius=asked.radius, tol=asked.tol).w
+                best = erm.fit(cut, loss, l2=0.0, radius=settings.radius, tol=settings.tol).w
                 for n in sizes:
-                    part = _Part(asked, loss, m, int(data.y.max()), cut.take(order[:n]), cut.take(order[n:]), best)
+                    part = _Part(settings, loss, m, int(data.y.max()), cut.take(order[:n]), cut.take(order[n:]), best)
                     axes = {"dataset": dataset, "m": m, "n": n, "repetition": repetition, "loss": entry.name}
                     rows += [{**axes, **row} for row in part.rows()]
     return rows
@@ -78,7 +78,7 @@ def run(asked: RealSettings, data: RankingData, dataset: str, seed: int) -> list
 @dataclass(frozen=True)
 class _Part:
     # One sample, all other queries, and the best ranker on both.
-    asked: RealSettings
+    settings: RealSettings
     loss: Surrogate
     m: int
     y_max: int
@@ -87,27 +87,27 @@ class _Part:
     best: Floats
 
     def rows(self) -> list[dict[str, Any]]:
-        asked, loss, sample, n = self.asked, self.loss, self.sample, self.sample.n_queries
-        given: dict[str, Any] = {"m": self.m, "radius": asked.radius, "feature_norm": 1.0}
+        settings, loss, sample, n = self.settings, self.loss, self.sample, self.sample.n_queries
+        given: dict[str, Any] = {"m": self.m, "radius": settings.radius, "feature_norm": 1.0}
         given |= list_bounds.of_surrogate("erm", loss, y_max=self.y_max, **given)
-        bound = list_bounds.evaluate("erm", n=n, delta=asked.delta, **given)
+        bound = list_bounds.evaluate("erm", n=n, delta=settings.delta, **given)
         common = {"bound": bound, "loss_bound": given["loss_bound"]}
-        of_minimiser = list_bounds.excess_of_minimiser(bound, n=n, loss_bound=given["loss_bound"], delta=asked.delta)
+        of_minimiser = list_bounds.excess_of_minimiser(bound, n=n, loss_bound=given["loss_bound"], delta=settings.delta)
 
-        least = erm.fit(sample, loss, l2=0.0, radius=asked.radius, tol=asked.tol)
+        least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, tol=settings.tol)
         gap = least.relative_gap if loss.convex else None
         found = [self._row("erm", least.w, self.rest, gap, of_minimiser)]
         half = self.rest.n_queries // 2
         reference, truth = (self.rest.take(part) for part in np.split(np.arange(self.rest.n_queries), [half]))
-        worst = worst_gap.search(loss, sample, reference, asked.radius, asked.ascent_steps)
+        worst = worst_gap.search(loss, sample, reference, settings.radius, settings.ascent_steps)
         found.append(self._row("worst", worst, truth, None, None))
         if loss.convex:
-            steep = {"radius": asked.radius, "lipschitz": given["lipschitz"], "feature_norm": 1.0}
+            steep = {"radius": settings.radius, "lipschitz": given["lipschitz"], "feature_norm": 1.0}
             l2 = list_bounds.rerm_l2(n, **steep)
-            steady = erm.fit(sample, loss, l2=l2, radius=asked.radius, tol=asked.tol)
+            steady = erm.fit(sample, loss, l2=l2, radius=settings.radius, tol=settings.tol)
             of_rerm, of_ogd = (list_bounds.evaluate(name, n=n, **given) for name in ("rerm", "ogd"))
             found.append(self._row("rerm", steady.w, self.rest, steady.relative_gap, of_rerm))
-            average = ogd.run(sample, loss, steps=ogd.lipschitz_step(n, **steep), radius=asked.radius).average
+            average = ogd.run(sample, loss, steps=ogd.lipschitz_step(n, **steep), radius=settings.radius).average
             found.append(self._row("ogd", average, self.rest, None, of_ogd))
         return [{**row, **common} for row in found]
 

@@ -53,12 +53,12 @@ NUMBERS_PER_BLOCK = 2**22
 """Held-out queries are drawn in blocks of about this many feature values: 16 MB, and 32 MB in double precision."""
 
 
-def run(asked: SparseSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
+def run(settings: SparseSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
     """Rows of the table, one a number of features, repetition and ranker, and the evidence for Theorem 12."""
     rows: list[dict[str, Any]] = []
     trials = []
-    for d in progress.counted(asked.features, _LOG, "numbers of features"):
-        found = _measure(asked, d, seed)
+    for d in progress.counted(settings.features, _LOG, "numbers of features"):
+        found = _measure(settings, d, seed)
         rows += found
         least, worst = ([row for row in found if row["learner"] == learner] for learner in ("erm", "worst"))
         values: dict[str, float | Interval] = {
@@ -68,46 +68,51 @@ def run(asked: SparseSettings, seed: int) -> tuple[list[dict[str, Any]], Evidenc
             "excess_risk": of_largest(least, "excess", "excess_error"),
             "excess_bound": found[0]["excess_bound"],
         }
-        trials.append(Trial({"d": d, "n": asked.queries, "m": asked.documents}, values, TABLE))
-    asymptotic = [_bound(asked, d, asked.fitted_at) for d in asked.features]
-    fitted = fit_exponent(asked.features, asymptotic)
+        trials.append(Trial({"d": d, "n": settings.queries, "m": settings.documents}, values, TABLE))
+    asymptotic = [_bound(settings, d, settings.fitted_at) for d in settings.features]
+    fitted = fit_exponent(settings.features, asymptotic)
     exponent = Interval(fitted.slope, fitted.low, fitted.high)
-    trials.append(Trial({"n": asked.fitted_at}, {"bound_exponent_in_d": exponent}, TABLE))
+    trials.append(Trial({"n": settings.fitted_at}, {"bound_exponent_in_d": exponent}, TABLE))
     notes = (
-        f"The largest of {asked.repetitions} gaps of the certified minimiser over the l1 ball, and of the worst ranker "
+        f"The largest of {settings.repetitions} gaps of the certified minimiser over the l1 ball, and of the worst "
+        "ranker "
         "found by ascent; the largest excess risk of the minimiser above the best ranker without weight on features "
         "that do not matter, and its bound, which has the deviation of one ranker's empirical risk added. The exponent "
-        f"is that of the whole bound at n = {asked.fitted_at:,}: with few queries the entropy integral is at its "
+        f"is that of the whole bound at n = {settings.fitted_at:,}: with few queries the entropy integral is at its "
         "ceiling 4 B, and the bound does not change with d at all."
     )
     return rows, Evidence("lists-thm12", tuple(trials), notes)
 
 
-def _population(asked: SparseSettings, d: int) -> Population:
-    return Population(PopulationSettings(features=d, documents=asked.documents, active=asked.active))
+def _population(settings: SparseSettings, d: int) -> Population:
+    return Population(PopulationSettings(features=d, documents=settings.documents, active=settings.active))
 
 
-def _constants(asked: SparseSettings, d: int) -> dict[str, Any]:
-    population = _population(asked, d)
+def _constants(settings: SparseSettings, d: int) -> dict[str, Any]:
+    population = _population(settings, d)
     # One bound on features for all d, so that only d changes: ||x||_inf <= ||x||_2 <= R.
-    given: dict[str, Any] = {"m": asked.documents, "radius": asked.radius, "feature_norm": population.feature_norm}
+    given: dict[str, Any] = {
+        "m": settings.documents,
+        "radius": settings.radius,
+        "feature_norm": population.feature_norm,
+    }
     found = list_bounds.of_surrogate("erm-l1", surrogates.create(LOSS), y_max=population.settings.y_max, **given)
-    return {"d": d, "delta": asked.delta, **given, **found}
+    return {"d": d, "delta": settings.delta, **given, **found}
 
 
-def _bound(asked: SparseSettings, d: int, n: int) -> float:
-    return list_bounds.evaluate("erm-l1", n=n, **_constants(asked, d))
+def _bound(settings: SparseSettings, d: int, n: int) -> float:
+    return list_bounds.evaluate("erm-l1", n=n, **_constants(settings, d))
 
 
-def _bounds(asked: SparseSettings, d: int) -> dict[str, Any]:
+def _bounds(settings: SparseSettings, d: int) -> dict[str, Any]:
     # What all rows with d features have in common.
-    bound, n = _bound(asked, d, asked.queries), asked.queries
-    loss_bound = _constants(asked, d)["loss_bound"]
+    bound, n = _bound(settings, d, settings.queries), settings.queries
+    loss_bound = _constants(settings, d)["loss_bound"]
     return {
         "bound": bound,
-        "excess_bound": list_bounds.excess_of_minimiser(bound, n=n, loss_bound=loss_bound, delta=asked.delta),
-        "bound_far": _bound(asked, d, asked.fitted_at),
-        "fitted_at": asked.fitted_at,
+        "excess_bound": list_bounds.excess_of_minimiser(bound, n=n, loss_bound=loss_bound, delta=settings.delta),
+        "bound_far": _bound(settings, d, settings.fitted_at),
+        "fitted_at": settings.fitted_at,
     }
 
 
@@ -120,21 +125,21 @@ class _Ranker:
     certified_gap: float | None = None
 
 
-def _measure(asked: SparseSettings, d: int, seed: int) -> list[dict[str, Any]]:
-    population, loss = _population(asked, d), surrogates.create(LOSS)
-    rankers = _rankers(asked, population, seed)
+def _measure(settings: SparseSettings, d: int, seed: int) -> list[dict[str, Any]]:
+    population, loss = _population(settings, d), surrogates.create(LOSS)
+    rankers = _rankers(settings, population, seed)
     weights = np.column_stack([ranker.w for ranker in rankers])
     rng = generator(seed, "lists-sparse", d, "held out")
-    scores, levels, held = _held_out(population, weights, rng, asked.held_out_queries)
-    best = erm.fit(held, loss, l2=0.0, radius=asked.radius, ball="l1", tol=BEST_TOL)
+    scores, levels, held = _held_out(population, weights, rng, settings.held_out_queries)
+    best = erm.fit(held, loss, l2=0.0, radius=settings.radius, ball="l1", tol=BEST_TOL)
     block = held_out.Scored(np.vstack([held.X64 @ best.w, scores]), held.y, held.offsets, levels)
     measured = held_out.of_scores(loss, [block])
-    common = _bounds(asked, d)
+    common = _bounds(settings, d)
     return [
         {
             "d": d,
-            "n": asked.queries,
-            "m": asked.documents,
+            "n": settings.queries,
+            "m": settings.documents,
             "repetition": ranker.repetition,
             "learner": ranker.learner,
             "empirical": ranker.empirical,
@@ -151,14 +156,14 @@ def _measure(asked: SparseSettings, d: int, seed: int) -> list[dict[str, Any]]:
     ]
 
 
-def _rankers(asked: SparseSettings, population: Population, seed: int) -> list[_Ranker]:
-    loss, d, n = surrogates.create(LOSS), population.settings.features, asked.queries
+def _rankers(settings: SparseSettings, population: Population, seed: int) -> list[_Ranker]:
+    loss, d, n = surrogates.create(LOSS), population.settings.features, settings.queries
     reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference"))
     found = []
-    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions with {d} features"):
+    for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions with {d} features"):
         sample = population.draw(n, generator(seed, "lists-sparse", d, repetition))
-        least = erm.fit(sample, loss, l2=0.0, radius=asked.radius, ball="l1", tol=asked.tol)
-        worst = worst_gap.search(loss, sample, reference, asked.radius, asked.ascent_steps, "l1")
+        least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, ball="l1", tol=settings.tol)
+        worst = worst_gap.search(loss, sample, reference, settings.radius, settings.ascent_steps, "l1")
         certified = least.relative_gap if math.isfinite(least.relative_gap) else None
         for learner, w, gap in (("erm", least.w, certified), ("worst", worst, None)):
             empirical = float(held_out.losses(loss, sample, w).mean())

@@ -49,8 +49,8 @@ class Results:
 class Grid:
     """The rows of all slices by loss, population, m and n, with the bounds there."""
 
-    def __init__(self, asked: GridSettings, rows: Iterable[Row]) -> None:
-        self.asked = asked
+    def __init__(self, settings: GridSettings, rows: Iterable[Row]) -> None:
+        self.settings = settings
         self.cells: dict[Key, dict[str, list[Row]]] = {}
         for row in rows:
             key = (row["loss"], row["population"], row["m"], row["n"])
@@ -63,12 +63,12 @@ class Grid:
         """What the surrogate supplies to a bound; None where the bound's assumptions do not hold for it."""
         key = (bound, loss, kind, m)
         if key not in self._constants:
-            population = population_of(self.asked, kind)
+            population = population_of(self.settings, kind)
             y_max = population.settings.y_max
-            given = {"radius": self.asked.radius, "feature_norm": population.feature_norm}
+            given = {"radius": self.settings.radius, "feature_norm": population.feature_norm}
             try:
-                found = list_bounds.of_surrogate(bound, loss_of(self.asked, loss), m=m, y_max=y_max, **given)
-                self._constants[key] = {"m": m, **given, "delta": self.asked.delta, **found}
+                found = list_bounds.of_surrogate(bound, loss_of(self.settings, loss), m=m, y_max=y_max, **given)
+                self._constants[key] = {"m": m, **given, "delta": self.settings.delta, **found}
             except DataError:
                 self._constants[key] = None
         return self._constants[key]
@@ -80,9 +80,9 @@ class Grid:
         return None if constants is None else list_bounds.evaluate(name, n=n, **constants, **more)
 
 
-def run(asked: GridSettings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
+def run(settings: GridSettings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
     """Everything that follows from the measured rows."""
-    grid, found = Grid(asked, rows), Results()
+    grid, found = Grid(settings, rows), Results()
     measured_on_data = list(real)
     found.cells = _cells(grid)
     found.bounds = _bounds(grid)
@@ -384,13 +384,13 @@ def _along(grid: Grid, axis: str, loss: str, kind: str, fixed: int, learner: str
 
 
 def _losses(grid: Grid) -> list[str]:
-    return list(dict.fromkeys(entry.name for entry in grid.asked.losses))
+    return list(dict.fromkeys(entry.name for entry in grid.settings.losses))
 
 
 def _free_of_m(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
     trials, lengths = [], set()
-    sizes = grid.asked.queries_of(max(grid.asked.lengths))
-    n = sizes[-1] if sizes else grid.asked.queries[0]
+    sizes = grid.settings.queries_of(max(grid.settings.lengths))
+    n = sizes[-1] if sizes else grid.settings.queries[0]
     for loss in _losses(grid):
         for learner in UNIFORM:
             cells = _along(grid, "m", loss, "noisy", n, learner)
@@ -425,7 +425,7 @@ def _free_of_m(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
 
 def _chapelle_wu_terms(grid: Grid, loss: str, n: int) -> dict[int, float]:
     terms = {}
-    for m in grid.asked.lengths:
+    for m in grid.settings.lengths:
         constants = grid.constants("chapelle-wu", loss, "noisy", m)
         if constants is not None and (loss, "noisy", m, n) in grid.cells:
             chosen = {name: constants[name] for name in ("m", "lipschitz_l2", "radius", "feature_norm")}
@@ -434,7 +434,7 @@ def _chapelle_wu_terms(grid: Grid, loss: str, n: int) -> dict[int, float]:
 
 
 def _rates_in_n(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
-    trials, others, m = [], [], grid.asked.lengths[0]
+    trials, others, m = [], [], grid.settings.lengths[0]
     for loss in _losses(grid):
         for learner in UNIFORM:
             cells = _along(grid, "n", loss, "noisy", m, learner)
@@ -447,7 +447,7 @@ def _rates_in_n(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
                 trials.append(Trial(where, {"pessimistic_exponent": found}, EXPONENTS))
             else:
                 others.append(found.value)
-        for length in grid.asked.realisable_lengths:
+        for length in grid.settings.realisable_lengths:
             cells = _along(grid, "n", loss, "realisable", length, "smooth-ogd")
             if len(cells) >= 3:
                 key = {"loss": loss, "population": "realisable", "learner": "smooth-ogd"}

@@ -15,18 +15,25 @@ from pipeline_lib.settings import Positive, Positives, Rising, Settings, Whole, 
 class AveragesSettings(Settings):
     """Covering numbers, entropy integrals and Rademacher averages (Propositions 7, 10; Corollaries 8, 11, 16)."""
 
-    queries: Annotated[Rising, at_least(2)] = Field((30, 120), description="n of the samples")
-    documents: Annotated[Rising, at_least(2)] = Field((5, 50), description="m of the samples")
-    features: Whole = Field(10, ge=2, description="d")
-    radius: Positive = Field(2.5, description="W2 and W1")
-    draws: Whole = Field(50, ge=2, description="of random signs")
-    scales: Positives = Field((0.05, 0.1, 0.2, 0.5), description="eps of the packings")
-    candidates: Whole = Field(2000, description="rankers among which packings are sought")
-    integral_queries: Annotated[Rising, at_least(2)] = Field(
-        (100, 10000, 1000000, 1000000000, 1000000000000), description="n at which closed forms are judged"
+    queries: Annotated[Rising, at_least(2)] = Field(
+        (30, 120), description="values of n, the number of queries in a sample"
     )
-    integral_documents: Annotated[Rising, at_least(2)] = Field((5, 50, 1000), description="m there")
-    radii: Positives = Field((0.1, 1.0, 2.5, 10.0), description="W2 there")
+    documents: Annotated[Rising, at_least(2)] = Field(
+        (5, 50), description="values of m, the number of documents per query"
+    )
+    features: Whole = Field(10, ge=2, description="d, the number of features")
+    radius: Positive = Field(2.5, description="W2 and W1, the radii of the classes")
+    draws: Whole = Field(50, ge=2, description="number of draws of random signs")
+    scales: Positives = Field((0.05, 0.1, 0.2, 0.5), description="values of eps for the packings")
+    candidates: Whole = Field(2000, description="number of rankers among which packings are sought")
+    integral_queries: Annotated[Rising, at_least(2)] = Field(
+        (100, 10000, 1000000, 1000000000, 1000000000000),
+        description="values of n at which closed forms are compared with integrals",
+    )
+    integral_documents: Annotated[Rising, at_least(2)] = Field(
+        (5, 50, 1000), description="values of m for that comparison"
+    )
+    radii: Positives = Field((0.1, 1.0, 2.5, 10.0), description="values of W2 for that comparison")
 
 
 def _run(job: Job) -> Outcome:

@@ -1,4 +1,4 @@
-"""The constants of every surrogate, stated beside searched, and the lemmas that the bounds rest on."""
+"""The constants of every surrogate, as stated and as found by search, and the lemmas on which the bounds rest."""
 
 from __future__ import annotations
 
@@ -15,23 +15,27 @@ LargestLabels = Annotated[tuple[Annotated[Whole, Field(le=30)], ...], *Rising.__
 
 
 class ConstantsSettings(Settings):
-    """The constants of every surrogate, stated beside searched, and Lemmas 4 and 14."""
+    """The constants of every surrogate, as stated and as found by search, and Lemmas 4 and 14."""
 
-    listnet_lengths: Rising = Field((10, 100, 1000, 10000), description="the m of Proposition 1")
+    listnet_lengths: Rising = Field((10, 100, 1000, 10000), description="values of m for Proposition 1")
     lengths: Annotated[Rising, at_least(2)] = Field(
-        (5, 20, 100), description="the m of the searches for all surrogates"
+        (5, 20, 100), description="values of m in the searches for all surrogates"
     )
     ranksvm_lengths: Annotated[Rising, at_least(2), no_fewer_than(3, "to fit an exponent")] = Field(
-        (5, 10, 20, 50, 100, 200, 500, 1000), description="the m to which RankSVM's exponent is fitted"
+        (5, 10, 20, 50, 100, 200, 500, 1000), description="values of m from which RankSVM's exponent is fitted"
     )
-    largest_labels: LargestLabels = Field((1, 4), description="the y_max of all searches")
-    widths: Positives = Field((0.1, 1.0), description="sigma of SmoothDCG")
-    cutoffs: Rising = Field((1, 5), description="k of SmoothDCG; 1 is the published loss")
-    score_bound: Positive = Field(2.0, description="||s||_inf at most this, for constants that need a bound on scores")
-    restarts: Whole = Field(1, description="of each search")
-    matrices: Whole = Field(20, description="for every p of Lemma 4")
-    starts: Whole = Field(100, description="ascents for every matrix")
-    lists: Whole = Field(200, ge=2, description="pairs of score vectors for every loss, m and y_max of Lemma 14")
+    largest_labels: LargestLabels = Field((1, 4), description="values of y_max in all searches")
+    widths: Positives = Field((0.1, 1.0), description="values of sigma for SmoothDCG")
+    cutoffs: Rising = Field((1, 5), description="values of k for SmoothDCG; 1 gives the published loss")
+    score_bound: Positive = Field(
+        2.0, description="largest ||s||_inf, for constants that depend on a bound on the scores"
+    )
+    restarts: Whole = Field(1, description="number of restarts of each search")
+    matrices: Whole = Field(20, description="number of matrices for every p of Lemma 4")
+    starts: Whole = Field(100, description="number of ascents for every matrix")
+    lists: Whole = Field(
+        200, ge=2, description="number of pairs of score vectors for every loss, m and y_max in Lemma 14"
+    )
 
 
 def _run(job: Job) -> Outcome:

@@ -1,4 +1,4 @@
-"""Gap and excess risk over queries and documents, loss by loss, on a population whose risks are known."""
+"""Gap and excess risk over numbers of queries and documents, for every loss, on a population of known risks."""
 
 from __future__ import annotations
 
@@ -18,40 +18,55 @@ SLICES = "slices/lists-grid/{loss}"
 
 
 class PopulationsSettings(Settings):
-    """Overrides of the population's defaults (docs/population.md), without its documents."""
+    """The two populations, as overrides of the defaults (docs/population.md); lengths are set by the grid."""
 
-    noisy: WithoutDocuments = Field({"features": 10}, description="on which all losses are measured")
+    noisy: WithoutDocuments = Field({"features": 10}, description="population on which all losses are measured")
     realisable: WithoutDocuments = Field(
-        {"features": 10, "noise": 0, "query_noise": 0, "margin": 0.4999}, description="ListNet reaches L* = 0"
+        {"features": 10, "noise": 0, "query_noise": 0, "margin": 0.4999},
+        description="population on which ListNet reaches L* = 0",
     )
 
 
 class GridSettings(Settings):
-    """Gap and excess risk over n x m, loss by loss, on a population whose risks are known."""
+    """Gap and excess risk for every loss over a grid of n and m, on a population of known risks."""
 
-    queries: Annotated[Rising, at_least(2)] = Field((50, 200, 800, 3200), description="n")
-    lengths: Annotated[Rising, at_least(2)] = Field((5, 20, 80, 320), description="m")
-    documents_at_most: Whole = Field(16000, description="cells with more documents, n m, are left out")
-    repetitions: Whole = Field(20, ge=2, description="samples of every cell ...")
+    queries: Annotated[Rising, at_least(2)] = Field(
+        (50, 200, 800, 3200), description="values of n, the number of queries"
+    )
+    lengths: Annotated[Rising, at_least(2)] = Field(
+        (5, 20, 80, 320), description="values of m, the number of documents per query"
+    )
+    documents_at_most: Whole = Field(
+        16000, description="cells (n, m) with more than this number of documents, n m, are left out"
+    )
+    repetitions: Whole = Field(20, ge=2, description="number of samples for every cell")
     rate_repetitions: Whole = Field(
-        40, ge=2, description="... but of those with the shortest lists, where rates in n are fitted"
+        40, ge=2, description="number of samples for the cells with the shortest lists, where rates in n are fitted"
     )
     held_out_documents: Whole = Field(
-        300000, description="all rankers are measured on so many documents for every m ..."
+        300000, description="number of held-out documents on which all rankers are measured, for every m"
     )
-    held_out_queries_at_least: Whole = Field(1250, ge=2, description="... and on no fewer queries than these")
+    held_out_queries_at_least: Whole = Field(1250, ge=2, description="smallest number of held-out queries, for every m")
     best_ranker_documents: Whole = Field(
-        3000000, description="the best ranker alone on so many: it makes the risks of all surer"
+        3000000,
+        description="number of documents on which the best ranker alone is measured, for more precise risks",
     )
-    radius: Positive = Field(2.5, description="W2 of ||w||_2 <= W2")
-    tol: Positive = Field(1e-4, le=0.1, description="certified relative gap of minimisers")
-    ascent_steps: Whole = Field(10, description="of the search for the worst gap")
-    delta: Probability = Field(0.05, description="bounds may fail with this probability")
+    radius: Positive = Field(2.5, description="W2 in ||w||_2 <= W2")
+    tol: Positive = Field(
+        1e-4, le=0.1, description="certified relative gap between the objective of minimisers and its minimum"
+    )
+    ascent_steps: Whole = Field(10, description="number of steps in the search for the worst gap")
+    delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
     populations: PopulationsSettings = Field(
-        PopulationsSettings(), description="parameters as in docs/population.md, without the documents"
+        PopulationsSettings(),
+        description="overrides of the population's defaults (docs/population.md); the grid sets the documents",
     )
-    realisable_lengths: Annotated[Rising, at_least(2)] = Field((5,), description="m on the realisable population")
-    realisable_losses: tuple[Text, ...] = Field(("listnet",), description="losses measured there, by name")
+    realisable_lengths: Annotated[Rising, at_least(2)] = Field(
+        (5,), description="values of m on the realisable population"
+    )
+    realisable_losses: tuple[Text, ...] = Field(
+        ("listnet",), description="names of the losses measured on the realisable population"
+    )
     losses: Losses = Field(
         (
             LossSettings(name="listnet", surrogate="listnet"),
@@ -61,7 +76,7 @@ class GridSettings(Settings):
             LossSettings(name="ranksvm-mean", surrogate="ranksvm", options={"normalisation": "mean"}),
             LossSettings(name="squared", surrogate="squared"),
         ),
-        description="a job each; `options` go to the surrogate",
+        description="the losses, one job for each; `options` are passed to the surrogate",
     )
 
     @model_validator(mode="after")

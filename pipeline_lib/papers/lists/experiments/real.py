@@ -15,26 +15,30 @@ TABLE = "tables/lists-real-{dataset}"
 
 
 class RealSettings(Settings):
-    """Gap and excess risk on subsampled queries and documents of every data set at hand.
+    """Gap and excess risk on subsampled queries and documents of every available data set.
 
-    All queries that are not in the sample stand for the truth.
+    The queries that are not in the sample represent the population.
     """
 
     queries: Annotated[Rising, at_least(4)] = Field(
-        (25, 50, 100, 200, 400), description="n; those above half of a data set's queries are left out"
+        (25, 50, 100, 200, 400), description="values of n; those above half of a data set's queries are left out"
     )
-    lengths: Annotated[Rising, at_least(2)] = Field((5, 10, 20), description="m; longer lists are cut at random")
-    repetitions: Whole = Field(20, ge=2, description="samples of every n and m")
-    radius: Positive = Field(10.0, description="W2 of ||w||_2 <= W2, for documents scaled to ||x||_2 <= 1")
-    tol: Positive = Field(1e-4, le=0.1, description="certified relative gap of minimisers")
-    ascent_steps: Whole = Field(10, description="of the search for the worst gap")
-    delta: Probability = Field(0.05, description="bounds may fail with this probability")
+    lengths: Annotated[Rising, at_least(2)] = Field(
+        (5, 10, 20), description="values of m; longer lists are subsampled at random"
+    )
+    repetitions: Whole = Field(20, ge=2, description="number of samples for every n and m")
+    radius: Positive = Field(10.0, description="W2 in ||w||_2 <= W2, for documents scaled to ||x||_2 <= 1")
+    tol: Positive = Field(
+        1e-4, le=0.1, description="certified relative gap between the objective of minimisers and its minimum"
+    )
+    ascent_steps: Whole = Field(10, description="number of steps in the search for the worst gap")
+    delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
     losses: Losses = Field(
         (
             LossSettings(name="listnet", surrogate="listnet"),
             LossSettings(name="ranksvm-mean", surrogate="ranksvm", options={"normalisation": "mean"}),
         ),
-        description="by name; `options` go to the surrogate",
+        description="the losses; `options` are passed to the surrogate",
     )
 
 

@@ -17,18 +17,22 @@ class SparseSettings(Settings):
     """The l1 class with many features (Theorem 12)."""
 
     features: Annotated[Rising, at_least(2), no_fewer_than(3, "to fit an exponent")] = Field(
-        (10, 100, 1000, 10000), description="d"
+        (10, 100, 1000, 10000), description="values of d, the number of features"
     )
-    active: Whole = Field(5, description="features that matter")
-    queries: Whole = Field(50, ge=2, description="n")
-    documents: Whole = Field(8, ge=2, description="m")
-    held_out_queries: Whole = Field(1000, ge=LEAST_QUERIES, description="fresh queries behind every risk")
-    repetitions: Whole = Field(20, ge=2, description="samples for every d")
-    radius: Positive = Field(2.5, description="W1 of ||w||_1 <= W1")
-    tol: Positive = Field(1e-4, le=0.1, description="certified relative gap of minimisers")
-    ascent_steps: Whole = Field(10, description="of the search for the worst gap")
-    delta: Probability = Field(0.05, description="bounds may fail with this probability")
-    fitted_at: Whole = Field(1000000000, description="the n at which the bound's growth with d is fitted")
+    active: Whole = Field(5, description="number of features on which the labels depend")
+    queries: Whole = Field(50, ge=2, description="n, the number of queries")
+    documents: Whole = Field(8, ge=2, description="m, the number of documents per query")
+    held_out_queries: Whole = Field(
+        1000, ge=LEAST_QUERIES, description="number of fresh queries on which every risk is measured"
+    )
+    repetitions: Whole = Field(20, ge=2, description="number of samples for every d")
+    radius: Positive = Field(2.5, description="W1 in ||w||_1 <= W1")
+    tol: Positive = Field(
+        1e-4, le=0.1, description="certified relative gap between the objective of minimisers and its minimum"
+    )
+    ascent_steps: Whole = Field(10, description="number of steps in the search for the worst gap")
+    delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
+    fitted_at: Whole = Field(1000000000, description="value of n at which the growth of the bound with d is fitted")
 
     @model_validator(mode="after")
     def _active_features_are_there(self) -> Self:
@@ -49,7 +53,7 @@ def _seconds(settings: SparseSettings, cell: Cell) -> float:
 
 
 def _megabytes(settings: SparseSettings) -> float:
-    # One sample, and the reference sample of the search for the worst gap, which has twice its size.
+    # One sample, and the reference sample number of steps in the search for the worst gap, which has twice its size.
     return 12e-6 * 3 * settings.queries * settings.documents * max(settings.features)
 
 
@@ -61,7 +65,9 @@ EXPERIMENT = Experiment(
             _run,
             tables={
                 "tables/lists-sparse": {
-                    **dict.fromkeys(("d", "n", "m", "repetition"), int),
+                    **dict.fromkeys(
+                        ("d", "n, the number of queries", "m, the number of documents per query", "repetition"), int
+                    ),
                     "learner": str,
                     **dict.fromkeys(("empirical", "risk", "risk_error", "gap", "excess", "excess_error"), float),
                     **dict.fromkeys(("certified_gap", "best_certified_gap"), float),

@@ -64,29 +64,29 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: LossesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
+def run(settings: LossesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
     """Compute everything; ``datasets`` are further inputs of the gradient bound."""
     checks = _Checks()
-    for y_max in asked.largest_labels:
-        for m in progress.counted(asked.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
+    for y_max in settings.largest_labels:
+        for m in progress.counted(settings.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
             for kind in KINDS:
                 rng = generator(seed, "slam-losses", kind, m, y_max)
-                _check_lists(checks, asked, kind, m, y_max, rng)
+                _check_lists(checks, settings, kind, m, y_max, rng)
     for kind in KINDS:
         rng = generator(seed, "slam-losses", "programmes", kind)
-        checks.add("slam-eq3-eq5", {"kind": kind}, largest_difference=_programmes(asked, kind, rng))
+        checks.add("slam-eq3-eq5", {"kind": kind}, largest_difference=_programmes(settings, kind, rng))
     rng = generator(seed, "slam-losses", "programmes", RANDOM)
-    checks.add("slam-eq3-eq5", {"kind": RANDOM}, largest_difference=_programmes(asked, RANDOM, rng))
+    checks.add("slam-eq3-eq5", {"kind": RANDOM}, largest_difference=_programmes(settings, RANDOM, rng))
     for m in range(2, LONGEST_ENUMERATED + 1):
         checks.add("slam-thm2-tight", {"m": m}, largest_gap_in_the_limit=largest_staircase_gap(m))
     for name, data in datasets.items():
         rng = generator(seed, "slam-losses", "data", name)
-        _check_data(checks, asked, name, data, rng)
+        _check_data(checks, settings, name, data, rng)
     for m in (2, 3, 4):
         for d in (1, 2, 3):
             values = {"dimension": invariance.dimension(m, d), "features": d}
             checks.add("slam-thm10", {"m": m, "d": d}, **values)
-    table, growth, trials = table_of_constants(asked, seed)
+    table, growth, trials = table_of_constants(settings, seed)
     evidence = [*checks.evidence(), Evidence("slam-cor9-table", trials, NOTES["slam-cor9-table"])]
     return Results(checks.rows, table, growth, _example(), evidence)
 
@@ -181,11 +181,11 @@ def _evaluated(kind: str, scores: Floats, y: Labels) -> tuple[Floats, Floats]:
 
 
 def _check_lists(
-    checks: _Checks, asked: LossesSettings, kind: str, m: int, y_max: int, rng: np.random.Generator
+    checks: _Checks, settings: LossesSettings, kind: str, m: int, y_max: int, rng: np.random.Generator
 ) -> None:
     setting: dict[str, str | int] = {"kind": kind, "m": m, "y_max": y_max}
-    scores, y = score_lists.mixed_lists(asked.lists, m, y_max, rng)
-    _check_bound(checks, asked, setting, scores, y, rng)
+    scores, y = score_lists.mixed_lists(settings.lists, m, y_max, rng)
+    _check_bound(checks, settings, setting, scores, y, rng)
     _check_convexity(checks, setting, scores, y, rng)
     v = weights_of_all(*score_lists.stacked(scores, y)[1:], kind).reshape(y.shape)
     sums = v.sum(axis=1)
@@ -199,7 +199,7 @@ def _check_lists(
 
 def _check_bound(
     checks: _Checks,
-    asked: LossesSettings,
+    settings: LossesSettings,
     setting: dict[str, str | int],
     scores: Floats,
     y: Labels,
@@ -210,7 +210,7 @@ def _check_bound(
     values, slopes = _evaluated(kind, scores, y)
     lost = ranking_loss(kind, scores, y)
     slack = values - lost
-    found = float(min(slack.min(), _descended(asked, kind, scores, y, (slack, lost, slopes), rng)))
+    found = float(min(slack.min(), _descended(settings, kind, scores, y, (slack, lost, slopes), rng)))
     printed = {}
     if "@" in kind:
         printed["smallest_slack_as_printed"] = float((values - loss_as_printed(kind, scores, y)).min())
@@ -222,7 +222,7 @@ def _check_bound(
 
 
 def _descended(
-    asked: LossesSettings,
+    settings: LossesSettings,
     kind: str,
     scores: Floats,
     y: Labels,
@@ -236,7 +236,7 @@ def _descended(
     if not len(rows):
         return float(slack.min())
     s, labels, best, steps = scores[rows], y[rows], slack[rows], slopes[rows]
-    for _ in range(asked.descent_rounds):
+    for _ in range(settings.descent_rounds):
         tried = score_lists.moved(s, steps, rng)
         values, gradient = _evaluated(kind, tried, labels)
         lost = ranking_loss(kind, tried, labels)
@@ -274,10 +274,12 @@ def _add_norms(checks: _Checks, setting: dict[str, str | int], norms: Floats, li
         checks.add("slam-grad-l1", {**setting, "list": name}, **values)
 
 
-def _check_data(checks: _Checks, asked: LossesSettings, name: str, data: RankingData, rng: np.random.Generator) -> None:
+def _check_data(
+    checks: _Checks, settings: LossesSettings, name: str, data: RankingData, rng: np.random.Generator
+) -> None:
     y, offsets = data.y.astype(np.int32), data.offsets
     starts = offsets[:-1]
-    directions = data.X64 @ rng.normal(size=(data.n_features, asked.directions))
+    directions = data.X64 @ rng.normal(size=(data.n_features, settings.directions))
     # And the scores at which the bound is attained: the first document of the lowest label alone on top.
     low = y == np.repeat(np.minimum.reduceat(y, starts), np.diff(offsets))
     before = np.cumsum(low) - low
@@ -291,10 +293,10 @@ def _check_data(checks: _Checks, asked: LossesSettings, name: str, data: Ranking
         _add_norms(checks, {"kind": kind, "inputs": name}, norms, limits)
 
 
-def _programmes(asked: LossesSettings, kind: str, rng: np.random.Generator) -> float:
+def _programmes(settings: LossesSettings, kind: str, rng: np.random.Generator) -> float:
     """The largest difference of (3) and (5) over small lists, relative to the larger of 1 and the value."""
     largest = 0.0
-    for number in range(asked.programmes):
+    for number in range(settings.programmes):
         m = 2 + number % 6
         draw = score_lists.adversarial_lists if number % 2 else score_lists.random_lists
         scores, y = draw(score_lists.ADVERSARIAL_KINDS, m, int(rng.integers(1, 5)), rng)
@@ -349,10 +351,10 @@ def largest_staircase_gap(m: int, hair: float = 1e-9) -> float:
 
 
 def table_of_constants(
-    asked: LossesSettings, seed: int
+    settings: LossesSettings, seed: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Trial, ...]]:
     """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
-    y_max = max(asked.largest_labels)
+    y_max = max(settings.largest_labels)
     rows, growth, trials = [], [], []
     judged: dict[str, Callable[[float], dict[str, float]]] = {
         "listnet": lambda norm: {"norm_listnet": norm},
@@ -361,9 +363,9 @@ def table_of_constants(
     }
     for name in progress.counted(COMPARED, _LOG, "surrogates of the table"):
         exact, searched = [], []
-        for m in asked.table_lengths:
+        for m in settings.table_lengths:
             rng = generator(seed, "slam-losses", "search", name, m)
-            found = constant_search.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=asked.restarts).value
+            found = constant_search.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
             known = constants.supremum(name, m, y_max, "lipschitz-linf")
             # What SLAM's and the structured losses' classes state is attained, as their docstrings show.
             exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
@@ -373,8 +375,8 @@ def table_of_constants(
             values |= judged[name](max(found, exact[-1])) if name in judged else {}
             trials.append(Trial(setting, values, CONSTANTS))
             rows.append({**setting, "exact": exact[-1], "searched": found, "published": PUBLISHED[name]})
-        slope = float(fit_exponent(asked.table_lengths, searched).slope)
-        formula = float(fit_exponent(asked.table_lengths, exact).slope)
+        slope = float(fit_exponent(settings.table_lengths, searched).slope)
+        formula = float(fit_exponent(settings.table_lengths, exact).slope)
         growth.append({"surrogate": name, "exponent": formula, "searched_exponent": slope})
         if name in ("ranksvm", "structured-ndcg"):
             trials.append(Trial({"surrogate": name}, {f"growth_{name.replace('-', '_')}": slope}, GROWTH))

@@ -65,22 +65,22 @@ class _Stream:
     order: NDArray[np.int64]
 
 
-def _population(asked: PerceptronSettings, noise: float, margin: float) -> PopulationSettings:
+def _population(settings: PerceptronSettings, noise: float, margin: float) -> PopulationSettings:
     """The population of a stream."""
     return PopulationSettings(
-        features=asked.features, documents=asked.documents, noise=noise, query_noise=noise, margin=margin
+        features=settings.features, documents=settings.documents, noise=noise, query_noise=noise, margin=margin
     )
 
 
-def run(asked: PerceptronSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
+def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
     """Run the perceptron over every stream; ``datasets`` give further streams."""
     runs: list[dict[str, Any]] = []
     etas: list[dict[str, Any]] = []
-    for measure in progress.counted(asked.measures, _LOG, "measures"):
-        for stream in _streams(asked, datasets, measure, seed):
-            runs += bounds_of(stream.data, stream.order, measure, asked.checkpoints, _axes(stream, measure))
-            etas += influence_of_eta(stream.data, stream.order, measure, asked.etas, _axes(stream, measure))
-    v_max = [_v_max(m) for m in asked.v_max_lengths]
+    for measure in progress.counted(settings.measures, _LOG, "measures"):
+        for stream in _streams(settings, datasets, measure, seed):
+            runs += bounds_of(stream.data, stream.order, measure, settings.checkpoints, _axes(stream, measure))
+            etas += influence_of_eta(stream.data, stream.order, measure, settings.etas, _axes(stream, measure))
+    v_max = [_v_max(m) for m in settings.v_max_lengths]
     return Results(runs, etas, v_max, _evidence(runs, etas, v_max))
 
 
@@ -174,26 +174,26 @@ def _quality(scores: NDArray[np.float64], data: RankingData, measure: str) -> ND
 
 
 def _streams(
-    asked: PerceptronSettings, datasets: Mapping[str, RankingData], measure: str, seed: int
+    settings: PerceptronSettings, datasets: Mapping[str, RankingData], measure: str, seed: int
 ) -> Iterator[_Stream]:
     # The same data and orders for every measure, but for the adversary's, who looks at the measure's losses.
     noise = PopulationSettings().noise
     pools = {
-        NOISY: Population(_population(asked, noise, 0.0)),
-        SEPARABLE: Population(_population(asked, 0.0, asked.margin)),
+        NOISY: Population(_population(settings, noise, 0.0)),
+        SEPARABLE: Population(_population(settings, 0.0, settings.margin)),
     }
-    for repetition in progress.counted(range(asked.repetitions), _LOG, f"repetitions of {measure}"):
+    for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions of {measure}"):
         for name, population in pools.items():
             rng = generator(seed, "slam-perceptron", name, repetition)
-            data = population.draw(asked.queries, rng)
-            yield _Stream(name, repetition, data, rng.integers(0, asked.queries, asked.rounds))
+            data = population.draw(settings.queries, rng)
+            yield _Stream(name, repetition, data, rng.integers(0, settings.queries, settings.rounds))
         rng = generator(seed, "slam-perceptron", ADVERSARIAL, repetition)
-        data = pools[NOISY].draw(min(asked.queries, asked.adversarial_rounds // 2), rng)
-        yield _Stream(ADVERSARIAL, repetition, data, adversarial_order(data, asked.adversarial_rounds, measure))
+        data = pools[NOISY].draw(min(settings.queries, settings.adversarial_rounds // 2), rng)
+        yield _Stream(ADVERSARIAL, repetition, data, adversarial_order(data, settings.adversarial_rounds, measure))
         for name, raw in datasets.items():
-            passes = math.ceil(asked.rounds / raw.n_queries)
+            passes = math.ceil(settings.rounds / raw.n_queries)
             order = rounds.random_passes(raw.n_queries, passes, (seed, "slam-perceptron", name, repetition))
-            yield _Stream(name, repetition, Standardisation.of(raw).apply(raw), order[: asked.rounds])
+            yield _Stream(name, repetition, Standardisation.of(raw).apply(raw), order[: settings.rounds])
 
 
 def _axes(stream: _Stream, measure: str) -> dict[str, Any]:

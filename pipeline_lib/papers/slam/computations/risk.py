@@ -42,7 +42,7 @@ REGULARISATIONS = ("theorem", "none")
 TOLERANCE = 1e-6
 
 
-def measure(asked: RiskSettings, surrogate: str, part: int, seed: int) -> list[dict[str, Any]]:
+def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> list[dict[str, Any]]:
     """The excess risks of one surrogate for the repetitions of one part: those that leave ``part`` by ``parts``.
 
     Returns
@@ -57,26 +57,26 @@ def measure(asked: RiskSettings, surrogate: str, part: int, seed: int) -> list[d
     DataError
         When there is no such part.
     """
-    if not 0 <= part < asked.parts:
-        raise DataError(f"part: expected 0 to {asked.parts - 1}, found {part}")
-    population = Population(PopulationSettings(features=asked.features, documents=asked.documents))
+    if not 0 <= part < settings.parts:
+        raise DataError(f"part: expected 0 to {settings.parts - 1}, found {part}")
+    population = Population(PopulationSettings(features=settings.features, documents=settings.documents))
     loss = surrogates.create(surrogate)
     labels = population.settings.y_max
-    m = max(asked.documents)
+    m = max(settings.documents)
     lipschitz, longest = loss.lipschitz(m, labels), population.feature_norm
     # MAP knows relevant and not.
     binary = surrogate == "slam-map"
-    truth = population.draw(asked.truth, generator(seed, "slam-risk", "truth"))
+    truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth"))
     truth = truth.with_binary_labels() if binary else truth
-    best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in asked.radii}
+    best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in settings.radii}
     least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
     rows = []
-    for repetition in progress.counted(range(part, asked.repetitions, asked.parts), _LOG, "repetitions"):
-        for n in asked.sizes:
+    for repetition in progress.counted(range(part, settings.repetitions, settings.parts), _LOG, "repetitions"):
+        for n in settings.sizes:
             # The same samples for every surrogate and radius: their differences are of one draw.
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition))
             sample = sample.with_binary_labels() if binary else sample
-            for B in asked.radii:
+            for B in settings.radii:
                 for regularisation in REGULARISATIONS:
                     l2 = 0.0
                     if regularisation == "theorem":

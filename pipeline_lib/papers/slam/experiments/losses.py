@@ -16,19 +16,25 @@ class LossesSettings(Settings):
     """Bounds, convexity, gradient and weights of SLAM's losses, and the constants of section 6.1."""
 
     lists: Annotated[Whole, Ge(2)] = Field(
-        1000, description="of scores and labels for every m, y_max and kind of weights"
+        1000, description="number of lists of scores and labels for every m, y_max and kind of weights"
     )
-    lengths: Annotated[Rising, at_least(2)] = Field((2, 3, 5, 10, 30, 100, 300), description="their m")
-    largest_labels: Rising = Field((1, 4), description="their y_max; the last one is that of the table of constants")
+    lengths: Annotated[Rising, at_least(2)] = Field(
+        (2, 3, 5, 10, 30, 100, 300), description="values of m for these lists"
+    )
+    largest_labels: Rising = Field(
+        (1, 4), description="values of y_max for these lists; the table of constants uses the last one"
+    )
     descent_rounds: NotNegative = Field(
-        60, description="of descent on the slack of a bound, from the lists with the least of it"
+        60, description="rounds of descent on the slack of a bound, started from the lists with the least slack"
     )
-    programmes: Whole = Field(30, description="linear programmes (eq. 3) for every kind of weights")
-    directions: Whole = Field(4, description="random linear scores of every data set, for the gradient bound")
+    programmes: Whole = Field(30, description="number of linear programmes (eq. 3) for every kind of weights")
+    directions: Whole = Field(
+        4, description="number of random linear rankers on every data set, for the gradient bound"
+    )
     table_lengths: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
-        (5, 10, 20, 50, 100, 200, 500), description="the m of the table of section 6.1"
+        (5, 10, 20, 50, 100, 200, 500), description="values of m in the table of section 6.1"
     )
-    restarts: Whole = Field(4, description="of the search for each of its suprema")
+    restarts: Whole = Field(4, description="number of restarts in the search for each supremum of that table")
 
 
 def _run(job: Job) -> Outcome:

@@ -26,24 +26,29 @@ RankingLosses = Annotated[tuple[RankingLoss, ...], *Names.__metadata__, AfterVal
 class PerceptronSettings(Settings):
     """The perceptron's cumulative loss and its bounds, over streams from populations, an adversary and data sets."""
 
-    rounds: Annotated[Whole, Ge(200)] = Field(20000, description="T of a stream")
+    rounds: Annotated[Whole, Ge(200)] = Field(20000, description="T, the number of rounds in a stream")
     adversarial_rounds: Annotated[Whole, Ge(100)] = Field(
-        200, description="T where an adversary shows the query that is ranked worst"
+        200, description="T where an adversary presents the query that is ranked worst"
     )
-    queries: Annotated[Whole, Ge(2)] = Field(200, description="different queries of a stream from a population")
-    documents: Range = Field((5, 15), description="in each of them, at least and at most")
-    features: Whole = Field(10, description="of the populations")
+    queries: Annotated[Whole, Ge(2)] = Field(
+        200, description="number of different queries in a stream drawn from a population"
+    )
+    documents: Range = Field((5, 15), description="smallest and largest number of documents per query")
+    features: Whole = Field(10, description="number of features in the populations")
     margin: Positive = Field(0.02, description="gap between neighbouring grades of the separable population")
-    repetitions: Whole = Field(2, description="orders of every stream")
+    repetitions: Whole = Field(2, description="number of random orders of every stream")
     measures: RankingLosses = Field(
-        ("ndcg", "map", "ndcg@10"), description="the ranking losses; ndcg and one ndcg@K are needed"
+        ("ndcg", "map", "ndcg@10"),
+        description="measures whose ranking losses are bounded; ndcg and one ndcg@K are required",
     )
     etas: Positives = Field(
-        (1e-3, 0.1, 10.0), description="steps compared with eta = 1, in addition to that of Theorem 5"
+        (1e-3, 0.1, 10.0), description="step sizes compared with eta = 1, in addition to that of Theorem 5"
     )
-    checkpoints: Annotated[Whole, Ge(2)] = Field(5, description="values of T at which the best comparator is sought")
+    checkpoints: Annotated[Whole, Ge(2)] = Field(
+        5, description="number of values of T at which the best comparator is computed"
+    )
     v_max_lengths: Annotated[Rising, at_least(3)] = Field(
-        (3, 10, 30, 100, 300, 1000), description="the m of the table of v_max"
+        (3, 10, 30, 100, 300, 1000), description="values of m in the table of v_max"
     )
 
 

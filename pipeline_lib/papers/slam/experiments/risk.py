@@ -18,13 +18,19 @@ PARTS = "slices/slam-risk/{surrogate}-{part}"
 class RiskSettings(Settings):
     """Excess risk of regularised risk minimisation, and Theorem 8."""
 
-    sizes: Annotated[Rising, at_least(2)] = Field((30, 100, 300, 1000), description="n, queries in a training sample")
-    radii: Positives = Field((10.0,), description="B, the ball in which the best ranker is sought")
-    repetitions: Annotated[Whole, Ge(2)] = Field(20, description="training samples of every size")
-    parts: Whole = Field(1, description="jobs that share the repetitions of one surrogate")
-    truth: Annotated[Whole, Ge(100)] = Field(5000, description="queries of the sample that stands for the population")
-    documents: Range = Field((5, 15), description="in every query, at least and at most")
-    features: Whole = Field(10, description="of the population")
+    sizes: Annotated[Rising, at_least(2)] = Field(
+        (30, 100, 300, 1000), description="values of n, the number of queries in a training sample"
+    )
+    radii: Positives = Field(
+        (10.0,), description="values of B, the radius of the ball in which the best ranker is sought"
+    )
+    repetitions: Annotated[Whole, Ge(2)] = Field(20, description="number of training samples for every n")
+    parts: Whole = Field(1, description="number of jobs among which the repetitions for one surrogate are divided")
+    truth: Annotated[Whole, Ge(100)] = Field(
+        5000, description="number of queries in the sample that represents the population"
+    )
+    documents: Range = Field((5, 15), description="smallest and largest number of documents per query")
+    features: Whole = Field(10, description="number of features in the population")
 
 
 def _measure(job: Job) -> Outcome:

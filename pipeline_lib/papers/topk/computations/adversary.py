@@ -66,20 +66,20 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: AdversarySettings, seed: int) -> Results:
+def run(settings: AdversarySettings, seed: int) -> Results:
     """Recompute Table 1 and play the game."""
     cells, cell_evidence = table_1()
     game: list[dict[str, Any]] = []
     trials: list[Trial] = []
     learners = (*FEEDBACK_LEARNERS, *PLAIN_LEARNERS, FULL_INFORMATION)
     for learner in progress.counted(learners, _LOG, "learners"):
-        regrets = np.array([[_average_regret(asked, seed, learner, number, T) for T in asked.rounds]
-                            for number in range(asked.seeds)])  # fmt: skip
-        rows = [_row(learner, T, over_folds(regrets[:, i])) for i, T in enumerate(asked.rounds)]
+        regrets = np.array([[_average_regret(settings, seed, learner, number, T) for T in settings.rounds]
+                            for number in range(settings.seeds)])  # fmt: skip
+        rows = [_row(learner, T, over_folds(regrets[:, i])) for i, T in enumerate(settings.rounds)]
         game += rows
-        fitted = fit_exponent(np.array(asked.rounds, dtype=np.float64), _spread(regrets))
+        fitted = fit_exponent(np.array(settings.rounds, dtype=np.float64), _spread(regrets))
         slope = Interval(fitted.slope, fitted.low, fitted.high)
-        setting: dict[str, Label] = {"learner": learner, "T": asked.rounds[-1]}
+        setting: dict[str, Label] = {"learner": learner, "T": settings.rounds[-1]}
         if learner == FULL_INFORMATION:
             trials.append(Trial(setting, {"full_information_exponent": slope}, GAME))
             continue
@@ -88,7 +88,7 @@ def run(asked: AdversarySettings, seed: int) -> Results:
         for row in rows:
             found = Interval(row["regret"], row["low"], row["high"])
             values: dict[str, Value] = {"regret": found, "linear_limit": row["linear_limit"]}
-            if learner in FEEDBACK_LEARNERS and row["T"] == asked.rounds[-1]:
+            if learner in FEEDBACK_LEARNERS and row["T"] == settings.rounds[-1]:
                 values["algorithm_1_exponent"] = slope
             trials.append(Trial({"learner": learner, "T": row["T"]}, values, GAME))
     notes = (
@@ -139,7 +139,7 @@ def linear_limit() -> float:
     return float(np.sum((a - b) ** 2) / 4.0)
 
 
-def _average_regret(asked: AdversarySettings, seed: int, learner: str, number: int, T: int) -> float:
+def _average_regret(settings: AdversarySettings, seed: int, learner: str, number: int, T: int) -> float:
     total = 0.0
     for adversary, p in ADVERSARIES.items():
         goal = p @ gains()
@@ -148,26 +148,26 @@ def _average_regret(asked: AdversarySettings, seed: int, learner: str, number: i
         if learner in _PLAYED:
             excess = _PLAYED[learner](order, goal)
         else:
-            excess = _by_gradients(asked, learner, order, goal, axes)
+            excess = _by_gradients(settings, learner, order, goal, axes)
         total += excess + float(p @ np.sum((gains() - goal) ** 2, axis=1))
     return total / len(ADVERSARIES)
 
 
 def _by_gradients(
-    asked: AdversarySettings, learner: str, order: NDArray[np.int64], goal: Floats, axes: tuple[Axis, ...]
+    settings: AdversarySettings, learner: str, order: NDArray[np.int64], goal: Floats, axes: tuple[Axis, ...]
 ) -> float:
     n, T = len(LABELS), len(order)
     data = RankingData.from_arrays(np.tile(np.eye(3), (n, 1)), LABELS.ravel(), np.repeat(np.arange(n), 3))
     judge = np.tile(goal, n)
     if learner == FULL_INFORMATION:
         game = top_k_feedback.with_all_labels(
-            data, "squared-ndcg", T, eta=T**-0.5, radius=asked.radius, order=order, judge=judge
+            data, "squared-ndcg", T, eta=T**-0.5, radius=settings.radius, order=order, judge=judge
         )
     else:
         loss = surrogates.create(learner, **({"sigma": SMOOTHING} if learner == "smooth-dcg" else {}))
         eta, gamma = top_k_feedback.theorem_parameters(T)
         game = top_k_feedback.run(
-            *(data, loss, 1, T, eta, gamma, asked.radius, (*axes, "exploration")), order=order, judge=judge
+            *(data, loss, 1, T, eta, gamma, settings.radius, (*axes, "exploration")), order=order, judge=judge
         )
     return float(game.losses[-1] * T)
 

@@ -48,19 +48,19 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: ExactnessSettings, seed: int) -> Results:
+def run(settings: ExactnessSettings, seed: int) -> Results:
     """Compute everything."""
     biases: list[dict[str, Any]] = []
     moments: list[dict[str, Any]] = []
     identities: list[dict[str, Any]] = []
     evidence = [
-        lemma_1(asked, seed, biases),
-        *estimators(asked, seed, biases),
+        lemma_1(settings, seed, biases),
+        *estimators(settings, seed, biases),
         lemma_2(identities),
         lemma_3(identities),
-        kl_minimum(asked, seed, identities),
-        lemma_4(asked, seed, identities),
-        lemma_5(asked, seed, moments),
+        kl_minimum(settings, seed, identities),
+        lemma_4(settings, seed, identities),
+        lemma_5(settings, seed, moments),
     ]
     return Results(biases, moments, identities, evidence)
 
@@ -71,25 +71,25 @@ def with_estimator() -> list[Surrogate]:
     return [surrogates.create(name, **options.get(name, {})) for name in top_k_feedback.ORDERS]
 
 
-def _lists(asked: ExactnessSettings, seed: int, *axes: str | int) -> list[tuple[Floats, NDArray[np.int64]]]:
+def _lists(settings: ExactnessSettings, seed: int, *axes: str | int) -> list[tuple[Floats, NDArray[np.int64]]]:
     # Labels 0 and y_max always appear, so that no gradient vanishes; the last scores are tied.
     rng, m = generator(seed, "topk-exactness", *axes), int(axes[-1])
     found = []
-    for number in range(asked.repetitions):
-        y = rng.integers(0, asked.y_max + 1, size=m)
-        y[:2] = 0, asked.y_max
-        found.append((np.zeros(m) if number and number == asked.repetitions - 1 else rng.normal(size=m), y))
+    for number in range(settings.repetitions):
+        y = rng.integers(0, settings.y_max + 1, size=m)
+        y[:2] = 0, settings.y_max
+        found.append((np.zeros(m) if number and number == settings.repetitions - 1 else rng.normal(size=m), y))
     return found
 
 
-def lemma_1(asked: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> Evidence:
+def lemma_1(settings: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> Evidence:
     """(3) against the sum it estimates, for sums of arbitrary terms over ordered k-tuples."""
     trials = []
-    for m in asked.lengths:
-        for k in asked.shown:
-            for gamma in asked.gammas:
+    for m in settings.lengths:
+        for k in settings.shown:
+            for gamma in settings.gammas:
                 largest = 0.0
-                for scores, _ in _lists(asked, seed, "lemma-1", k, m):
+                for scores, _ in _lists(settings, seed, "lemma-1", k, m):
                     terms = generator(seed, "topk-exactness", "terms", k, m).normal(size=(m,) * k + (2,))
                     truth = _sum_over_tuples(terms, m, k)
                     mean = top_k_moments.lemma_1_mean(lambda top, h=terms: h[top], scores, k, gamma)  # type: ignore[misc]
@@ -109,17 +109,17 @@ def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
     return total
 
 
-def estimators(asked: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> list[Evidence]:
+def estimators(settings: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> list[Evidence]:
     """The learner's estimates against the gradients, with the correct and with the printed probabilities."""
     correct, printed = [], []
     for loss in progress.counted(with_estimator(), _LOG, "surrogates"):
-        for k in asked.shown:
+        for k in settings.shown:
             if k < top_k_feedback.ORDERS[loss.name]:
                 continue
-            for m in asked.lengths:
-                for gamma in asked.gammas:
+            for m in settings.lengths:
+                for gamma in settings.gammas:
                     bias = {
-                        kind: _largest_bias(loss, _lists(asked, seed, loss.name, k, m), k, gamma, kind)
+                        kind: _largest_bias(loss, _lists(settings, seed, loss.name, k, m), k, gamma, kind)
                         for kind in ("correct", "as-printed")
                     }
                     for kind, value in bias.items():
@@ -187,14 +187,14 @@ def _interactions(loss: Surrogate, m: int, y_max: int) -> Floats:
     return decomposability.interactions(lambda y: loss.gradient(scores, y, [0, m]), m, y_max)
 
 
-def kl_minimum(asked: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
+def kl_minimum(settings: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
     """Value and gradient of the KL surrogate at s = y, and the smallest eigenvalue of its Hessian anywhere."""
     loss, trials = surrogates.create("kl"), []
     assert isinstance(loss, SmoothSurrogate)
-    for m in asked.lengths:
+    for m in settings.lengths:
         at_labels = slopes = 0.0
         smallest = math.inf
-        for scores, y in _lists(asked, seed, "kl-minimum", m):
+        for scores, y in _lists(settings, seed, "kl-minimum", m):
             value, gradient = loss.value_and_gradient(y.astype(np.float64), y, [0, m])
             at_labels = max(at_labels, abs(float(value[0])))
             slopes = max(slopes, float(np.abs(gradient).max()))
@@ -207,28 +207,28 @@ def kl_minimum(asked: ExactnessSettings, seed: int, identities: list[dict[str, A
     return Evidence("topk-kl-min", tuple(trials))
 
 
-def lemma_4(asked: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
+def lemma_4(settings: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
     """Both operator norms by maximisation, against the largest p-norm of a row."""
     trials = []
     for p in NORMS:
         label = "inf" if math.isinf(p) else f"{p:g}"
         rng = generator(seed, "topk-exactness", "lemma-4", label)
         largest = 0.0
-        for _ in range(asked.matrices):
+        for _ in range(settings.matrices):
             X = rng.normal(size=tuple(rng.integers(1, 13, size=2).tolist()))
             right = operator_norms.largest_row(X, p)
             found = operator_norms.stretch(X, p, rng=rng, restarts=100)
             largest = max(largest, *(abs(left / right - 1.0) for left in found))
         identities.append(_identity("topk-lemma4", f"p = {label}", "largest_relative_difference", largest))
         trials.append(Trial({"p": label}, {"largest_relative_difference": largest}, IDENTITIES))
-    return Evidence("topk-lemma4", tuple(trials), f"{asked.matrices} normal matrices of up to 12 x 12 for every p.")
+    return Evidence("topk-lemma4", tuple(trials), f"{settings.matrices} normal matrices of up to 12 x 12 for every p.")
 
 
-def lemma_5(asked: ExactnessSettings, seed: int, moments: list[dict[str, Any]]) -> Evidence:
+def lemma_5(settings: ExactnessSettings, seed: int, moments: list[dict[str, Any]]) -> Evidence:
     """Exact second moments along a run, and on short lists in small balls, over the printed and a valid C / gamma."""
     trials = []
     for name in BOUNDED:
-        rows = [*_along_a_run(asked, seed, name), *_in_small_balls(seed, name)]
+        rows = [*_along_a_run(settings, seed, name), *_in_small_balls(seed, name)]
         moments += rows
         for m, radius, y_max in dict.fromkeys((row["m"], row["radius"], row["y_max"]) for row in rows):
             here = [row for row in rows if (row["m"], row["radius"], row["y_max"]) == (m, radius, y_max)]
@@ -243,16 +243,16 @@ def lemma_5(asked: ExactnessSettings, seed: int, moments: list[dict[str, Any]]) 
     return Evidence("topk-lemma5", tuple(trials), notes)
 
 
-def _along_a_run(asked: ExactnessSettings, seed: int, name: str) -> list[dict[str, Any]]:
+def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> list[dict[str, Any]]:
     population = Population(PopulationSettings(features=5, documents=5))
-    data = population.draw(asked.run_queries, generator(seed, "topk-exactness", "queries"))
+    data = population.draw(settings.run_queries, generator(seed, "topk-exactness", "queries"))
     axes = (seed, "topk-exactness", "run", name)
-    eta, gamma = top_k_feedback.theorem_parameters(asked.run_rounds)
+    eta, gamma = top_k_feedback.theorem_parameters(settings.run_rounds)
     k = top_k_feedback.ORDERS[name]
-    stops = top_k_feedback.log_checkpoints(asked.run_rounds, asked.run_points, first=10)
-    order = generator(*axes).integers(0, data.n_queries, size=asked.run_rounds)
+    stops = top_k_feedback.log_checkpoints(settings.run_rounds, settings.run_points, first=10)
+    order = generator(*axes).integers(0, data.n_queries, size=settings.run_rounds)
     played = top_k_feedback.run(
-        *(data, name, k, asked.run_rounds, eta, gamma, asked.radius, (*axes, "exploration")),
+        *(data, name, k, settings.run_rounds, eta, gamma, settings.radius, (*axes, "exploration")),
         order=order,
         checkpoints=stops,
         losses=False,
@@ -265,7 +265,7 @@ def _along_a_run(asked: ExactnessSettings, seed: int, name: str) -> list[dict[st
             X, y = (part[data.offsets[q] : data.offsets[q + 1]] for part in (data.X64, data.y))
             largest = max(largest, top_k_moments.second_moment(loss, X, X @ w, y, k, gamma))
         norm = population.settings.feature_norm
-        rows.append(_moment(name, "along a run", t, m, norm, asked.radius, y_max, gamma, largest))
+        rows.append(_moment(name, "along a run", t, m, norm, settings.radius, y_max, gamma, largest))
     return rows
 
 

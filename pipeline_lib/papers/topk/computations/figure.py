@@ -57,7 +57,7 @@ COMPARED = ("listnet", "random")
 WITHOUT_PANEL = (*COMPARED, "ideal")
 
 
-def choose(asked: FigureSettings, dataset: str, documents: RankingData, seed: int) -> list[dict[str, Any]]:
+def choose(settings: FigureSettings, dataset: str, documents: RankingData, seed: int) -> list[dict[str, Any]]:
     """Try every U and c of the third panel; per surrogate the one with the best average NDCG@10 is ``chosen``.
 
     Ties go to the first in the order of the settings.
@@ -66,11 +66,11 @@ def choose(asked: FigureSettings, dataset: str, documents: RankingData, seed: in
     rows: list[dict[str, Any]] = []
     for name in REPAIRED:
         tried: list[dict[str, Any]] = []
-        for radius in progress.counted(asked.repair_radii, _LOG, f"radii of {name}"):
-            for factor in asked.repair_factors:
+        for radius in progress.counted(settings.repair_radii, _LOG, f"radii of {name}"):
+            for factor in settings.repair_factors:
                 final = [
-                    repaired_game(asked, data, name, radius, factor, (seed, "topk-repair", dataset, number)).ndcg[-1]
-                    for number in range(asked.repair_seeds)
+                    repaired_game(settings, data, name, radius, factor, (seed, "topk-repair", dataset, number)).ndcg[-1]
+                    for number in range(settings.repair_seeds)
                 ]
                 tried.append({"surrogate": name, "radius": float(radius), "factor": float(factor)})
                 tried[-1] |= {"dataset": dataset, "ndcg": float(np.mean(final)), "chosen": False}
@@ -80,7 +80,7 @@ def choose(asked: FigureSettings, dataset: str, documents: RankingData, seed: in
 
 
 def curves(
-    asked: FigureSettings, dataset: str, documents: RankingData, repair: Sequence[Mapping[str, Any]], seed: int
+    settings: FigureSettings, dataset: str, documents: RankingData, repair: Sequence[Mapping[str, Any]], seed: int
 ) -> list[dict[str, Any]]:
     """All curves of one data set: mean and interval over seeds at every point, a row each.
 
@@ -92,26 +92,26 @@ def curves(
     if set(chosen) != set(REPAIRED):
         raise DataError(f"repair: expected a choice for {', '.join(REPAIRED)}, found {sorted(chosen)}")
     found: dict[tuple[str, str], list[Floats]] = {}
-    for number in progress.counted(range(asked.seeds), _LOG, "seeds"):
+    for number in progress.counted(range(settings.seeds), _LOG, "seeds"):
         axes = (seed, "topk-figure", dataset, number)
         for learner in WITHOUT_PANEL:
-            found.setdefault(("", learner), []).append(_control(asked, data, learner, axes))
+            found.setdefault(("", learner), []).append(_control(settings, data, learner, axes))
         for learner in SHOWN:
             for panel in PANELS:
-                found.setdefault((panel, learner), []).append(_game(asked, data, learner, panel, axes).ndcg)
+                found.setdefault((panel, learner), []).append(_game(settings, data, learner, panel, axes).ndcg)
             for told, power in FULL_INFORMATION.items():
-                found.setdefault((told, learner), []).append(_with_all_labels(asked, data, learner, power, axes))
+                found.setdefault((told, learner), []).append(_with_all_labels(settings, data, learner, power, axes))
         for name, row in chosen.items():
-            game = repaired_game(asked, small, name, row["radius"], row["factor"], axes)
+            game = repaired_game(settings, small, name, row["radius"], row["factor"], axes)
             found.setdefault(("repaired", name), []).append(game.ndcg)
-    stops = top_k_feedback.log_checkpoints(asked.rounds, asked.points).tolist()
+    stops = top_k_feedback.log_checkpoints(settings.rounds, settings.points).tolist()
     rows = []
     for (name, learner), runs in found.items():
         for i, t in enumerate(stops):
             summary = over_folds([curve[i] for curve in runs])
             low, high = max(summary.low, 0.0), min(summary.high, 1.0)
             row = {"dataset": dataset, "panel": name, "learner": learner, "round": t}
-            rows.append({**row, "ndcg": summary.mean, "low": low, "high": high, "seeds": asked.seeds})
+            rows.append({**row, "ndcg": summary.mean, "low": low, "high": high, "seeds": settings.seeds})
     return rows
 
 
@@ -138,40 +138,40 @@ def scaled(data: RankingData) -> RankingData:
 
 
 def repaired_game(
-    asked: FigureSettings, data: RankingData, name: str, radius: float, factor: float, axes: tuple[Axis, ...]
+    settings: FigureSettings, data: RankingData, name: str, radius: float, factor: float, axes: tuple[Axis, ...]
 ) -> top_k_feedback.Run:
     """One game of the third panel on features with R_D = 1."""
-    _, gamma = top_k_feedback.theorem_parameters(asked.rounds)
+    _, gamma = top_k_feedback.theorem_parameters(settings.rounds)
     C = top_k_moments.start_constant(name, int(data.documents_per_query.max()), int(data.y.max()))
-    eta = factor * radius * math.sqrt(gamma / (C * asked.rounds))
+    eta = factor * radius * math.sqrt(gamma / (C * settings.rounds))
     return top_k_feedback.run(
         data,
         name,
         k=SHOWN[name],
-        rounds=asked.rounds,
+        rounds=settings.rounds,
         eta=eta,
         gamma=gamma,
         radius=radius,
         seed=(*axes, "repaired", name),
-        order=_order(asked, data, axes),
-        checkpoints=top_k_feedback.log_checkpoints(asked.rounds, asked.points),
+        order=_order(settings, data, axes),
+        checkpoints=top_k_feedback.log_checkpoints(settings.rounds, settings.points),
         losses=False,
     )
 
 
-def _order(asked: FigureSettings, data: RankingData, axes: tuple[Axis, ...]) -> Any:
+def _order(settings: FigureSettings, data: RankingData, axes: tuple[Axis, ...]) -> Any:
     # All learners of a seed meet the same queries.
-    return generator(*axes, "rounds").integers(0, data.n_queries, size=asked.rounds)
+    return generator(*axes, "rounds").integers(0, data.n_queries, size=settings.rounds)
 
 
-def _control(asked: FigureSettings, data: RankingData, learner: str, axes: tuple[Axis, ...]) -> Floats:
-    T, order = asked.rounds, _order(asked, data, axes)
-    stops = top_k_feedback.log_checkpoints(T, asked.points)
+def _control(settings: FigureSettings, data: RankingData, learner: str, axes: tuple[Axis, ...]) -> Floats:
+    T, order = settings.rounds, _order(settings, data, axes)
+    stops = top_k_feedback.log_checkpoints(T, settings.points)
     if learner == "random":
         return top_k_feedback.in_random_order(data, T, (*axes, "random"), order=order, checkpoints=stops).ndcg
     if learner == "ideal":
         return in_ideal_order(data, order, stops)
-    return _with_all_labels(asked, data, learner, OGD_POWER, axes)
+    return _with_all_labels(settings, data, learner, OGD_POWER, axes)
 
 
 def in_ideal_order(data: RankingData, order: NDArray[np.int64], stops: NDArray[np.int64]) -> Floats:
@@ -192,43 +192,43 @@ def in_ideal_order(data: RankingData, order: NDArray[np.int64], stops: NDArray[n
 
 
 def _with_all_labels(
-    asked: FigureSettings, data: RankingData, learner: str, power: float, axes: tuple[Axis, ...]
+    settings: FigureSettings, data: RankingData, learner: str, power: float, axes: tuple[Axis, ...]
 ) -> Floats:
     return top_k_feedback.with_all_labels(
         data,
-        _loss(asked, learner),
-        asked.rounds,
-        eta=float(asked.rounds) ** power,
-        radius=asked.radius,
-        order=_order(asked, data, axes),
-        checkpoints=top_k_feedback.log_checkpoints(asked.rounds, asked.points),
+        _loss(settings, learner),
+        settings.rounds,
+        eta=float(settings.rounds) ** power,
+        radius=settings.radius,
+        order=_order(settings, data, axes),
+        checkpoints=top_k_feedback.log_checkpoints(settings.rounds, settings.points),
         losses=False,
     ).ndcg
 
 
-def _loss(asked: FigureSettings, learner: str) -> Surrogate:
+def _loss(settings: FigureSettings, learner: str) -> Surrogate:
     if not learner.startswith("smooth-dcg"):
         return surrogates.create(learner)
     sign = "ascent" if learner == "smooth-dcg-ascent" else "as-printed"
-    return surrogates.create("smooth-dcg", sigma=asked.smoothing, sign=sign)
+    return surrogates.create("smooth-dcg", sigma=settings.smoothing, sign=sign)
 
 
 def _game(
-    asked: FigureSettings, data: RankingData, learner: str, panel: Panel, axes: tuple[Axis, ...]
+    settings: FigureSettings, data: RankingData, learner: str, panel: Panel, axes: tuple[Axis, ...]
 ) -> top_k_feedback.Run:
-    eta, gamma = top_k_feedback.theorem_parameters(asked.rounds)
+    eta, gamma = top_k_feedback.theorem_parameters(settings.rounds)
     return top_k_feedback.run(
         data,
-        _loss(asked, learner),
+        _loss(settings, learner),
         k=SHOWN[learner],
-        rounds=asked.rounds,
+        rounds=settings.rounds,
         eta=eta,
         gamma=gamma,
-        radius=asked.radius,
+        radius=settings.radius,
         seed=(*axes, panel, learner),
-        order=_order(asked, data, axes),
+        order=_order(settings, data, axes),
         probabilities=panel,
-        checkpoints=top_k_feedback.log_checkpoints(asked.rounds, asked.points),
+        checkpoints=top_k_feedback.log_checkpoints(settings.rounds, settings.points),
         losses=False,
     )
 

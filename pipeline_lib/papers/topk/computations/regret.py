@@ -57,19 +57,19 @@ class Results:
     evidence: list[Evidence]
 
 
-def measure(asked: RegretSettings, seed: int, part: int) -> list[dict[str, Any]]:
+def measure(settings: RegretSettings, seed: int, part: int) -> list[dict[str, Any]]:
     """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, surrogate and T."""
-    data, order = _sequence(asked, seed)
-    numbers = range(part, asked.seeds, asked.slices)
+    data, order = _sequence(settings, seed)
+    numbers = range(part, settings.seeds, settings.slices)
     return [
-        _game(asked, seed, data, order[:T], name, number)
+        _game(settings, seed, data, order[:T], name, number)
         for number in progress.counted(numbers, _LOG, "seeds")
         for name in LEARNERS
-        for T in asked.rounds
+        for T in settings.rounds
     ]
 
 
-def join(asked: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
+def join(settings: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
     """Hold the games of all slices against the best fixed rankers, and fit the exponents.
 
     Raises
@@ -77,31 +77,32 @@ def join(asked: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
     DataError
         When the rows are not those of every seed, surrogate and T.
     """
-    data, order = _sequence(asked, seed)
-    played = _by_learner(asked, rows)
+    data, order = _sequence(settings, seed)
+    played = _by_learner(settings, rows)
     regret: list[dict[str, Any]] = []
     exponents: list[dict[str, Any]] = []
     bounded, rates = [], []
     for name in LEARNERS:
         found = played[name]
-        best = np.array([best_fixed(data, name, order[:T], asked.radius) for T in asked.rounds])
-        T = np.array(asked.rounds, dtype=np.float64)
+        best = np.array([best_fixed(data, name, order[:T], settings.radius) for T in settings.rounds])
+        T = np.array(settings.rounds, dtype=np.float64)
         totals = (found["loss"] - best) * T
-        excess = found["own_loss"] * T - _bounds(asked, found["squared_norm"], best)
-        regret += _rows(asked, name, found, best, totals, excess)
-        bounded += [_equation_4(asked, name, found, excess, i) for i in range(len(T))]
+        excess = found["own_loss"] * T - _bounds(settings, found["squared_norm"], best)
+        regret += _rows(settings, name, found, best, totals, excess)
+        bounded += [_equation_4(settings, name, found, excess, i) for i in range(len(T))]
         fitted = fit_exponent(T, totals)
         exponents.append({"surrogate": name, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
         value = Interval(fitted.slope, fitted.low, fitted.high)
         setting: dict[str, Label] = {
             "surrogate": name,
             "k": LEARNERS[name],
-            "seeds": asked.seeds,
-            "T": asked.rounds[-1],
+            "seeds": settings.seeds,
+            "T": settings.rounds[-1],
         }
         rates.append(Trial(setting, {"regret_exponent": value}, EXPONENTS))
     notes = (
-        f"{asked.queries} queries of the population, ||w|| <= {asked.radius:g}; intervals over {asked.seeds} seeds of "
+        f"{settings.queries} queries of the population, ||w|| <= {settings.radius:g}; intervals over {settings.seeds} "
+        "seeds of "
         "exploration for one fixed sequence of rounds; the best fixed w to a certified relative gap of 1e-6."
     )
     paired = f"{notes} Loss minus bound is taken seed by seed: the sum of ||z||² in the bound is that of the same game."
@@ -125,15 +126,15 @@ def best_fixed(data: RankingData, name: str, order: NDArray[np.int64], radius: f
     return found.objective
 
 
-def _sequence(asked: RegretSettings, seed: int) -> tuple[RankingData, NDArray[np.int64]]:
+def _sequence(settings: RegretSettings, seed: int) -> tuple[RankingData, NDArray[np.int64]]:
     # Games of different length share their first rounds, and those of all seeds share all.
-    population = Population(PopulationSettings.from_mapping(asked.population))
-    data = population.draw(asked.queries, generator(seed, "topk-regret", "queries"))
-    return data, generator(seed, "topk-regret", "rounds").integers(0, data.n_queries, size=asked.rounds[-1])
+    population = Population(PopulationSettings.from_mapping(settings.population))
+    data = population.draw(settings.queries, generator(seed, "topk-regret", "queries"))
+    return data, generator(seed, "topk-regret", "rounds").integers(0, data.n_queries, size=settings.rounds[-1])
 
 
 def _game(
-    asked: RegretSettings, seed: int, data: RankingData, order: NDArray[np.int64], name: str, number: int
+    settings: RegretSettings, seed: int, data: RankingData, order: NDArray[np.int64], name: str, number: int
 ) -> dict[str, Any]:
     T = len(order)
     eta, gamma = top_k_feedback.theorem_parameters(T)
@@ -144,7 +145,7 @@ def _game(
         rounds=T,
         eta=eta,
         gamma=gamma,
-        radius=asked.radius,
+        radius=settings.radius,
         seed=(seed, "topk-regret", name, number, T),
         order=order,
         checkpoints=[T],
@@ -155,10 +156,10 @@ def _game(
     return row
 
 
-def _by_learner(asked: RegretSettings, rows: Iterable[Row]) -> dict[str, dict[str, Floats]]:
+def _by_learner(settings: RegretSettings, rows: Iterable[Row]) -> dict[str, dict[str, Floats]]:
     # For every surrogate and statistic an array of seeds and T, whatever the order of the rows
     games = {(row["surrogate"], row["seed"], row["T"]): row for row in rows}
-    expected = {(name, number, T) for name in LEARNERS for number in range(asked.seeds) for T in asked.rounds}
+    expected = {(name, number, T) for name in LEARNERS for number in range(settings.seeds) for T in settings.rounds}
     if set(games) != expected:
         raise DataError(
             f"topk.regret: expected the games of {len(expected)} combinations of surrogate, seed and T from the "
@@ -167,7 +168,7 @@ def _by_learner(asked: RegretSettings, rows: Iterable[Row]) -> dict[str, dict[st
     return {
         name: {
             statistic: np.array(
-                [[games[name, number, T][statistic] for T in asked.rounds] for number in range(asked.seeds)]
+                [[games[name, number, T][statistic] for T in settings.rounds] for number in range(settings.seeds)]
             )
             for statistic in STATISTICS
         }
@@ -176,10 +177,10 @@ def _by_learner(asked: RegretSettings, rows: Iterable[Row]) -> dict[str, dict[st
 
 
 def _rows(
-    asked: RegretSettings, name: str, found: Mapping[str, Floats], best: Floats, totals: Floats, excess: Floats
+    settings: RegretSettings, name: str, found: Mapping[str, Floats], best: Floats, totals: Floats, excess: Floats
 ) -> list[dict[str, Any]]:
     rows = []
-    for i, T in enumerate(asked.rounds):
+    for i, T in enumerate(settings.rounds):
         summary, over = over_folds(totals[:, i]), over_folds(excess[:, i])
         rows.append(
             {
@@ -199,15 +200,15 @@ def _rows(
     return rows
 
 
-def _bounds(asked: RegretSettings, squared_norms: Floats, best: Floats) -> Floats:
+def _bounds(settings: RegretSettings, squared_norms: Floats, best: Floats) -> Floats:
     # The right side of (4) in every game, with its own sum of ||z_t||^2 in place of the mean
-    T = np.array(asked.rounds, dtype=np.float64)
-    eta = np.array([top_k_feedback.theorem_parameters(rounds)[0] for rounds in asked.rounds])
-    return np.asarray(best * T + asked.radius**2 / (2.0 * eta) + 0.5 * eta * T * squared_norms)
+    T = np.array(settings.rounds, dtype=np.float64)
+    eta = np.array([top_k_feedback.theorem_parameters(rounds)[0] for rounds in settings.rounds])
+    return np.asarray(best * T + settings.radius**2 / (2.0 * eta) + 0.5 * eta * T * squared_norms)
 
 
-def _equation_4(asked: RegretSettings, name: str, found: Mapping[str, Floats], excess: Floats, i: int) -> Trial:
-    T = asked.rounds[i]
+def _equation_4(settings: RegretSettings, name: str, found: Mapping[str, Floats], excess: Floats, i: int) -> Trial:
+    T = settings.rounds[i]
     lost, over = over_folds(found["own_loss"][:, i] * T), over_folds(excess[:, i])
     values: dict[str, Value] = {
         "loss_minus_bound": Interval(over.mean, over.low, over.high),

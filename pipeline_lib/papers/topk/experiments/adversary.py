@@ -1,4 +1,4 @@
-"""Theorem 5.2 and Table 1: two adversaries that no label of a top document tells apart."""
+"""Theorem 5.2 and Table 1: two adversaries that the labels of the top documents cannot distinguish."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least, n
 
 
 class AdversarySettings(Settings):
-    """Theorem 5.2 and Table 1: two adversaries that no label of a top document tells apart."""
+    """Theorem 5.2 and Table 1: two adversaries that the labels of the top documents cannot distinguish."""
 
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
-        (10000, 30000, 100000, 300000, 1000000), description="the T to which exponents are fitted"
+        (10000, 30000, 100000, 300000, 1000000), description="values of T from which exponents are fitted"
     )
-    seeds: Annotated[Whole, Ge(2)] = Field(3, description="games for every learner, adversary and T")
-    radius: Positive = Field(3.0, description="U of the learners that have one")
+    seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of games for every learner, adversary and T")
+    radius: Positive = Field(3.0, description="U, the radius of the learners that have one")
 
 
 def _run(job: Job) -> Outcome:

@@ -1,4 +1,4 @@
-"""Lemmas 1 to 5 and the estimators, by enumeration of everything that may be shown."""
+"""Lemmas 1 to 5 and the estimators, by enumeration of all possible outcomes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from pipeline_lib.settings import Positive, Probabilities, Rising, Settings, Who
 
 
 class ExactnessSettings(Settings):
-    """Lemmas 1 to 5 and the estimators, by enumeration of everything that may be shown."""
+    """Lemmas 1 to 5 and the estimators, by enumeration of all possible outcomes."""
 
     lengths: Annotated[Rising, at_least(3), at_most(6)] = Field(
-        (3, 4, 5, 6), description="the m of the enumerations, at most 6"
+        (3, 4, 5, 6), description="values of m for the enumerations, at most 6"
     )
-    shown: Annotated[Rising, at_most(3)] = Field((1, 2, 3), description="their k")
-    gammas: Probabilities = Field((0.05, 0.4), description="how often the order is random")
+    shown: Annotated[Rising, at_most(3)] = Field((1, 2, 3), description="values of k for the enumerations")
+    gammas: Probabilities = Field((0.05, 0.4), description="values of gamma, the probability of a random order")
     repetitions: Whole = Field(
-        2, description="score and label vectors for every case; of two or more, the last one has ties"
+        2, description="number of score and label vectors for every case; with two or more, the last one has ties"
     )
-    y_max: Annotated[Whole, Ge(2)] = Field(3, description="their largest label")
+    y_max: Annotated[Whole, Ge(2)] = Field(3, description="largest label of the enumerations")
     run_rounds: Annotated[Whole, Ge(100)] = Field(
-        10000, description="T of the run along which second moments are taken (Lemma 5)"
+        10000, description="T of the run along which second moments are computed (Lemma 5)"
     )
-    run_points: Whole = Field(10, description="rounds of that run at which they are")
-    run_queries: Whole = Field(20, description="its queries, all looked at in each of these rounds")
-    radius: Positive = Field(3.0, description="its U")
-    matrices: Whole = Field(10, description="for every p of Lemma 4")
+    run_points: Whole = Field(10, description="number of rounds of that run at which second moments are computed")
+    run_queries: Whole = Field(
+        20, description="number of queries of that run, all of which are evaluated in each of these rounds"
+    )
+    radius: Positive = Field(3.0, description="U, the radius of that run")
+    matrices: Whole = Field(10, description="number of matrices for every p of Lemma 4")
 
 
 def _run(job: Job) -> Outcome:

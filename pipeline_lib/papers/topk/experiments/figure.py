@@ -20,20 +20,22 @@ class FigureSettings(Settings):
     The repair is chosen on the first data set.
     """
 
-    rounds: Annotated[Whole, Ge(1000)] = Field(100000, description="T; 250000 in the paper")
-    seeds: Annotated[Whole, Ge(2)] = Field(5, description="games of every learner, for the bands")
-    points: Annotated[Whole, Ge(2)] = Field(
-        40, description="rounds at which curves are drawn, evenly spread in their logarithm"
+    rounds: Annotated[Whole, Ge(1000)] = Field(100000, description="T, the number of rounds; 250000 in the paper")
+    seeds: Annotated[Whole, Ge(2)] = Field(
+        5, description="number of games for every learner, over which the bands are computed"
     )
-    radius: Positive = Field(100.0, description="U of the first two panels")
-    smoothing: Positive = Field(0.01, description="epsilon of SmoothDCG")
+    points: Annotated[Whole, Ge(2)] = Field(
+        40, description="number of rounds at which the curves are evaluated, on a logarithmic scale"
+    )
+    radius: Positive = Field(100.0, description="U, the radius in the first two panels")
+    smoothing: Positive = Field(0.01, description="epsilon, the smoothing of SmoothDCG")
     repair_radii: Positives = Field(
-        (1.0, 3.0, 10.0, 30.0), description="U tried for the third panel, features scaled to R_D = 1"
+        (1.0, 3.0, 10.0, 30.0), description="values of U tried for the third panel, with features scaled to R_D = 1"
     )
     repair_factors: Positives = Field(
-        (0.25, 1.0, 4.0, 16.0, 64.0), description="c tried: eta = c U sqrt(gamma / (C T))"
+        (0.25, 1.0, 4.0, 16.0, 64.0), description="values of c tried for the third panel, eta = c U sqrt(gamma / (C T))"
     )
-    repair_seeds: Annotated[Whole, Ge(2)] = Field(2, description="games for each of them")
+    repair_seeds: Annotated[Whole, Ge(2)] = Field(2, description="number of games for each of these values")
 
 
 def _choose(job: Job) -> Outcome:

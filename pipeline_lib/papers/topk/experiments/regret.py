@@ -18,16 +18,16 @@ SURROGATES = ("squared", "kl", "ranksvm")
 class RegretSettings(Settings):
     """Theorem 4.1 and eq. 4: regret against the best fixed ranker, eta = T^(-2/3), gamma = T^(-1/3)."""
 
-    queries: Annotated[Whole, Ge(2)] = Field(200, description="that the rounds are drawn from")
+    queries: Annotated[Whole, Ge(2)] = Field(200, description="number of queries from which the rounds are drawn")
     population: Overrides = Field(
         {"features": 5, "documents": 5}, description="overrides of the population's defaults (docs/population.md)"
     )
-    radius: Positive = Field(3.0, description="U")
+    radius: Positive = Field(3.0, description="U, the radius of the learner")
     rounds: Annotated[Rising, at_least(100), no_fewer_than(3, "for an exponent")] = Field(
-        (1000, 3000, 10000, 30000, 100000, 300000, 1000000), description="the T to which the exponent is fitted"
+        (1000, 3000, 10000, 30000, 100000, 300000, 1000000), description="values of T from which the exponent is fitted"
     )
-    seeds: Annotated[Whole, Ge(2)] = Field(5, description="runs for every T")
-    slices: Whole = Field(2, description="jobs that share the seeds")
+    seeds: Annotated[Whole, Ge(2)] = Field(5, description="number of runs for every T")
+    slices: Whole = Field(2, description="number of jobs among which the runs are divided")
 
 
 def _play(job: Job) -> Outcome:

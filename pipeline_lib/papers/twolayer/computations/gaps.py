@@ -63,44 +63,52 @@ class Results:
     evidence: list[Evidence]
 
 
-def _population(asked: GapsSettings) -> Population:
+def _population(settings: GapsSettings) -> Population:
     """The population that all samples are drawn from."""
-    return Population(PopulationSettings.from_mapping(asked.population))
+    return Population(PopulationSettings.from_mapping(settings.population))
 
 
-def measure(asked: GapsSettings, seed: int, part: int) -> list[dict[str, Any]]:
+def measure(settings: GapsSettings, seed: int, part: int) -> list[dict[str, Any]]:
     """Measure the repetitions of one slice, ``part`` from 0: a row for every repetition, loss, n and m."""
-    population = _population(asked)
-    pool = risks.Pool.of(population.draw(asked.risk_queries, generator(seed, "twolayer-gaps", "pool"), 2))
-    losses = [pair_losses.get(name) for name in asked.losses]
+    population = _population(settings)
+    pool = risks.Pool.of(population.draw(settings.risk_queries, generator(seed, "twolayer-gaps", "pool"), 2))
+    losses = [pair_losses.get(name) for name in settings.losses]
     best = {
         loss.name: risks.best_ranker(
-            population, loss, asked.radius, asked.reference_queries, generator(seed, "twolayer-gaps", "best", loss.name)
+            population,
+            loss,
+            settings.radius,
+            settings.reference_queries,
+            generator(seed, "twolayer-gaps", "best", loss.name),
         )
         for loss in losses
     }
     rows = []
-    for repetition in progress.counted(range(part, asked.repetitions, asked.slices), _LOG, "repetitions"):
-        drawn = _drawn(asked, population, generator(seed, "twolayer-gaps", "sample", repetition))
+    for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
+        drawn = _drawn(settings, population, generator(seed, "twolayer-gaps", "sample", repetition))
         for loss in losses:
-            rows += [{"repetition": repetition, **row} for row in _measured(asked, drawn, pool, loss, best[loss.name])]
+            rows += [
+                {"repetition": repetition, **row} for row in _measured(settings, drawn, pool, loss, best[loss.name])
+            ]
     return rows
 
 
 def _measured(
-    asked: GapsSettings,
+    settings: GapsSettings,
     drawn: Sequence[tuple[RankingData, RankingData]],
     pool: risks.Pool,
     loss: PairLoss,
     best: Floats,
 ) -> list[dict[str, Any]]:
     """Train with one loss on every sample of a repetition, and measure."""
-    rankers = [risks.fitted(data, loss, asked.radius) for data, _ in drawn]
+    rankers = [risks.fitted(data, loss, settings.radius) for data, _ in drawn]
     weights = np.column_stack([*(w for w, _ in rankers), best])
     rows = []
     for one in [loss] + ([pair_losses.get(ZERO_ONE)] if loss.name == HINGE else []):
         expected, errors = pool.risk(one, weights)
-        for column, ((n, m), (data, fresh), (w, certified)) in enumerate(zip(asked.cells, drawn, rankers, strict=True)):
+        for column, ((n, m), (data, fresh), (w, certified)) in enumerate(
+            zip(settings.cells, drawn, rankers, strict=True)
+        ):
             rows.append(
                 {
                     "loss": one.name,
@@ -119,34 +127,34 @@ def _measured(
 
 
 def _drawn(
-    asked: GapsSettings, population: Population, rng: np.random.Generator
+    settings: GapsSettings, population: Population, rng: np.random.Generator
 ) -> list[tuple[RankingData, RankingData]]:
     """For every cell its sample, and fresh documents of its queries; the samples are nested in each other."""
-    queries = population.draw_queries(max(n for n, _ in asked.cells), rng)
-    fresh = {n: max(2, asked.middle_documents // n) for n, _ in asked.cells}
+    queries = population.draw_queries(max(n for n, _ in settings.cells), rng)
+    fresh = {n: max(2, settings.middle_documents // n) for n, _ in settings.cells}
     # Many documents are needed of the first queries only: each has as many as the largest of the cells it belongs to.
     lengths, fresh_lengths = (
         np.array([max(documents for n, documents in wanted if n > i) for i in range(len(queries))])
-        for wanted in (asked.cells, tuple(fresh.items()))
+        for wanted in (settings.cells, tuple(fresh.items()))
     )
     data = population.draw_documents(queries, lengths, rng)
     others = population.draw_documents(queries, fresh_lengths, rng)
-    return [(risks.first(data, n, m), risks.first(others, n, fresh[n])) for n, m in asked.cells]
+    return [(risks.first(data, n, m), risks.first(others, n, fresh[n])) for n, m in settings.cells]
 
 
-def join(asked: GapsSettings, rows: Iterable[Row], seed: int) -> Results:
+def join(settings: GapsSettings, rows: Iterable[Row], seed: int) -> Results:
     """Tables and evidence from the rows of all slices."""
     cells = _by_cell(rows)
-    complexities = _Complexities(asked, seed)
-    gaps = [_gap(asked, complexities, key, mine) for key, mine in cells.items()]
-    limits = _limits(asked, cells)
-    older = _older(asked, complexities, cells)
-    remaining = tuple(_remaining(asked, cells, older))
+    complexities = _Complexities(settings, seed)
+    gaps = [_gap(settings, complexities, key, mine) for key, mine in cells.items()]
+    limits = _limits(settings, cells)
+    older = _older(settings, complexities, cells)
+    remaining = tuple(_remaining(settings, cells, older))
     evidence = [
         Evidence("two-thm1", tuple(_theorem_1(gaps)), _noted("two-thm1", gaps, "bound")),
         Evidence("two-thm2", tuple(_theorem_2(gaps)), _noted("two-thm2", gaps, "query_bound")),
         Evidence("two-thm3", tuple(_theorem_3(gaps)), _noted("two-thm3", gaps, "document_bound")),
-        Evidence("two-both", tuple(_both(asked, cells, limits)), NOTES["two-both"]),
+        Evidence("two-both", tuple(_both(settings, cells, limits)), NOTES["two-both"]),
         Evidence("two-vs-old", remaining, NOTES["two-vs-old"])
         if remaining
         else Evidence("two-vs-old", not_run="No gap was found with the fewest documents, so that none can remain."),
@@ -158,7 +166,7 @@ CENTRED = "Gaps are less those of the population's best ranker on the same sampl
 MIDDLE = "The middle risk is measured on fresh documents of the sampled queries; intervals do not hold its error."
 NOTES = {
     "two-thm1": "The largest gap of all repetitions, with two standard errors of the expected risk, beside the bound "
-    "that holds with the probability asked for. D(k): Sauer and Massart for the 0-1 loss, of the hinge's rankers; for "
+    "that holds with the required probability. D(k): Sauer and Massart for the 0-1 loss, of the hinge's rankers; for "
     "the others the estimated average of linear rankers, contracted, plus three standard errors.",
     "two-thm2": "The largest error of all repetitions and m. " + MIDDLE,
     "two-thm3": "The largest error of all repetitions. " + MIDDLE,
@@ -222,9 +230,9 @@ def joint_level(intervals: int) -> float:
 class _Complexities:
     """D(k) of every loss in either layer, each estimated once."""
 
-    def __init__(self, asked: GapsSettings, seed: int) -> None:
-        self._asked, self._seed = asked, seed
-        self._population = _population(asked)
+    def __init__(self, settings: GapsSettings, seed: int) -> None:
+        self._asked, self._seed = settings, seed
+        self._population = _population(settings)
         self._linear: dict[tuple[str, int], float] = {}
 
     @property
@@ -270,7 +278,7 @@ class _Complexities:
         return queries, two_layer.document_layer([m] * n, self.of(loss, "documents"), *rest)
 
 
-def _gap(asked: GapsSettings, complexities: _Complexities, key: Key, rows: Sequence[Row]) -> dict[str, Any]:
+def _gap(settings: GapsSettings, complexities: _Complexities, key: Key, rows: Sequence[Row]) -> dict[str, Any]:
     loss, n, m = key
     bound, (queries, documents) = complexities.bound(loss, n, m), complexities.layers(loss, n, m)
     error = max(row["expected_error"] for row in rows)
@@ -331,22 +339,22 @@ def _theorem_3(gaps: Sequence[Row]) -> Iterable[Trial]:
         yield Trial({"loss": row["loss"], "n": row["queries"], "m": row["documents"]}, values, GAPS)
 
 
-def _axes(asked: GapsSettings) -> dict[str, list[tuple[int, int]]]:
+def _axes(settings: GapsSettings) -> dict[str, list[tuple[int, int]]]:
     """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
-    n, m = asked.queries[0], asked.documents[0]
+    n, m = settings.queries[0], settings.documents[0]
     return {
-        "queries": [(one, m) for one in (*asked.queries, *asked.more_queries)],
-        "documents": [(n, one) for one in (*asked.documents, *asked.more_documents)],
+        "queries": [(one, m) for one in (*settings.queries, *settings.more_queries)],
+        "documents": [(n, one) for one in (*settings.documents, *settings.more_documents)],
     }
 
 
-def _limits(asked: GapsSettings, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
+def _limits(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]]) -> list[dict[str, Any]]:
     """For every loss and axis: the limit of the gap, and the exponent with which it falls."""
     rows = []
     losses = list(dict.fromkeys(key[0] for key in cells))
     level = joint_level(2 * len(losses))
     for loss in losses:
-        for axis, places in _axes(asked).items():
+        for axis, places in _axes(settings).items():
             x = np.array([place[axis == "documents"] for place in places], np.float64)
             gaps = np.column_stack([centred_gaps(cells[loss, n, m]) for n, m in places])
             row: dict[str, Any] = {"loss": loss, "growing": axis, "fixed": places[0][axis == "queries"]}
@@ -377,8 +385,8 @@ def limits_at_infinity(x: Floats, y: Floats) -> Floats:
     return np.asarray(y[:, last] @ np.linalg.pinv(design)[0])
 
 
-def _both(asked: GapsSettings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[Row]) -> Iterable[Trial]:
-    axes = _axes(asked)
+def _both(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[Row]) -> Iterable[Trial]:
+    axes = _axes(settings)
     for loss in dict.fromkeys(key[0] for key in cells):
         ends = {
             axis: [mean_interval(centred_gaps(cells[loss, *place])) for place in (places[0], places[-1])]
@@ -401,18 +409,18 @@ def _both(asked: GapsSettings, cells: Mapping[Key, Sequence[Row]], limits: Seque
 
 
 def _older(
-    asked: GapsSettings, complexities: _Complexities, cells: Mapping[Key, Sequence[Row]]
+    settings: GapsSettings, complexities: _Complexities, cells: Mapping[Key, Sequence[Row]]
 ) -> list[dict[str, Any]]:
     """The three kinds of bound, and the pooled one, along m at the smallest n."""
     rows = []
     for loss in dict.fromkeys(key[0] for key in cells):
-        rest = (complexities.largest(loss), asked.delta)
+        rest = (complexities.largest(loss), settings.delta)
         # Sauer's bound has logarithms; the paper's own form shows the rates.
         queries_d, documents_d = (
-            two_layer.vc(complexities.vc_dimension, asked.c1) if loss == ZERO_ONE else complexities.of(loss, layer)
+            two_layer.vc(complexities.vc_dimension, settings.c1) if loss == ZERO_ONE else complexities.of(loss, layer)
             for layer in ("queries", "documents")
         )
-        for n, m in _axes(asked)["documents"]:
+        for n, m in _axes(settings)["documents"]:
             gap = mean_interval(centred_gaps(cells[loss, n, m]))
             queries = two_layer.query_layer(n, queries_d, *rest)
             # All documents together are documents of many queries: their pairs are as those of the layer of queries.
@@ -435,8 +443,8 @@ def _older(
     return rows
 
 
-def _remaining(asked: GapsSettings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]) -> Iterable[Trial]:
-    places = _axes(asked)["documents"]
+def _remaining(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]) -> Iterable[Trial]:
+    places = _axes(settings)["documents"]
     for loss in dict.fromkeys(row["loss"] for row in older):
         mine = [row for row in older if row["loss"] == loss]
         few, many = (centred_gaps(cells[loss, *place]) for place in (places[0], places[-1]))

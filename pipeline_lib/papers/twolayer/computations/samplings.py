@@ -50,19 +50,19 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: SamplingsSettings, seed: int) -> Results:
+def run(settings: SamplingsSettings, seed: int) -> Results:
     """Measure the gap under every sampling at every n and m, and the differences."""
-    population = Population(PopulationSettings.from_mapping(asked.population))
-    loss = pair_losses.get(asked.loss)
+    population = Population(PopulationSettings.from_mapping(settings.population))
+    loss = pair_losses.get(settings.loss)
     rows, trials = [], []
-    targets = {name: _Target(asked, population, loss, name, seed) for name in (TWO_LAYER, UNEVEN, INDEPENDENT)}
-    for n in asked.queries:
-        for m in asked.documents:
+    targets = {name: _Target(settings, population, loss, name, seed) for name in (TWO_LAYER, UNEVEN, INDEPENDENT)}
+    for n in settings.queries:
+        for m in settings.documents:
             gaps = {name: target.gaps(n, m) for name, target in targets.items()}
             differences = {
                 what: mean_interval(gaps[ours] - gaps[theirs]) for what, (ours, theirs) in DIFFERENCES.items()
             }
-            place = {"queries": n, "documents": m, "repetitions": asked.repetitions}
+            place = {"queries": n, "documents": m, "repetitions": settings.repetitions}
             for name, found in gaps.items():
                 rows.append({**place, "what": name, **_columns(mean_interval(found))})
             for what, difference in differences.items():
@@ -87,14 +87,16 @@ NOTES = {
 class _Target:
     """One way of sampling with its expected risk and its best ranker."""
 
-    def __init__(self, asked: SamplingsSettings, population: Population, loss: PairLoss, name: str, seed: int) -> None:
-        self._asked, self._population, self._loss, self._name, self._seed = asked, population, loss, name, seed
+    def __init__(
+        self, settings: SamplingsSettings, population: Population, loss: PairLoss, name: str, seed: int
+    ) -> None:
+        self._asked, self._population, self._loss, self._name, self._seed = settings, population, loss, name, seed
         # Lengths do not enter the expected risk: even and uneven lists share pool and best ranker.
         shared = TWO_LAYER if name == UNEVEN else name
         rng = generator(seed, "twolayer-samplings", "pool", shared)
-        self._pool = risks.Pool.of(self._draw(asked.risk_queries, 2, rng, shared))
+        self._pool = risks.Pool.of(self._draw(settings.risk_queries, 2, rng, shared))
         rng = generator(seed, "twolayer-samplings", "best", shared)
-        self._best, _ = risks.fitted(self._draw(asked.reference_queries, 2, rng, shared), loss, asked.radius)
+        self._best, _ = risks.fitted(self._draw(settings.reference_queries, 2, rng, shared), loss, settings.radius)
 
     def gaps(self, n: int, m: int) -> Floats:
         """Gaps less those of the best ranker, one a repetition."""

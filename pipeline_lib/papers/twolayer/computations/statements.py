@@ -40,10 +40,10 @@ class Results:
     evidence: list[Evidence]
 
 
-def run(asked: StatementsSettings, seed: int) -> Results:
+def run(settings: StatementsSettings, seed: int) -> Results:
     """Compute everything."""
-    averages, equation = _averages(asked, seed), _equation_6(asked, seed)
-    plans = _plans(asked)
+    averages, equation = _averages(settings, seed), _equation_6(settings, seed)
+    plans = _plans(settings)
     evidence = [
         Evidence("two-def3", tuple(map(_average_trial, averages)), NOTES["two-def3"]),
         Evidence(
@@ -51,8 +51,8 @@ def run(asked: StatementsSettings, seed: int) -> Results:
             tuple(Trial({"m": row["m"]}, {"largest_difference": row["difference"]}, IDENTITIES) for row in equation),
             NOTES["two-eq6"],
         ),
-        Evidence("two-budget", tuple(_budget_trials(asked, seed, plans)), NOTES["two-budget"]),
-        Evidence("two-capacity", tuple(_capacity_trials(asked, plans)), NOTES["two-capacity"]),
+        Evidence("two-budget", tuple(_budget_trials(settings, seed, plans)), NOTES["two-budget"]),
+        Evidence("two-capacity", tuple(_capacity_trials(settings, plans)), NOTES["two-capacity"]),
     ]
     return Results([*averages, *equation], plans, evidence)
 
@@ -69,7 +69,7 @@ NOTES = {
 }
 
 
-def _averages(asked: StatementsSettings, seed: int) -> list[dict[str, Any]]:
+def _averages(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
     population = Population(PopulationSettings())
     rows = []
     for case, lengths in {**REDUCED, **TINY}.items():
@@ -78,11 +78,11 @@ def _averages(asked: StatementsSettings, seed: int) -> list[dict[str, Any]]:
         # Labels may agree; the averages are compared on differences of features alone.
         order = np.arange(data.n_documents, dtype=np.int32)
         pairs = rademacher.disjoint_pairs(data.X64, order, data.offsets)
-        found = rademacher.two_layer(pairs, asked.radius, asked.draws, rng)
+        found = rademacher.two_layer(pairs, settings.radius, settings.draws, rng)
         if case in REDUCED:
-            other = rademacher.ordinary(pairs.differences, asked.radius, asked.draws, rng)
+            other = rademacher.ordinary(pairs.differences, settings.radius, settings.draws, rng)
         else:
-            other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, asked.radius), 0.0)
+            other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, settings.radius), 0.0)
         error = math.hypot(found.standard_error, other.standard_error)
         rows.append(
             {
@@ -104,19 +104,19 @@ def _average_trial(row: Mapping[str, Any]) -> Trial:
     return Trial({"case": row["case"]}, values, IDENTITIES)
 
 
-def _equation_6(asked: StatementsSettings, seed: int) -> list[dict[str, Any]]:
+def _equation_6(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
     rows = []
     for m in LENGTHS_OF_EQUATION_6:
         rng = generator(seed, "twolayer-statements", "equation 6", m)
         largest = 0.0
-        for _ in range(asked.matrices):
+        for _ in range(settings.matrices):
             losses = rng.exponential(size=(m, m))
             gap = abs(disjoint_pairs.over_permutations(losses) - disjoint_pairs.over_pairs(losses))
             largest = max(largest, gap)
         rows.append(
             {
                 "statement": "equation 6",
-                "case": f"{asked.matrices} matrices",
+                "case": f"{settings.matrices} matrices",
                 "m": m,
                 "two_layer": None,
                 "two_layer_error": None,
@@ -128,12 +128,12 @@ def _equation_6(asked: StatementsSettings, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _plans(asked: StatementsSettings) -> list[dict[str, Any]]:
+def _plans(settings: StatementsSettings) -> list[dict[str, Any]]:
     rows = []
-    for documents in asked.budgets:
-        for v in asked.vc_dimensions:
-            for delta in asked.deltas:
-                for c1 in asked.c1:
+    for documents in settings.budgets:
+        for v in settings.vc_dimensions:
+            for delta in settings.deltas:
+                for c1 in settings.c1:
                     plan = two_layer.budget(documents, v, delta, c1)
                     searched = two_layer.budget_by_search(documents, v, delta, c1)
                     lengths, whole = two_layer.whole_budget(documents, v, delta, c1)
@@ -158,31 +158,31 @@ def _plans(asked: StatementsSettings) -> list[dict[str, Any]]:
     return rows
 
 
-def _budget_trials(asked: StatementsSettings, seed: int, plans: list[dict[str, Any]]) -> list[Trial]:
+def _budget_trials(settings: StatementsSettings, seed: int, plans: list[dict[str, Any]]) -> list[Trial]:
     trials = []
     for row in plans:
         setting = {"C": row["budget"], "V": row["vc_dimension"], "delta": row["delta"], "c1": row["c1"]}
         difference = abs(row["queries_by_search"] / row["queries"] - 1.0)
         trials.append(Trial(setting, {"relative_difference": difference}, PLANS))
     # Uneven plans, for a class of every capacity: where does the search end from a random start?
-    n, delta, c1 = min(12, asked.budgets[-1] // 2), asked.deltas[-1], asked.c1[0]
-    for v in asked.vc_dimensions:
+    n, delta, c1 = min(12, settings.budgets[-1] // 2), settings.deltas[-1], settings.c1[0]
+    for v in settings.vc_dimensions:
         rng = generator(seed, "twolayer-statements", "uneven", v)
-        found = two_layer.allocation_by_search(n, asked.budgets[-1], v, delta, rng.uniform(0.2, 1.0, n), c1)
-        largest = float(np.abs(found / (asked.budgets[-1] / n) - 1.0).max())
-        setting = {"search": "over unequal m", "n": n, "C": asked.budgets[-1], "V": v}
+        found = two_layer.allocation_by_search(n, settings.budgets[-1], v, delta, rng.uniform(0.2, 1.0, n), c1)
+        largest = float(np.abs(found / (settings.budgets[-1] / n) - 1.0).max())
+        setting = {"search": "over unequal m", "n": n, "C": settings.budgets[-1], "V": v}
         trials.append(Trial(setting, {"relative_difference": largest}, PLANS))
     return trials
 
 
-def _capacity_trials(asked: StatementsSettings, plans: list[dict[str, Any]]) -> list[Trial]:
+def _capacity_trials(settings: StatementsSettings, plans: list[dict[str, Any]]) -> list[Trial]:
     queries = {(row["budget"], row["vc_dimension"], row["delta"], row["c1"]): row["queries"] for row in plans}
     trials = []
-    for documents in asked.budgets:
-        for c1 in asked.c1:
+    for documents in settings.budgets:
+        for c1 in settings.c1:
             setting = {"C": documents, "c1": c1}
-            for small, large in zip(asked.vc_dimensions[:-1], asked.vc_dimensions[1:], strict=True):
-                for low, high in zip(asked.deltas[:-1], asked.deltas[1:], strict=True):
+            for small, large in zip(settings.vc_dimensions[:-1], settings.vc_dimensions[1:], strict=True):
+                for low, high in zip(settings.deltas[:-1], settings.deltas[1:], strict=True):
                     values = {
                         "queries_at_smaller_capacity": queries[documents, small, high, c1],
                         "queries_at_larger_capacity": queries[documents, large, high, c1],

@@ -63,67 +63,69 @@ class Results:
     evidence: list[Evidence]
 
 
-def measure(asked: TradeoffSettings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
+def measure(settings: TradeoffSettings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
     """Measure the repetitions of one slice, ``part`` from 0: a row for every place, repetition and split."""
-    rows = _on_population(asked, seed, part)
+    rows = _on_population(settings, seed, part)
     for fold in folds:
-        rows += _on_data(asked, fold, seed, part)
+        rows += _on_data(settings, fold, seed, part)
     return rows
 
 
-def _on_population(asked: TradeoffSettings, seed: int, part: int) -> list[dict[str, Any]]:
-    population = Population(PopulationSettings.from_mapping(asked.population))
-    loss, features = pair_losses.get(asked.loss), population.settings.features
-    best = _reference(asked, population, seed)
+def _on_population(settings: TradeoffSettings, seed: int, part: int) -> list[dict[str, Any]]:
+    population = Population(PopulationSettings.from_mapping(settings.population))
+    loss, features = pair_losses.get(settings.loss), population.settings.features
+    best = _reference(settings, population, seed)
     rows = []
-    for repetition in progress.counted(range(part, asked.repetitions, asked.slices), _LOG, "repetitions"):
+    for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
         # Splits differ by less than a pool tells apart: one for every repetition puts its error into the intervals.
         rng = generator(seed, "twolayer-tradeoff", "pool", repetition)
-        pool = risks.Pool.of(population.draw(asked.risk_queries, rng, 2))
-        for budget in asked.budgets:
+        pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
+        for budget in settings.budgets:
             rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition)
-            splits = asked.splits(budget)
-            weights = [risks.fitted(population.draw(n, rng, m), loss, asked.radius)[0] for n, m in splits]
+            splits = settings.splits(budget)
+            weights = [risks.fitted(population.draw(n, rng, m), loss, settings.radius)[0] for n, m in splits]
             errors, _ = pool.risk(pair_losses.get(ZERO_ONE), np.column_stack([*weights, best]))
             place = {"dataset": POPULATION, "features": features, "budget": budget, "fold": 0}
             rows += _rows({**place, "repetition": repetition}, splits, errors[:-1], float(errors[-1]))
     return rows
 
 
-def _reference(asked: TradeoffSettings, population: Population, seed: int) -> Floats:
+def _reference(settings: TradeoffSettings, population: Population, seed: int) -> Floats:
     rng = generator(seed, "twolayer-tradeoff", "best")
-    return risks.best_ranker(population, pair_losses.get(asked.loss), asked.radius, asked.reference_queries, rng)
+    return risks.best_ranker(
+        population, pair_losses.get(settings.loss), settings.radius, settings.reference_queries, rng
+    )
 
 
-def _depth_by_variance(asked: TradeoffSettings, seed: int) -> Interval | None:
+def _depth_by_variance(settings: TradeoffSettings, seed: int) -> Interval | None:
     """The best number of documents per query on the population by the variance of gradients."""
-    population = Population(PopulationSettings.from_mapping(asked.population))
-    w, rng = _reference(asked, population, seed), generator(seed, "twolayer-tradeoff", "variance")
-    loss = pair_losses.get(asked.loss)
-    found = depth.by_variance(population, loss, asked.radius, w, asked.variance_queries, rng)
+    population = Population(PopulationSettings.from_mapping(settings.population))
+    w, rng = _reference(settings, population, seed), generator(seed, "twolayer-tradeoff", "variance")
+    loss = pair_losses.get(settings.loss)
+    found = depth.by_variance(population, loss, settings.radius, w, settings.variance_queries, rng)
     if found is None:
         return None
     half = NORMAL * found.standard_error
     return Interval(found.estimate, found.estimate - half, found.estimate + half)
 
 
-def _on_data(asked: TradeoffSettings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
+def _on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
     scaling = Standardisation.of(fold.train)
     train, test = (_scaled(scaling.apply(data)) for data in (fold.train, fold.test))
     test = test.take(np.flatnonzero(test.documents_per_query >= 2))
-    loss, measured = pair_losses.get(asked.loss), pair_losses.get(ZERO_ONE)
+    loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
     rows = []
-    repetitions = range(part, asked.data_repetitions, asked.slices)
+    repetitions = range(part, settings.data_repetitions, settings.slices)
     for repetition in progress.counted(repetitions, _LOG, f"repetitions on {fold.dataset}, fold {fold.number},"):
-        for budget in asked.data_budgets:
+        for budget in settings.data_budgets:
             rng = generator(seed, "twolayer-tradeoff", fold.dataset, fold.number, budget, repetition)
             eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
             if len(eligible) < budget // 2:
                 continue
-            splits, errors = asked.splits(budget), []
+            splits, errors = settings.splits(budget), []
             for n, m in splits:
                 sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
-                w, _ = risks.fitted(sample, loss, asked.data_radius)
+                w, _ = risks.fitted(sample, loss, settings.data_radius)
                 errors.append(risks.empirical(test, measured, w))
             place = {"dataset": fold.dataset, "features": train.n_features, "budget": budget, "fold": fold.number}
             rows += _rows({**place, "repetition": repetition}, splits, errors, None)
@@ -147,7 +149,7 @@ def _rows(
     ]
 
 
-def join(asked: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
+def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
     """Tables and evidence from the rows of all slices."""
     places: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     references: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -157,11 +159,11 @@ def join(asked: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
         if row["reference_error"] is not None:
             references[place][row["documents"]].append(row["reference_error"])
     tradeoff, best, trials = [], [], []
-    by_variance = _depth_by_variance(asked, seed)
+    by_variance = _depth_by_variance(settings, seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
         errors = {m: np.array(found) for m, found in by_documents.items()}
         repetitions = len(errors[2])
-        terms = [two_layer.even_bound(budget / m, budget, features, asked.delta, asked.c1).total for m in errors]
+        terms = [two_layer.even_bound(budget / m, budget, features, settings.delta, settings.c1).total for m in errors]
         on: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
         for (m, found), bound in zip(errors.items(), terms, strict=True):
             error = mean_interval(found)
@@ -171,7 +173,7 @@ def join(asked: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
             split |= {"error": error.value, "low": error.low, "high": error.high}
             tradeoff.append({**on, **split, **_columns("excess", excess)})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
-        predicted = two_layer.budget(budget, features, asked.delta, asked.c1).queries
+        predicted = two_layer.budget(budget, features, settings.delta, settings.c1).queries
         one = _compared(errors, budget, predicted, rng, joint_level(2 * len(places)))
         judged = by_variance if dataset == POPULATION else None
         best.append({**on, **_flat(one), **_columns("variance_documents", judged)})

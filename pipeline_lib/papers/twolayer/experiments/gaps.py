@@ -25,27 +25,41 @@ class GapsSettings(Settings):
 
     population: WithoutDocuments = Field(
         POPULATION,
-        description="overrides of the population's defaults (docs/population.md); queries differ much in what makes a "
-        "document relevant",
+        description="overrides of the population's defaults (docs/population.md); queries differ "
+        "greatly in what makes a document relevant",
     )
-    radius: Positive = Field(3.0, description="W of the class ||w|| <= W")
+    radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W")
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
-    c1: Positive = Field(1.0, description="of D(k) = c1 sqrt(V/k), with which the 0-1 bounds are compared")
+    c1: Positive = Field(1.0, description="c1 in D(k) = c1 sqrt(V/k), used for the 0-1 bounds")
     losses: Annotated[tuple[Loss, ...], *Names.__metadata__] = Field(
-        ("hinge", "logistic", "exponential"), description="to train with; the 0-1 risk is that of the hinge's rankers"
+        ("hinge", "logistic", "exponential"),
+        description="losses used in training; the 0-1 risk is measured for the rankers trained with the hinge loss",
     )
-    queries: Annotated[Rising, at_least(2)] = Field((10, 40, 160), description="n of the grid")
-    documents: Annotated[Rising, at_least(2)] = Field((2, 4, 8, 16, 32), description="m of the grid")
-    more_queries: Rising = Field((320, 640, 1280, 2560), description="n at the smallest m, to see the limit of the gap")
-    more_documents: Rising = Field((64, 256, 1024, 2048), description="m at the smallest n, likewise")
-    repetitions: Annotated[Whole, Ge(2)] = Field(40, description="of the whole grid")
+    queries: Annotated[Rising, at_least(2)] = Field(
+        (10, 40, 160), description="values of n, the number of queries, on the grid"
+    )
+    documents: Annotated[Rising, at_least(2)] = Field(
+        (2, 4, 8, 16, 32), description="values of m, the number of documents per query, on the grid"
+    )
+    more_queries: Rising = Field(
+        (320, 640, 1280, 2560), description="further values of n at the smallest m, which show the limit of the gap"
+    )
+    more_documents: Rising = Field(
+        (64, 256, 1024, 2048), description="further values of m at the smallest n, which show the limit of the gap"
+    )
+    repetitions: Annotated[Whole, Ge(2)] = Field(40, description="number of repetitions of the whole grid")
     middle_documents: Annotated[Whole, Ge(2)] = Field(
-        4000, description="fresh documents of all sampled queries: the middle risk"
+        4000, description="number of fresh documents of the sampled queries on which the middle risk is measured"
     )
-    risk_queries: Annotated[Whole, Ge(2)] = Field(100000, description="fresh queries behind every expected risk")
-    reference_queries: Whole = Field(20000, description="that give the best ranker, whose gap is subtracted from means")
-    draws: Annotated[Whole, Ge(2)] = Field(200, description="samples behind every estimate of D(k)")
-    slices: Whole = Field(4, description="jobs that share the repetitions")
+    risk_queries: Annotated[Whole, Ge(2)] = Field(
+        100000, description="number of fresh queries on which every expected risk is measured"
+    )
+    reference_queries: Whole = Field(
+        20000,
+        description="number of queries from which the best ranker is computed, whose gap is subtracted from means",
+    )
+    draws: Annotated[Whole, Ge(2)] = Field(200, description="number of samples for every estimate of D(k)")
+    slices: Whole = Field(4, description="number of jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
     def _lines_rise(self) -> Self:

@@ -15,18 +15,24 @@ from pipeline_lib.sources.population_settings import WithoutDocuments
 
 
 class SamplingsSettings(Settings):
-    """What different lengths, and documents that share a query, change against (n, m)-sampling."""
+    """Two-layer sampling compared with (n, m)-sampling: the effects of unequal lengths and of shared queries."""
 
     population: WithoutDocuments = Field(
         POPULATION, description="overrides of the population's defaults, as for the gaps"
     )
-    radius: Positive = Field(3.0, description="W of the class ||w|| <= W")
-    loss: Loss = Field("logistic", description="to train with")
-    queries: Rising = Field((10, 40), description="n")
-    documents: Annotated[Rising, at_least(3)] = Field((4, 16), description="m")
-    repetitions: Annotated[Whole, Ge(2)] = Field(100, description="samples of every size")
-    risk_queries: Annotated[Whole, Ge(2)] = Field(50000, description="fresh queries behind every expected risk")
-    reference_queries: Whole = Field(20000, description="that give the best ranker, whose gap is subtracted")
+    radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W")
+    loss: Loss = Field("logistic", description="loss used in training")
+    queries: Rising = Field((10, 40), description="values of n, the number of queries")
+    documents: Annotated[Rising, at_least(3)] = Field(
+        (4, 16), description="values of m, the number of documents per query"
+    )
+    repetitions: Annotated[Whole, Ge(2)] = Field(100, description="number of samples of every size")
+    risk_queries: Annotated[Whole, Ge(2)] = Field(
+        50000, description="number of fresh queries on which every expected risk is measured"
+    )
+    reference_queries: Whole = Field(
+        20000, description="number of queries from which the best ranker is computed, whose gap is subtracted"
+    )
 
 
 def _run(job: Job) -> Outcome:

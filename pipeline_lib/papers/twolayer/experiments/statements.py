@@ -1,4 +1,4 @@
-"""Definition 3, equation 6 and the formula for a budget, each beside a plain computation of the same number."""
+"""Definition 3, equation 6 and the formula for a budget, each compared with a direct computation."""
 
 from __future__ import annotations
 
@@ -19,17 +19,26 @@ def _falling(values: tuple[float, ...]) -> tuple[float, ...]:
 
 
 class StatementsSettings(Settings):
-    """Definition 3 and equation 6 beside plain computations; n* beside numerical minimisation."""
+    """Definition 3 and equation 6 compared with direct computations, and n* with numerical minimisation."""
 
-    draws: Annotated[Whole, Ge(100)] = Field(20000, description="random signs of every Rademacher average")
-    radius: Positive = Field(3.0, description="W of the class ||w|| <= W")
-    matrices: Whole = Field(20, description="random loss matrices for every m of equation 6")
-    budgets: Annotated[Rising, at_least(2)] = Field((100, 1000, 10000, 100000), description="C, documents in all")
-    vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field((5, 20, 50, 200), description="V")
-    deltas: Annotated[tuple[Probability, ...], no_fewer_than(2, "to compare"), AfterValidator(_falling)] = Field(
-        (0.2, 0.05, 0.01), description="bounds hold with probability 1 - delta: from low to high confidence"
+    draws: Annotated[Whole, Ge(100)] = Field(
+        20000, description="number of draws of random signs for every Rademacher average"
     )
-    c1: Positives = Field((0.5, 1.0, 2.0), description="the constant the paper leaves open, in D(k) = c1 sqrt(V/k)")
+    radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W")
+    matrices: Whole = Field(20, description="number of random loss matrices for every m in equation 6")
+    budgets: Annotated[Rising, at_least(2)] = Field(
+        (100, 1000, 10000, 100000), description="values of C, the total number of documents"
+    )
+    vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
+        (5, 20, 50, 200), description="values of V, the VC dimension"
+    )
+    deltas: Annotated[tuple[Probability, ...], no_fewer_than(2, "to compare"), AfterValidator(_falling)] = Field(
+        (0.2, 0.05, 0.01),
+        description="values of delta, from low to high confidence; bounds hold with probability 1 - delta",
+    )
+    c1: Positives = Field(
+        (0.5, 1.0, 2.0), description="values of c1 in D(k) = c1 sqrt(V/k), which the paper leaves open"
+    )
 
 
 def _run(job: Job) -> Outcome:

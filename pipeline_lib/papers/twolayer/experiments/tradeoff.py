@@ -1,4 +1,4 @@
-"""Deep against shallow judging: the error at a fixed budget of documents over all splits, beside n*."""
+"""Deep against shallow judging: the error at a fixed budget of documents over all splits, compared with n*."""
 
 from __future__ import annotations
 
@@ -22,35 +22,43 @@ Budgets = Annotated[Rising, at_least(6)]
 
 
 class TradeoffSettings(Settings):
-    """Deep against shallow judging: C documents over n queries."""
+    """Deep compared with shallow judging: C documents, distributed over n queries."""
 
     population: WithoutDocuments = Field(
         POPULATION, description="overrides of the population's defaults, as for the gaps"
     )
-    loss: Loss = Field("logistic", description="to train with")
-    radius: Positive = Field(3.0, description="W of the class ||w|| <= W on the population")
-    data_radius: Positive = Field(10.0, description="W on data sets, with standardised features divided by sqrt(d)")
-    delta: Probability = Field(0.05, description="of the bound behind n*")
-    c1: Positive = Field(1.0, description="of the bound behind n*")
-    budgets: Budgets = Field((120, 480, 1920), description="C on the population")
+    loss: Loss = Field("logistic", description="loss used in training")
+    radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W, on the population")
+    data_radius: Positive = Field(10.0, description="W on data sets, for standardised features divided by sqrt(d)")
+    delta: Probability = Field(0.05, description="delta in the bound that determines n*")
+    c1: Positive = Field(1.0, description="c1 in the bound that determines n*")
+    budgets: Budgets = Field(
+        (120, 480, 1920), description="values of C, the total number of documents, on the population"
+    )
     data_budgets: Budgets = Field(
-        (40, 60), description="C on data sets; those that have C/2 queries with C/2 documents or more take part"
+        (40, 60),
+        description="values of C on data sets; a data set needs at least C/2 queries with at least C/2 documents",
     )
     documents: Annotated[Rising, at_least(2)] = Field(
-        (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120, 240, 480, 960), description="m, where it divides C"
+        (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120, 240, 480, 960),
+        description="values of m, the number of documents per query; used where m divides C",
     )
-    repetitions: Annotated[Whole, Ge(4)] = Field(250, description="on the population")
-    data_repetitions: Annotated[Whole, Ge(4)] = Field(40, description="on every fold of a data set")
+    repetitions: Annotated[Whole, Ge(4)] = Field(250, description="number of repetitions on the population")
+    data_repetitions: Annotated[Whole, Ge(4)] = Field(
+        40, description="number of repetitions on every fold of a data set"
+    )
     risk_queries: Annotated[Whole, Ge(2)] = Field(
-        50000, description="fresh queries in every repetition, that measure the true error on the population"
+        50000,
+        description="number of fresh queries in every repetition, for the true error on the population",
     )
     variance_queries: Annotated[Whole, Ge(2)] = Field(
-        10000, description="behind the best depth of judging by the variance of gradients"
+        10000, description="number of queries for the best depth of judging according to the variance of gradients"
     )
     reference_queries: Whole = Field(
-        20000, description="that give the ranker to which training tends, for the excess error"
+        20000,
+        description="number of queries that determine the limiting ranker, to which excess errors refer",
     )
-    slices: Whole = Field(3, description="jobs that share the repetitions")
+    slices: Whole = Field(3, description="number of jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
