@@ -125,15 +125,22 @@ def cost(name):
     return STEP_OF[name].step.cost if name in STEP_OF else planning.cost(name)
 
 
+def own_name(rulename):
+    """The name that a rule has here; a workflow that imports this one may give it another (see job.smk)."""
+    return rulename.removeprefix(BEFORE_NAMES).removesuffix(AFTER_NAMES)
+
+
 def mem_mb(wildcards, attempt, rulename):
     """Memory of a job; a retry gets twice as much."""
-    asked = STEP_OF[rulename].megabytes() if rulename in STEP_OF else 0.0
-    return planning.memory_mb(cost(rulename), cells(wildcards), attempt, asked)
+    name = own_name(rulename)
+    asked = STEP_OF[name].megabytes() if name in STEP_OF else 0.0
+    return planning.memory_mb(cost(name), cells(wildcards), attempt, asked)
 
 
 def runtime(wildcards, attempt, rulename):
     """Minutes a cluster should allow a job; a retry gets twice as much."""
-    return planning.runtime_minutes(cost(rulename), cells(wildcards), attempt, asked_seconds(rulename, wildcards))
+    name = own_name(rulename)
+    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, asked_seconds(name, wildcards))
 
 
 def trained_together(wildcards):
