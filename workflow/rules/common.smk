@@ -146,6 +146,11 @@ def cost(name):
     return STEP_OF[name].step.cost if name in STEP_OF else planning.cost(name)
 
 
+def own_name(rulename):
+    """The name that a rule has here; a workflow that imports this one may give it another (see job.smk)."""
+    return rulename.removeprefix(BEFORE_NAMES).removesuffix(AFTER_NAMES)
+
+
 def mem_mb(wildcards, attempt, rulename):
     """Memory of a job; a retry gets twice as much."""
     name = own_name(rulename)

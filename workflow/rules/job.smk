@@ -23,3 +23,7 @@ rule job:
         files=files_of_job,
     shell:
         RUN
+
+
+# What a workflow that imports this one puts around the names of its rules.
+BEFORE_NAMES, _, AFTER_NAMES = rules.job.rule.name.rpartition("job")
