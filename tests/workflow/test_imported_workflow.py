@@ -22,7 +22,7 @@ OWN_RULE = """
 rule train_model:
     input: "reports/tiny/claims.json"
     output: "number-of-claims.txt"
-    shell: "grep -c '\"status\"' {input} > {output}"
+    shell: "grep -c status {input} > {output}"
 """
 TINY = {
     "study": "tiny",
