@@ -13,9 +13,7 @@ from annotated_types import Ge
 from pydantic import ConfigDict, Field, create_model
 
 from pipeline_lib import learners, papers
-from pipeline_lib.settings import Names, NotNegative, Probability, Rising, Settings, Text, Whole
-
-Slug = Annotated[Text, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
+from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes
 
 
 class LetorSimSettings(Settings):
@@ -125,7 +123,7 @@ class _First(Settings):
         description="Names from data/catalog.yaml. Those that are neither here nor in a mirror folder are listed in "
         "the report as not run, with the way to get them; nothing depends on them.",
     )
-    folds: Literal["all"] | Rising = Field("all", description='"all", or a list such as [1, 2].')
+    folds: Literal["all"] | Wholes = Field("all", description='"all", or a list such as [1, 2].')
     letor_sim: LetorSimSettings = Field(LetorSimSettings.parse({}))
     models: Annotated[tuple[ModelSettings, ...], Field(min_length=1)] = Field(
         tuple(ModelSettings.parse(model) for model in MODELS),
