@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import storage
+from pipeline_lib import learners, storage
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
 from pipeline_lib.papers import names
 
@@ -27,7 +27,6 @@ MODELS: list[dict[str, Any]] = [
         "surrogate": "listnet",
         "control": False,
         "settings": {"l2": [1e-4, 1e-3, 1e-2], "tol": 1e-6},
-        "description": "Regularised empirical risk minimisation of the listwise cross entropy.",
     },
     {
         "model": "erm-ranksvm",
@@ -36,7 +35,6 @@ MODELS: list[dict[str, Any]] = [
         "surrogate": "ranksvm",
         "control": False,
         "settings": {"l2": [1e-4, 1e-3, 1e-2], "normalisation": "sum"},
-        "description": "The pairwise hinge loss, summed over the pairs of a query.",
     },
     {
         "model": "erm-slam-ndcg",
@@ -45,7 +43,6 @@ MODELS: list[dict[str, Any]] = [
         "surrogate": "slam-ndcg",
         "control": False,
         "settings": {"l2": [1e-4, 1e-3, 1e-2]},
-        "description": "",
     },
     {
         "model": "adarank-map",
@@ -54,7 +51,6 @@ MODELS: list[dict[str, Any]] = [
         "surrogate": None,
         "control": False,
         "settings": {"rounds": 300},
-        "description": "",
     },
     {
         "model": "random",
@@ -63,7 +59,6 @@ MODELS: list[dict[str, Any]] = [
         "surrogate": None,
         "control": True,
         "settings": {},
-        "description": "",
     },
     {
         "model": "best-single-feature",
@@ -72,7 +67,6 @@ MODELS: list[dict[str, Any]] = [
         "surrogate": None,
         "control": True,
         "settings": {},
-        "description": "",
     },
     {
         "model": "ideal",
@@ -81,7 +75,6 @@ MODELS: list[dict[str, Any]] = [
         "surrogate": None,
         "control": True,
         "settings": {},
-        "description": "",
     },
 ]
 LEVEL = {
@@ -200,7 +193,8 @@ def _describe(study: Path) -> None:
         }
     )
     storage.write_json(study / "availability.json", {"datasets": availability})
-    storage.write_json(study / "models.json", {"models": MODELS})
+    models = [{**model, "formulas": [learners.get(model["algorithm"]).formula]} for model in MODELS]
+    storage.write_json(study / "models.json", {"models": models})
     labels = {"letor-sim": {"0": 9301, "1": 2011, "2": 988}, "MQ2008": {"0": 12279, "1": 2001, "2": 931}}
     for name, (title, queries, _) in DATASETS.items():
         rows = sum(labels[name].values())
