@@ -266,7 +266,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def _place(where: str, loc: tuple[int | str, ...]) -> str:
-    text = where
+    text = str(where)
     for part in loc:
         text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
     return f"{text}: " if text else ""
