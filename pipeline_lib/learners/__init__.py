@@ -68,7 +68,7 @@ def target_of(name: str) -> str:
     >>> target_of("best-feature")
     'pipeline_lib.learners.declared.best_feature:LEARNER'
     """
-    if name not in NAMES:
+    if not isinstance(name, str) or name not in NAMES:
         raise unknown("learner", name, NAMES)
     return f"{__name__}.declared.{name.replace('-', '_')}:LEARNER"
 
