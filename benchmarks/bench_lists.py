@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks.timing import Scaling, Timing, compare
 from pipeline_lib import surrogates
 from pipeline_lib.papers.lists.computations import grid, held_out
+from pipeline_lib.papers.lists.experiments.grid import GridSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 
 RANKERS, QUERIES, DOCUMENTS, FEATURES = 40, 2_000, 50, 10
@@ -59,8 +60,8 @@ def scaling() -> list[Scaling]:
     return found
 
 
-def _slice(n: int, m: int) -> grid.Settings:
-    return grid.Settings.from_mapping(
+def _slice(n: int, m: int) -> GridSettings:
+    return GridSettings.parse(
         {
             "queries": [n],
             "lengths": [m],

@@ -115,7 +115,7 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
     try:
         checked = kind.model_validate(config)
     except ValidationError as error:
-        found += list(problems(kind, error))
+        found += list(problems(kind, error, config))
     if checked is not None and not found:
         found = list(_problems_across_sections(checked, config, n_folds))
     if found:
@@ -199,16 +199,25 @@ def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, in
     for name in model.datasets or ():
         if name not in n_folds:
             yield f"unknown data set {name!r}; {hint(name, n_folds)}"
-    l2 = _overrides(model).get("l2")
-    if isinstance(l2, Mapping):
-        wrong = list(_per_fold_problems(l2, model.datasets or checked.datasets, n_folds))
-        yield from wrong
-        if wrong:
-            return
+    wrong = list(_override_problems(model, checked, n_folds))
+    yield from wrong
+    if wrong:
+        return
     try:
         _merged(checked, model)
     except ConfigurationError as error:
         yield from str(error).splitlines()
+
+
+def _override_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, int]) -> Iterator[str]:
+    """Are the other keys of a model's entry settings of its learner, and do values for each fold fit the folds?"""
+    own, of_learner = ModelSettings.model_fields, learners.get(model.algorithm).settings.model_fields
+    for key in _overrides(model):
+        if key not in of_learner:
+            yield f"unknown key {key!r}, no setting of {model.algorithm!r}; {hint(key, [*own, *of_learner])}"
+    l2 = _overrides(model).get("l2")
+    if isinstance(l2, Mapping):
+        yield from _per_fold_problems(l2, model.datasets or checked.datasets, n_folds)
 
 
 def _per_fold_problems(l2: Mapping[str, Any], trained_on: tuple[str, ...], n_folds: Mapping[str, int]) -> Iterator[str]:

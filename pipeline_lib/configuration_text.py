@@ -32,11 +32,10 @@ def document(settings: Settings) -> str:
 
     Example
     -------
-    >>> from pipeline_lib.settings import Field, Whole
-    >>> class Draws(Settings):
-    ...     draws: Whole = Field(100, description="random numbers in the mean")
-    >>> print("\\n".join(_lines(Draws.parse({}), 0)))
-    draws: 100                                  # random numbers in the mean
+    >>> from pipeline_lib.study_settings import StatisticsSettings
+    >>> print("\\n".join(_lines(StatisticsSettings.parse({"level": 0.9}), 0)))
+    level: 0.9                                  # of every interval
+    resamples: 10000                            # bootstrap draws and random sign flips
     """
     return HEADER + "\n".join(_lines(settings, 0, spaced=True)) + "\n"
 

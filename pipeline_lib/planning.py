@@ -1,8 +1,8 @@
 """How long will the planned jobs take, how much memory does each need, and what is missing?
 
 The estimates before the first run are start-up plus a rate times the size of the job's data, plus what the job's
-settings ask for (:mod:`pipeline_lib.workloads`); as soon as a rule has run, the seconds that the workflow measured for
-it are used instead.
+settings ask for (:attr:`pipeline_lib.experiment.Step.seconds`); as soon as a rule has run, the seconds that the
+workflow measured for it are used instead.
 """
 
 from __future__ import annotations

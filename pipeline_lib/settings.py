@@ -57,10 +57,16 @@ Positive = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
 Probability = Annotated[float, Strict(), Field(gt=0, lt=1)]
 """A number between 0 and 1, both excluded."""
-Text = Annotated[str, Strict(), Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]*$")]
+ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
+Text = Annotated[str, Strict(), Field(min_length=1, pattern=ONE_LINE)]
 """A text of one line."""
+FOLDER_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
+Slug = Annotated[Text, Field(pattern=FOLDER_NAME)]
+"""A name of lower-case letters, digits and single hyphens, fit for a folder."""
 Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
 """Whole numbers of at least 1, each larger than the one before."""
+Wholes = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_different)]
+"""Different whole numbers of at least 1, in any order."""
 Range = Annotated[tuple[Whole, Whole], AfterValidator(_ordered)]
 """The lowest and the highest of some whole numbers of at least 1, both included."""
 Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(_different)]
@@ -132,15 +138,15 @@ class Settings(BaseModel):
         try:
             return cls.model_validate(mapping)
         except ValidationError as error:
-            raise ConfigurationError("\n".join(problems(cls, error, where))) from None
+            raise ConfigurationError("\n".join(problems(cls, error, mapping, where))) from None
 
     def plain(self) -> dict[str, Any]:
         """All settings, defaults included, as plain values for YAML and JSON."""
         return self.model_dump(mode="json", by_alias=True)
 
 
-def problems(kind: type[Settings], error: ValidationError, where: str = "") -> Iterator[str]:
-    """What is wrong with a section of the configuration, one sentence per problem.
+def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: str = "") -> Iterator[str]:
+    """What is wrong with the section of the configuration that ``mapping`` gives, one sentence per problem.
 
     Example
     -------
@@ -149,24 +155,68 @@ def problems(kind: type[Settings], error: ValidationError, where: str = "") -> I
     >>> try:
     ...     Games.model_validate({"rounds": 0})
     ... except ValidationError as error:
-    ...     print(*problems(Games, error, "topk.regret"))
+    ...     print(*problems(Games, error, {"rounds": 0}, "topk.regret"))
     topk.regret.rounds: expected a number > 0, found 0
     """
-    for one in error.errors(include_url=False):
-        loc, found = one["loc"], one["input"]
-        if one["type"] == "extra_forbidden":
-            owner = _model_at(kind, loc[:-1])
-            yield f"{_place(where, loc[:-1])}unknown key {str(loc[-1])!r}; {hint(str(loc[-1]), _keys(owner))}"
-        elif one["type"] == "missing":
-            given = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)
-            yield f"{_place(where, loc[:-1])}expected the key {str(loc[-1])!r}, found {given or 'nothing'}"
-        elif one["type"] == "value_error":
-            yield f"{_place(where, loc)}{one['ctx']['error']}"
-        elif one["type"] != "too_short" or not found:
-            # A list whose values are wrong is also reported as too short.
-            wanted = EXPECTED.get(one["type"], one["msg"]).format(**one.get("ctx", {}))
-            yield f"{_place(where, loc)}{wanted}, found {found!r}{_number_hint(found)}"
+    found = [(_place_in(mapping, one), one) for one in error.errors(include_url=False)]
+    for place in dict.fromkeys(place for place, _ in found):
+        here = [one for other, one in found if other == place]
+        keys = [one for one in here if one["type"] in WRONG_KEYS]
+        yield from (_wrong_key(kind, one, place, where) for one in keys)
+        inside = any(len(other) > len(place) and other[: len(place)] == place for other, _ in found)
+        # A problem inside says more than that the whole is of another kind, or too short without the wrong part.
+        values = [one for one in here if one["type"] == "value_error" or not (keys or inside)]
+        if values:
+            yield _place(where, place) + _wrong_value(values)
 
+
+WRONG_KEYS = ("extra_forbidden", "missing")
+
+
+def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
+    """Where a problem is, without the names that pydantic adds for the alternatives of a type."""
+    place: list[int | str] = []
+    value = mapping
+    for part in error["loc"]:
+        if part in value if isinstance(value, Mapping) else isinstance(part, int) and isinstance(value, list | tuple):
+            place.append(part)
+            value = value[part]
+    return tuple(place[:-1]) if error["type"] == "extra_forbidden" else tuple(place)
+
+
+def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int | str, ...], where: str) -> str:
+    key, found = str(error["loc"][-1]), error["input"]
+    if error["type"] == "extra_forbidden":
+        return f"{_place(where, place)}unknown key {key!r}; {hint(key, _keys(_model_at(kind, place)))}"
+    given = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)
+    return f"{_place(where, place)}expected the key {key!r}, found {given or 'nothing'}"
+
+
+def _wrong_value(alternatives: list[Any]) -> str:
+    """What one value should have been, of which each alternative of its type says something."""
+    own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
+    if own:
+        return own[0]
+    words = dict.fromkeys(_expected(one).removeprefix("expected ") for one in alternatives)
+    found = alternatives[0]["input"]
+    return f"expected {' or '.join(words)}, found {found!r}{_number_hint(found, alternatives)}"
+
+
+def _expected(error: Mapping[str, Any]) -> str:
+    if error["type"] == "string_pattern_mismatch" and error["ctx"]["pattern"] in PATTERNS:
+        return PATTERNS[error["ctx"]["pattern"]]
+    limits = {
+        name: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
+        for name, limit in error.get("ctx", {}).items()
+    }
+    return EXPECTED.get(error["type"], error["msg"]).format(**limits)
+
+
+PATTERNS = {
+    ONE_LINE: "expected one line of text without control characters",
+    FOLDER_NAME: "expected lower-case letters, digits and single hyphens between them",
+}
+"""What was expected, by the patterns of texts."""
 
 EXPECTED = {
     "bool_type": "expected true or false",
@@ -216,18 +266,21 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def _place(where: str, loc: tuple[int | str, ...]) -> str:
-    text = where
+    text = str(where)
     for part in loc:
         text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
     return f"{text}: " if text else ""
 
 
-def _number_hint(value: object) -> str:
+def _number_hint(value: object, alternatives: list[Any]) -> str:
+    if isinstance(value, float) and value.is_integer() and any(one["type"] == "int_type" for one in alternatives):
+        return f" (write {int(value)})"
     if isinstance(value, str):
         try:
             float(value)
         except ValueError:
             return ""
-        pointed = value if "." in value else value.replace("e", ".0e")
-        return f" (YAML reads {value} as text: write a point, such as {pointed})"
+        if "." in value or "e" not in value:
+            return " (a number in quotes is text)"
+        return f" (YAML reads {value} as text: write a point, such as {value.replace('e', '.0e')})"
     return ""

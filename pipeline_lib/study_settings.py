@@ -13,10 +13,8 @@ from annotated_types import Ge
 from pydantic import ConfigDict, Field, create_model
 
 from pipeline_lib import learners, papers
-from pipeline_lib.settings import Names, NotNegative, Probability, Rising, Settings, Text, Whole
+from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes
 from pipeline_lib.sources.population_settings import Overrides
-
-Slug = Annotated[Text, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
 class LetorSimSettings(Settings):
@@ -133,7 +131,7 @@ class _First(Settings):
         description="Names from data/catalog.yaml. Data sets that are neither in data/raw/ nor in a mirror folder "
         "are listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
     )
-    folds: Literal["all"] | Rising = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
+    folds: Literal["all"] | Wholes = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
     letor_sim: LetorSimSettings = Field(LetorSimSettings.parse({}))
     models: Annotated[tuple[ModelSettings, ...], Field(min_length=1)] = Field(
         tuple(ModelSettings.parse(model) for model in MODELS),

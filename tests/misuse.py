@@ -2,10 +2,12 @@
 
     python tests/misuse.py --calls 3000 --seed 0
 
-finds all public functions, classes and methods by introspection, makes good arguments for each from the names and
-annotations of its parameters, spoils one or two of them, and calls. Allowed are a result and an error that names an
-argument; the process prints everything else as JSON, a line per finding, and ``done`` at the end. What it is about to
-call goes to the file given by ``--trace`` first, so that whoever started the process knows what killed it.
+finds all public functions, classes and methods of the names that ``pipeline_lib`` offers by introspection, makes good
+arguments for each from the names and annotations of its parameters, spoils one or two of them, and calls. Allowed are a
+result and an error that names an argument; the process prints everything else as JSON, a line per finding, and ``done``
+at the end. What it is about to call goes to the file given by ``--trace`` first, so that whoever started the process
+knows what killed it. Experiments, papers and claims are declared for the workflow: their settings are read by the same
+class as those of learners, which are public, and what else they hold is no function for others to call.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ import pipeline_lib
 from pipeline_lib import RankingData, learners, sources, surrogates, theory
 from pipeline_lib.errors import DownloadError, PipelineError
 from pipeline_lib.ranking_data import Standardisation
+from pipeline_lib.settings import Settings
 from pipeline_lib.surrogates.base import INTERNAL, Surrogate
 
 SECONDS_PER_CALL = 60
@@ -75,6 +78,8 @@ def public() -> dict[str, Callable[..., Any]]:
                 callables[f"{short}.{name}"] = thing
             elif inspect.isclass(thing):
                 callables |= {f"{short}.{name}{ending}": method for ending, method in of_class(thing).items()}
+    for name in learners.NAMES:
+        callables[f"learners.{name}.settings.parse"] = learners.get(name).settings.parse
     callables |= {f"RankingData{ending}": method for ending, method in of_class(RankingData).items()}
     callables |= {f"Standardisation{ending}": method for ending, method in of_class(Standardisation).items()}
     return {name: function for name, function in sorted(callables.items()) if parameters(function)}
@@ -84,6 +89,8 @@ def of_class(kind: type) -> dict[str, Callable[..., Any]]:
     """A class itself, under "", and its public methods."""
     if getattr(kind, "_is_protocol", False) or issubclass(kind, Exception | Warning):
         return {}
+    if issubclass(kind, Settings):
+        return {".parse": kind.parse}  # the rest is pydantic's
     callables: dict[str, Callable[..., Any]] = {}
     abstract = inspect.isabstract(kind)
     members = {name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
@@ -200,6 +207,7 @@ BY_NAME: dict[str, Callable[[Good], Any]] = {
     "z": fresh(lambda: np.array([0.5, -0.25])),
     "w": fresh(lambda: np.array([0.5, -0.25])),
     "start": fresh(lambda: np.array([0.1, 0.2])),
+    "mapping": value({}),
     "surrogate": surrogate(),
     "problem": lambda good: learners.cone.Problem(),
     "order": value(None),
@@ -272,7 +280,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "learners.create": {"name": value("erm")},
     "sources.catalog.DataSet.digest": {"command": value("convert_data")},
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
-    "learners.module_of": {"name": value("erm")},
+    **{f"learners.{name}": {"name": value("erm")} for name in ("get", "target_of")},
     "learners.adarank.run": {"repeats": value(1)},
     "learners.balls.lowest": {"slope": value(np.array([1.0, -2.0]))},
     "learners.cone.fit": {

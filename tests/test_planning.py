@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_lib import planning
+from pipeline_lib import papers, planning
+from pipeline_lib.cost import Cost
 from pipeline_lib.planning import PlannedJob
+
+steps = [step.cost for _, _, step in papers.steps(papers.names())]
+costs = st.sampled_from([*planning.COSTS.values(), planning.DEFAULT_COST, *steps])
 
 
 def record(path: Path, seconds: float) -> Path:
@@ -34,10 +38,10 @@ def test_an_unreadable_record_counts_as_none(tmp_path: Path) -> None:
     assert planning.recorded_seconds(path) is None
 
 
-@given(st.sampled_from(sorted(planning.COSTS)), st.floats(0, 1e10), st.integers(1, 4))
-def test_a_retry_asks_for_more(rule: str, cells: float, attempt: int) -> None:
-    assert planning.memory_mb(rule, cells, attempt + 1) > planning.memory_mb(rule, cells, attempt) > 0
-    assert planning.runtime_minutes(rule, cells, attempt + 1) > planning.runtime_minutes(rule, cells, attempt) >= 10
+@given(costs, st.floats(0, 1e10), st.integers(1, 4))
+def test_a_retry_asks_for_more(cost: Cost, cells: float, attempt: int) -> None:
+    assert planning.memory_mb(cost, cells, attempt + 1) > planning.memory_mb(cost, cells, attempt) > 0
+    assert planning.runtime_minutes(cost, cells, attempt + 1) > planning.runtime_minutes(cost, cells, attempt) >= 10
 
 
 def test_the_plan_says_what_is_missing_and_how_to_get_it() -> None:
@@ -47,22 +51,24 @@ def test_the_plan_says_what_is_missing_and_how_to_get_it() -> None:
 
 
 def test_what_settings_ask_for_counts() -> None:
-    assert planning.runtime_minutes("lists_grid", 0.0, asked=3600.0) > 600
-    assert planning.memory_mb("lists_grid", 0.0, asked=2000.0) == planning.memory_mb("lists_grid", 0.0) + 2000
+    cost = Cost(2.0, 0.0, 600.0)
+    assert planning.runtime_minutes(cost, 0.0, asked=3600.0) >= 600
+    assert planning.memory_mb(cost, 0.0, asked=2000.0) == planning.memory_mb(cost, 0.0) + 2000
 
 
-@given(st.sampled_from(sorted(planning.COSTS)), st.floats(0, 1e10), st.integers(1, 4))
-def test_memory_covers_what_runs_next_to_the_command(rule: str, cells: float, attempt: int) -> None:
-    asked = planning.memory_mb(rule, cells, attempt)
-    assert asked >= 2 ** (attempt - 1) * (planning.COSTS[rule].mb(cells) + planning.OVERHEAD_MB)
-    assert asked <= 2 ** (attempt - 1) * planning.memory_mb(rule, cells)
+@given(costs, st.floats(0, 1e10), st.integers(1, 4))
+def test_memory_covers_what_runs_next_to_the_command(cost: Cost, cells: float, attempt: int) -> None:
+    asked = planning.memory_mb(cost, cells, attempt)
+    assert asked >= 2 ** (attempt - 1) * (cost.mb(cells) + planning.OVERHEAD_MB)
+    assert asked <= 2 ** (attempt - 1) * planning.memory_mb(cost, cells)
 
 
 def test_light_jobs_are_short_and_small() -> None:
-    assert planning.is_light("split_folds", 1e6)
-    assert not planning.is_light("split_folds", 1e6, asked=planning.SHORT_SECONDS)
-    assert not planning.is_light("split_folds", 1e6, asked_mb=planning.LIGHT_MB)
-    assert not planning.is_light("train_model", 1e9)
+    cost = planning.cost("split_folds")
+    assert planning.is_light(cost, 1e6)
+    assert not planning.is_light(cost, 1e6, asked=planning.SHORT_SECONDS)
+    assert not planning.is_light(cost, 1e6, asked_mb=planning.LIGHT_MB)
+    assert not planning.is_light(planning.cost("train_model"), 1e9)
 
 
 def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_no_two_modules_are_taken_for_the_same(trees: dict[str, ast.Module]) -> 
     for tree in trees.values():
         other = first.setdefault(digest(tree), tree)
         assert other is tree or ast.dump(_without_docstring(other)) == ast.dump(_without_docstring(tree))
-    assert len(first) > len(trees) - 10  # packages that only name their modules hold the same lines
+    assert len(first) == len({ast.dump(_without_docstring(tree)) for tree in trees.values()})
 
 
 def test_every_number_of_a_module_counts(trees: dict[str, ast.Module]) -> None:
@@ -157,7 +157,7 @@ def test_docstrings_are_read_for_help_only(trees: dict[str, ast.Module]) -> None
         for node in ast.walk(tree)
         if (isinstance(node, ast.Attribute) and node.attr in names) or (isinstance(node, ast.Name) and node.id in names)
     }
-    assert readers == {"pipeline_lib/cli.py"}
+    assert readers == {"pipeline_lib/cli.py", "pipeline_lib/configuration_text.py"}
 
 
 def _without_docstring(tree: ast.Module) -> ast.Module:

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from pipeline_lib.reporting.evidence import Evidence, Trial, read_evidence, write_evidence
 
 from pipeline_lib import cli, storage
+from pipeline_lib.claims.evidence import Evidence, Trial, read_evidence, write_evidence
 from pipeline_lib.errors import DamagedFileError, DataError
 from pipeline_lib.ranking_data import (
     RankingData,
@@ -180,9 +180,7 @@ def damaged_model(folder: Path) -> Path:
 
 
 def judge(availability: Path) -> int:
-    return cli.main(
-        ["judge-claims", "--study", "s", "--ledger", "none", "--availability", str(availability), "--output", "none"]
-    )
+    return cli.main(["judge-claims", "--study", "s", "--availability", str(availability), "--output", "none"])
 
 
 def test_a_damaged_result_is_moved_aside_and_replaces_nothing(

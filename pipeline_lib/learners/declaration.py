@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le
 from pydantic import Field, create_model
 
-from pipeline_lib.settings import Positive, Positives, Settings, Text, Whole
+from pipeline_lib.settings import Number, Positive, Positives, Settings, Text, Whole
 
 if TYPE_CHECKING:
     from pipeline_lib.learners.models import Trained
@@ -80,8 +80,8 @@ Features = PlainFeatures | GaussianFeatures
 Radius = Positive | None
 Ball = Literal["l2", "l1"]
 RankingMeasure = Annotated[Text, Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$")]
-Tolerance = Annotated[float, Gt(0), Le(0.1)]
-Regularisation = Annotated[tuple[Annotated[float, Ge(0), Field(allow_inf_nan=False)], ...], Field(min_length=1)]
+Tolerance = Annotated[Number, Gt(0), Le(0.1)]
+Regularisation = Annotated[tuple[Annotated[Number, Ge(0)], ...], Field(min_length=1)]
 Steps = Positives
 
 

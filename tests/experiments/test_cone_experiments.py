@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,49 +19,25 @@ from pipeline_lib.papers.cone.experiments.cones import ConesSettings, SmallSetti
 from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 from pipeline_lib.papers.cone.experiments.table1 import STUDIES
 from pipeline_lib.sources.population import Population, PopulationSettings
+from tests.small_settings import SETTINGS
 
-SMALL = {
-    "queries": 4,
-    "population": {"features": 3, "documents": 3, "label_shares": [0.5, 0.5]},
-    "basis": 2,
-    "step": 0.02,
-    "passes": 300,
-    "fold_steps": [5, 5000],
-}
-CONES = {
+SMALL: dict[str, Any] = {**SETTINGS["cone"]["cones"]["small"], "step": 0.02, "passes": 300, "fold_steps": [5, 5000]}
+CONES: dict[str, Any] = {
+    **SETTINGS["cone"]["cones"],
     "cones": 3,
-    "features": [3],
     "bases": [1, 2],
     "pairs": 40,
-    "basis": 2,
-    "passes": 3,
     "fold_steps": 500,
     "small": SMALL,
 }
-BASES = {
-    "bases": [1, 2],
-    "basis": 2,
-    "starts": 1,
-    "passes": 2,
+BASES: dict[str, Any] = {
+    **SETTINGS["cone"]["bases"],
     "methods": ["sg", "eg"],
     "alphas": [0.1],
-    "rhos": [],
     "cs": [1.0],
     "largest_sums": [2.0],
-    "ranksvm_l2": [0.1],
 }
-STABILITY = {
-    "queries": [4, 6, 8],
-    "repetitions": 2,
-    "methods": ["eg"],
-    "features": 3,
-    "documents": 6,
-    "basis": 2,
-    "passes": 2,
-    "test_queries": 50,
-    "compared_queries": 5,
-    "epsilon": 0.05,
-}
+STABILITY: dict[str, Any] = {**SETTINGS["cone"]["stability"], "test_queries": 50, "compared_queries": 5}
 
 
 def sample(n: int, seed: int) -> RankingData:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,18 +13,12 @@ from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.lists.computations import constants
 from pipeline_lib.papers.lists.experiments.constants import ConstantsSettings
 from pipeline_lib.theory import operator_norms, self_bounding
+from tests.small_settings import SETTINGS
 
-SMALL = {
+SMALL: dict[str, Any] = {
+    **SETTINGS["lists"]["constants"],
     "listnet_lengths": [3, 200],
-    "lengths": [4],
-    "ranksvm_lengths": [4, 8, 16],
     "largest_labels": [2],
-    "widths": [0.5],
-    "cutoffs": [1],
-    "score_bound": 2.0,
-    "restarts": 1,
-    "matrices": 5,
-    "starts": 50,
     "lists": 50,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,32 +22,13 @@ from pipeline_lib.papers.lists.experiments.sparse import SparseSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
+from tests.small_settings import SETTINGS
 
 LOSSES = [
     {"name": "listnet", "surrogate": "listnet", "options": {}},
     {"name": "smooth-dcg", "surrogate": "smooth-dcg", "options": {"sign": "regret"}},
 ]
-GRID = {
-    "queries": [10, 20, 40],
-    "lengths": [3, 6, 12],
-    "documents_at_most": 120,
-    "repetitions": 3,
-    "rate_repetitions": 4,
-    "held_out_documents": 600,
-    "held_out_queries_at_least": 100,
-    "best_ranker_documents": 3000,
-    "radius": 2.5,
-    "tol": 1e-4,
-    "ascent_steps": 3,
-    "delta": 0.05,
-    "populations": {
-        "noisy": {"features": 4},
-        "realisable": {"features": 4, "noise": 0, "query_noise": 0, "margin": 0.4999},
-    },
-    "realisable_lengths": [3],
-    "realisable_losses": ["listnet"],
-    "losses": LOSSES,
-}
+GRID: dict[str, Any] = {**SETTINGS["lists"]["grid"], "rate_repetitions": 4}
 ASKED = GridSettings.parse(GRID)
 
 
@@ -428,16 +410,7 @@ def test_intervals_add_the_held_out_error():
     assert (largest.value, largest.low) == (2.0, pytest.approx(2.0 - 1.96 * 0.2, rel=1e-3))
 
 
-REAL = {
-    "queries": [10, 20, 400],
-    "lengths": [3],
-    "repetitions": 2,
-    "radius": 5.0,
-    "tol": 1e-4,
-    "ascent_steps": 3,
-    "delta": 0.05,
-    "losses": LOSSES[:1],
-}
+REAL: dict[str, Any] = {**SETTINGS["lists"]["real"], "queries": [10, 20, 400]}
 
 
 def test_real_samples_and_held_out_queries_do_not_overlap():
@@ -477,21 +450,7 @@ def test_scaled_documents_fit_the_unit_ball():
         real.scaled(RankingData.from_arrays([[1.0], [1.0]], [0, 1], [1, 1]))
 
 
-SPARSE = SparseSettings.parse(
-    {
-        "features": [5, 50, 500],
-        "active": 3,
-        "queries": 10,
-        "documents": 4,
-        "held_out_queries": 100,
-        "repetitions": 2,
-        "radius": 2.0,
-        "tol": 1e-2,
-        "ascent_steps": 3,
-        "delta": 0.05,
-        "fitted_at": 10**9,
-    }
-)
+SPARSE = SparseSettings.parse(SETTINGS["lists"]["sparse"])
 
 
 def test_the_l1_class_gives_certified_gaps_and_a_bound_that_grows_as_a_root_of_a_logarithm():
@@ -599,20 +558,7 @@ def test_the_best_ranker_of_the_l1_ball_needs_no_other_feature():
 
 
 def test_estimates_of_averages_stay_below_their_bounds():
-    asked = AveragesSettings.parse(
-        {
-            "queries": [10],
-            "documents": [4],
-            "features": 3,
-            "radius": 2.0,
-            "draws": 5,
-            "scales": [0.1],
-            "candidates": 50,
-            "integral_queries": [100, 10**9],
-            "integral_documents": [5],
-            "radii": [1.0],
-        }
-    )
+    asked = AveragesSettings.parse(SETTINGS["lists"]["averages"])
     found = averages.run(asked, 1)
     assert {row["class"] for row in found.averages} == {"l2", "l1", "local"}
     assert all(row["found"] < row["integral"] for row in found.averages)

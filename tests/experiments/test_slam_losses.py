@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,17 +14,9 @@ from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.slam.computations import losses
 from pipeline_lib.papers.slam.experiments.losses import LossesSettings
 from pipeline_lib.ranking_data import RankingData
+from tests.small_settings import SETTINGS
 
-SMALL = {
-    "lists": 100,
-    "lengths": [2, 5],
-    "largest_labels": [2],
-    "descent_rounds": 5,
-    "programmes": 4,
-    "directions": 2,
-    "table_lengths": [4, 8, 16],
-    "restarts": 1,
-}
+SMALL: dict[str, Any] = {**SETTINGS["slam"]["losses"], "lists": 100, "descent_rounds": 5, "programmes": 4}
 CLAIMS = {
     *("slam-eq3-eq5", "slam-lemma1", "slam-thm2", "slam-thm2-tight", "slam-thm3", "slam-cor7-weights"),
     *("slam-weight-sums", "slam-grad-l1", "slam-cor9-table", "slam-thm10"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,29 +16,20 @@ from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
 from pipeline_lib.papers.slam.experiments.risk import RiskSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.slam import v_max_supremum
+from tests.small_settings import SETTINGS
 
-ONLINE = {
+ONLINE: dict[str, Any] = {
+    **SETTINGS["slam"]["perceptron"],
     "rounds": 400,
-    "adversarial_rounds": 100,
     "queries": 20,
     "documents": [3, 6],
-    "features": 3,
     "margin": 0.05,
     "repetitions": 2,
-    "measures": ["ndcg", "map", "ndcg@2"],
     "etas": [0.01, 30.0],
     "checkpoints": 3,
     "v_max_lengths": [3, 8],
 }
-BATCH = {
-    "sizes": [10, 30, 90],
-    "radii": [2.0],
-    "repetitions": 4,
-    "parts": 2,
-    "truth": 400,
-    "documents": [3, 5],
-    "features": 3,
-}
+BATCH: dict[str, Any] = {**SETTINGS["slam"]["risk"], "radii": [2.0], "repetitions": 4, "truth": 400}
 
 
 @pytest.fixture(scope="module")

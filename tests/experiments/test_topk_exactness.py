@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.topk.computations import exactness
 from pipeline_lib.papers.topk.experiments.exactness import ExactnessSettings
+from tests.small_settings import SETTINGS
 
-SMALL = {
-    "lengths": [3, 4],
-    "shown": [1, 2],
-    "gammas": [0.2],
-    "repetitions": 2,
-    "y_max": 2,
-    "run_rounds": 200,
-    "run_points": 2,
-    "run_queries": 3,
-    "radius": 3.0,
-    "matrices": 2,
-}
+SMALL: dict[str, Any] = {**SETTINGS["topk"]["exactness"], "lengths": [3, 4], "repetitions": 2}
 
 
 @pytest.fixture(scope="module")

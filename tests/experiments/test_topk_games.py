@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,26 +21,11 @@ from pipeline_lib.papers.topk.experiments.regret import RegretSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
+from tests.small_settings import SETTINGS
 
-REGRET = {
-    "queries": 20,
-    "population": {"features": 3, "documents": 4},
-    "radius": 2.0,
-    "rounds": [200, 400, 800],
-    "seeds": 2,
-    "slices": 2,
-}
-GAME = {"rounds": [300, 1000, 3000], "seeds": 2, "radius": 3.0}
-FIGURE = {
-    "rounds": 1000,
-    "seeds": 2,
-    "points": 3,
-    "radius": 100.0,
-    "smoothing": 0.01,
-    "repair_radii": [1.0, 10.0],
-    "repair_factors": [1.0],
-    "repair_seeds": 2,
-}
+REGRET: dict[str, Any] = {**SETTINGS["topk"]["regret"], "seeds": 2}
+GAME: dict[str, Any] = {**SETTINGS["topk"]["adversary"], "rounds": [300, 1000, 3000]}
+FIGURE: dict[str, Any] = {**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 3, "repair_radii": [1.0, 10.0]}
 
 
 def data(n: int = 25) -> RankingData:

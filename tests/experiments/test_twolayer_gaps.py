@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,24 +15,20 @@ from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
+from tests.small_settings import SETTINGS
 
 POPULATION = {"features": 3, "label_shares": [0.5, 0.5], "query_noise": 0.5}
-SMALL = {
+SMALL: dict[str, Any] = {
+    **SETTINGS["twolayer"]["gaps"],
     "population": POPULATION,
     "radius": 2.0,
     "delta": 0.05,
     "c1": 1.0,
     "losses": ["hinge", "logistic"],
-    "queries": [4, 8],
-    "documents": [2, 4],
-    "more_queries": [16, 32],
-    "more_documents": [8, 16],
-    "repetitions": 6,
     "middle_documents": 200,
     "risk_queries": 2000,
     "reference_queries": 500,
     "draws": 30,
-    "slices": 2,
 }
 CLAIMS = {"two-thm1", "two-thm2", "two-thm3", "two-both", "two-vs-old"}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,22 +13,19 @@ from pipeline_lib.papers.twolayer.computations import tradeoff
 from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population import Population, PopulationSettings
+from tests.small_settings import SETTINGS
 
-SMALL = {
+SMALL: dict[str, Any] = {
+    **SETTINGS["twolayer"]["tradeoff"],
     "population": {"features": 3},
     "loss": "logistic",
     "radius": 2.0,
     "data_radius": 5.0,
     "delta": 0.05,
     "c1": 1.0,
-    "budgets": [12],
     "data_budgets": [12, 24],
     "documents": [2, 3, 4, 5, 6, 8, 12],
-    "repetitions": 4,
-    "data_repetitions": 4,
     "risk_queries": 500,
-    "reference_queries": 100,
-    "variance_queries": 100,
     "slices": 2,
 }
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, Strict
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import hint
-from pipeline_lib.settings import Settings
+from pipeline_lib.settings import Settings, Slug
 
 LOSS = "listnet"
 """The loss of the experiments that look at a single one."""
@@ -23,9 +23,7 @@ def _known(name: str) -> str:
 class LossSettings(Settings):
     """One loss."""
 
-    name: Annotated[str, Strict(), Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")] = Field(
-        description="in tables and figures"
-    )
+    name: Slug = Field(description="in tables and figures")
     surrogate: Annotated[str, Strict(), AfterValidator(_known)] = Field(description="what it is")
     options: dict[str, Any] = Field({}, description="of the surrogate")
 
