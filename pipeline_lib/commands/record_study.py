@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from pipeline_lib import learners, storage, surrogates
+from pipeline_lib import learners, storage
 from pipeline_lib.files import write_text
 from pipeline_lib.study_settings import ModelSettings, section
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    """One model of the study for the report: what it is, its formulas, and the settings in force.
+    """One model of the study for the report: what it is, and the settings in force.
 
     Example
     -------
@@ -48,10 +48,6 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "surrogate": surrogate,
         "options": model.get("options", {}),
         "control": learner.control,
-        "formulas": [
-            learner.formula,
-            *([surrogates.create(surrogate, **model.get("options", {})).formula] if surrogate else []),
-        ],
         "settings": {**config.get(section(model["algorithm"]), {}), **overrides},
         "published": model.get("published"),
     }

@@ -2,7 +2,7 @@
 PUBLISHED = sorted(str(path) for path in Path("workflow/published").glob("*.csv"))
 LEDGER = sorted(os.path.relpath(paper.folder / "claims.yaml") for paper in papers.every())
 TEMPLATES = sorted(os.path.relpath(path) for path in (ROOT / "pipeline_lib/reporting/templates").glob("*"))
-# Whose formulas the study records.
+# Whose formulas the report shows.
 CHOSEN_LEARNERS = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
     *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
@@ -130,7 +130,7 @@ rule record_study:
         mem_mb=mem_mb("record_study"),
         runtime=runtime("record_study"),
     params:
-        code=code("record_study", *CHOSEN_LEARNERS),
+        code=code("record_study"),
         configuration=compact(STUDY.config),
         availability=compact(availability_record()),
     shell:
@@ -209,7 +209,7 @@ rule render_report:
         mem_mb=mem_mb("render_report"),
         runtime=runtime("render_report"),
     params:
-        code=code("render_report", *PAGES),
+        code=code("render_report", *PAGES, *CHOSEN_LEARNERS),
         papers=STUDY.papers,
     shell:
         "python -m pipeline_lib render-report --results results/{wildcards.study} "
