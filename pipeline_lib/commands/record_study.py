@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from pipeline_lib import learners, storage, surrogates
+from pipeline_lib import learners, storage
 from pipeline_lib.files import write_text
 from pipeline_lib.study_settings import ModelSettings, section
 
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    """One model of the study for the report: its learner and surrogate, its formulas, and its settings.
+    """One model of the study for the report: its learner and surrogate, and its settings.
 
     Example
     -------
@@ -50,10 +50,6 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "surrogate": surrogate,
         "options": model.get("options", {}),
         "control": learner.control,
-        "formulas": [
-            learner.formula,
-            *([surrogates.create(surrogate, **model.get("options", {})).formula] if surrogate else []),
-        ],
         "settings": {**config.get(section(model["algorithm"]), {}), **overrides},
         "published": model.get("published"),
     }

@@ -100,7 +100,7 @@ class ResultsFolder:
     def models(self) -> list[Row]:
         """Read ``models.json``: what every model is. ``description`` and ``options`` may be absent."""
         found: list[Row] = self._json("models.json").get("models", [])
-        keys = ("model", "title", "algorithm", "surrogate", "control", "formulas", "settings")
+        keys = ("model", "title", "algorithm", "surrogate", "control", "settings")
         _check_keys(self.path / "models.json", found, keys)
         return found
 

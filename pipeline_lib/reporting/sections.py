@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipeline_lib import learners, surrogates
 from pipeline_lib.markup import listed, quoted
 from pipeline_lib.reporting.blocks import (
     Block,
@@ -360,8 +361,8 @@ def _best_table(study: Study) -> Table:
     columns += [Column("control", "Best control", "left")] if any(controls.values()) else []
     kept = [column.key for column in columns]
     rows = []
-    for (dataset, measure), learners in ranked.items():
-        row = _best_row(study, dataset, measure, learners)
+    for (dataset, measure), best_first in ranked.items():
+        row = _best_row(study, dataset, measure, best_first)
         rows.append([row[key] for key in kept])
     notes = []
     if study.comparisons and (several or any(controls.values())):
@@ -769,8 +770,10 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
 
 def _method(entry: Row) -> list[Block]:
     blocks: list[Block] = [Paragraph(entry["description"])] if entry.get("description") else []
-    blocks += map(Formula, entry["formulas"])
     options = entry.get("options") or {}
+    blocks.append(Formula(learners.get(entry["algorithm"]).formula))
+    if entry["surrogate"]:
+        blocks.append(Formula(surrogates.create(entry["surrogate"], **options).formula))
     settings = [(key, _setting(value)) for key, value in {**options, **entry["settings"]}.items()]
     if settings:
         blocks.append(Definitions(tuple(settings)))

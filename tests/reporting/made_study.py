@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import learners, storage
+from pipeline_lib import storage
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
 from pipeline_lib.papers import names
 
@@ -193,8 +193,7 @@ def _describe(study: Path) -> None:
         }
     )
     storage.write_json(study / "availability.json", {"datasets": availability})
-    models = [{**model, "formulas": [learners.get(model["algorithm"]).formula]} for model in MODELS]
-    storage.write_json(study / "models.json", {"models": models})
+    storage.write_json(study / "models.json", {"models": MODELS})
     labels = {"letor-sim": {"0": 9301, "1": 2011, "2": 988}, "MQ2008": {"0": 12279, "1": 2001, "2": 931}}
     for name, (title, queries, _) in DATASETS.items():
         rows = sum(labels[name].values())

@@ -2,7 +2,7 @@
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
-# Whose formulas the study records.
+# Whose formulas the report shows.
 CHOSEN_LEARNERS = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
     *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
@@ -97,7 +97,7 @@ use rule job as record_study with:
         job="record_study",
     params:
         command="record-study",
-        code=code("record_study", *CHOSEN_LEARNERS),
+        code=code("record_study"),
         options=options(
             configuration=STUDY.config,
             availability=compact(mirrors.record(AVAILABILITY, RAW)),
@@ -156,7 +156,7 @@ use rule job as render_report with:
         job="render_report",
     params:
         command="render-report",
-        code=code("render_report", *PAGES),
+        code=code("render_report", *PAGES, *CHOSEN_LEARNERS),
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",
