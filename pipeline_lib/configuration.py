@@ -61,10 +61,10 @@ class Study:
 
     @cached_property
     def experiments(self) -> dict[tuple[str, str], Settings]:
-        """The settings of all experiments of these papers, by paper and experiment."""
+        """The settings of all experiments, by paper and experiment."""
         return {
             (paper, name): getattr(getattr(self.checked.experiments, paper), name, None) or declared.settings.parse({})
-            for paper in self.papers
+            for paper in papers.names()
             for name, declared in papers.experiments(paper).items()
         }
 

@@ -23,7 +23,7 @@ def test_one_training_job_per_data_set_fold_and_model(new_project: Callable[...,
 
 @pytest.mark.parametrize("paper", papers.names())
 def test_every_paper_is_a_target(paper: str, new_project: Callable[..., Project]) -> None:
-    new_project(papers=[paper]).snakemake("-n", paper)
+    new_project().snakemake("-n", paper)
 
 
 def test_download_plans_every_data_set_even_the_missing(new_project: Callable[..., Project]) -> None:

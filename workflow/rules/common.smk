@@ -79,7 +79,7 @@ STEPS = checked(
             "statistics": STUDY.config["statistics"],
         },
     ),
-    STUDY.papers,
+    papers.names(),
 )
 STEP_OF = {step.rule: step for step in STEPS}
 

@@ -42,11 +42,13 @@ for step in STEPS:
             RUN
 
 
-EVIDENCE = [path for step in STEPS for path in step.evidence]
-SHOWN_TABLES = [path for step in STEPS for path in step.shown]
+CHOSEN_STEPS = [step for step in STEPS if step.paper in STUDY.papers]
+EVIDENCE = [path for step in CHOSEN_STEPS for path in step.evidence]
+SHOWN_TABLES = [path for step in CHOSEN_STEPS for path in step.shown]
 
 
-for paper in STUDY.papers:
+# Every paper is a target, whether or not the report of the study is about it.
+for paper in papers.names():
 
     rule:
         name:
