@@ -237,7 +237,7 @@ def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome
     Raises
     ------
     DataError
-        When the outcome holds another number of tables, or a row does not fit the columns of its table.
+        When the outcome holds another number of tables, or its rows have other columns than those declared.
     """
     import polars as pl
 
@@ -250,8 +250,14 @@ def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome
             column: {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}[kind]
             for column, kind in columns.items()
         }
+        listed = list(rows)
+        given = set().union(*listed)
+        if listed and given != set(columns):
+            raise DataError(
+                f"{name}: expected the columns {list(columns)}, found {sorted(given ^ set(columns))} differ"
+            )
         try:
-            frame = pl.DataFrame(list(rows), schema=kinds)
+            frame = pl.DataFrame(listed, schema=kinds)
         except (pl.exceptions.PolarsError, TypeError) as error:
             raise DataError(f"{name}: expected the columns {list(columns)}, found other values ({error})") from error
         storage.write_table(path, frame)

@@ -65,9 +65,7 @@ EXPERIMENT = Experiment(
             _run,
             tables={
                 "tables/lists-sparse": {
-                    **dict.fromkeys(
-                        ("d", "n, the number of queries", "m, the number of documents per query", "repetition"), int
-                    ),
+                    **dict.fromkeys(("d", "n", "m", "repetition"), int),
                     "learner": str,
                     **dict.fromkeys(("empirical", "risk", "risk_error", "gap", "excess", "excess_error"), float),
                     **dict.fromkeys(("certified_gap", "best_certified_gap"), float),
