@@ -293,6 +293,10 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "order": value(np.array([[0, 1, 2, 3], [3, 2, 1, 0]])),
         "left_out": value([0, 2]),
     },
+    "sources.mirrors.record": {
+        "found": value({"MQ2007": sources.mirrors.Availability("missing", None, "", "by hand")}),
+        "raw_folder": value("data/raw"),
+    },
     "learners.cone.started": {"seed": value((1, "a"))},
     "learners.cone.random_order": {"seed": value((1, "a"))},
     "learners.cone_ranking.same_order": {"points": value([0.5, -0.5, 0.25, 0.0])},

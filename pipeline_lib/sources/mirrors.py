@@ -128,6 +128,7 @@ def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathL
     return Availability("missing", None, " ".join([reason, *remarks]), how_to_get(data_set, raw))
 
 
+@checked
 def record(found: Mapping[str, Availability], raw_folder: str | os.PathLike[str]) -> list[dict[str, str]]:
     """Which data sets are there, without saying where: places differ between machines.
 

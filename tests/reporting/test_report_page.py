@@ -213,18 +213,18 @@ def test_the_same_results_give_the_same_bytes(study: Path, report: Path, tmp_pat
     [
         (
             "tables/comparisons.parquet",
-            "No significance marks: tables/comparisons.parquet holds no tests of these measures.",
+            "No significance marks: tables/comparisons.parquet ",
         ),
         ("tables/training.parquet", "No record of training on letor-sim"),
         ("tables/published.parquet", "No published numbers to compare with in this study"),
         ("tables/measures.parquet", "Test results on letor-sim"),
         ("tables/validation.parquet", "Test results on letor-sim"),
-        ("tables/summary.parquet", "The study made holds no results: tables/summary.parquet is absent or empty."),
-        ("models.json", "The study describes no models"),
-        ("provenance.json", "The study records no provenance"),
-        ("configuration.yaml", "The study keeps no configuration"),
+        ("tables/summary.parquet", "tables/summary.parquet is absent or empty."),
+        ("models.json", "models.json is absent"),
+        ("provenance.json", "provenance.json is absent"),
+        ("configuration.yaml", "configuration.yaml is absent"),
         ("availability.json", "The study <code>made</code> compares"),
-        ("data", "The study holds no description of a data set"),
+        ("data", "the folder data/ is absent or empty"),
     ],
 )
 def test_what_is_absent_is_said(copy: Path, tmp_path: Path, absent: str, sentence: str) -> None:
