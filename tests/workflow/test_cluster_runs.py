@@ -123,6 +123,6 @@ def test_trainings_share_a_submission_where_they_are_short(new_project: Callable
         {"name": "cone", "algorithm": "cone", "passes": 100000, "basis": [10]},
     ]
     project = new_project(models=models, datasets=["MQ2008"], mirrors=[str(mirror)])
-    output = project.snakemake("-n", "--workflow-profile", "profiles/slurm")
+    output = project.snakemake("-n", "-p", "--workflow-profile", "profiles/slurm")
     assert project.planned()["train_model"] == 4
     assert set(re.findall(r"Group job (\S+)", output)) == {"MQ2008-random"}
