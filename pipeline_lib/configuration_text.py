@@ -34,8 +34,8 @@ def document(settings: Settings) -> str:
     -------
     >>> from pipeline_lib.study_settings import StatisticsSettings
     >>> print("\\n".join(_lines(StatisticsSettings.parse({"level": 0.9}), 0)))
-    level: 0.9                                  # of every interval
-    resamples: 10000                            # bootstrap draws and random sign flips
+    level: 0.9                                  # level of every confidence interval
+    resamples: 10000                            # number of bootstrap draws and of random sign flips
     """
     return HEADER + "\n".join(_lines(settings, 0, spaced=True)) + "\n"
 

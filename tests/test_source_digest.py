@@ -157,7 +157,12 @@ def test_docstrings_are_read_for_help_only(trees: dict[str, ast.Module]) -> None
         for node in ast.walk(tree)
         if (isinstance(node, ast.Attribute) and node.attr in names) or (isinstance(node, ast.Name) and node.id in names)
     }
-    assert readers == {"pipeline_lib/cli.py", "pipeline_lib/configuration_text.py"}
+    # Help texts, the comments of config.yaml, and a class of settings that takes over the docstring of another.
+    assert readers == {
+        "pipeline_lib/cli.py",
+        "pipeline_lib/configuration_text.py",
+        "pipeline_lib/learners/declaration.py",
+    }
 
 
 def _without_docstring(tree: ast.Module) -> ast.Module:
