@@ -25,7 +25,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
 
-from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.errors import ArgumentError, ConfigurationError, hint
 
 
 def _rising(values: tuple[float, ...]) -> tuple[float, ...]:
@@ -135,6 +135,8 @@ class Settings(BaseModel):
             With every problem on a line of its own: the place below ``where``, what was expected, what was found, and
             for an unknown key the nearest right one.
         """
+        if not isinstance(where, str):
+            raise ArgumentError(f"where: expected a string, found a {type(where).__name__}")
         try:
             return cls.model_validate(mapping)
         except ValidationError as error:
