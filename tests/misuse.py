@@ -39,7 +39,7 @@ import numpy as np
 
 import pipeline_lib
 from pipeline_lib import RankingData, learners, sources, surrogates, theory
-from pipeline_lib.errors import DownloadError, PipelineError
+from pipeline_lib.errors import DownloadError, PipelineError, printable
 from pipeline_lib.ranking_data import Standardisation
 from pipeline_lib.settings import Settings
 from pipeline_lib.surrogates.base import INTERNAL, Surrogate
@@ -693,10 +693,13 @@ def _complaint(
                 return None
         if isinstance(arguments.get(name), str | Path) and str(arguments[name]) and str(arguments[name]) in message:
             return None
+        if isinstance(arguments.get(name), list | tuple) and any(repr(one) in message for one in arguments[name]):
+            return None
         if repr(arguments.get(name)) in message:
             return None
     if isinstance(error, PipelineError) and any(
-        isinstance(text, str | Path) and len(str(text)) > 2 and str(text) in message for text in arguments.values()
+        isinstance(text, str | Path) and len(str(text)) > 2 and printable(str(text)) in message
+        for text in arguments.values()
     ):
         return None
     if re.search(rf"(?<!\w)({'|'.join(map(re.escape, sorted(names)))})(:|\[|,|'| =| and | \()", message):
