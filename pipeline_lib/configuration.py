@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from pipeline_lib import learners, measures, papers, surrogates
 from pipeline_lib.errors import ConfigurationError, hint
-from pipeline_lib.settings import Settings, problems
+from pipeline_lib.settings import Settings, place_words, problems
 from pipeline_lib.study_settings import ModelSettings, section, study_settings
 
 
@@ -143,7 +143,7 @@ def _merged(checked: Any, model: ModelSettings, dataset: str | None = None, fold
 def _endless_numbers(config: Mapping[str, Any]) -> Iterator[str]:
     for place, value in _leaves(config):
         if isinstance(value, float) and not math.isfinite(value):
-            yield f"{_path(place)}expected a finite number, found {value}"
+            yield f"{place_words(place)}expected a finite number, found {value}"
 
 
 def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
@@ -155,13 +155,6 @@ def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tup
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):
             yield from _leaves(inner, (*place, index))
-
-
-def _path(place: tuple[str | int, ...]) -> str:
-    text = ""
-    for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
-    return f"{text}: " if text else ""
 
 
 def _problems_across_sections(checked: Any, config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
@@ -236,14 +229,14 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
     for place, value in _leaves(config):
         if not (isinstance(value, Mapping) and isinstance(value.get("surrogate"), str)):
             continue
-        where, name = _path((*place, "surrogate")), value["surrogate"]
+        where, name = place_words((*place, "surrogate")), value["surrogate"]
         if surrogates.registered(name) not in surrogates.NAMES:
             yield f"{where}unknown surrogate {name!r}; {hint(name, surrogates.NAMES)}"
             continue
         try:
             surrogates.check_options(name, value.get("options", {}))
         except ConfigurationError as error:
-            yield f"{_path((*place, 'options'))}{error}"
+            yield f"{place_words((*place, 'options'))}{error}"
 
 
 def _measure_problems(checked: Any) -> Iterator[str]:

@@ -169,7 +169,7 @@ def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: 
         # A problem inside says more than that the whole is of another kind, or too short without the wrong part.
         values = [one for one in here if one["type"] == "value_error" or not (keys or inside)]
         if values:
-            yield _place(where, place) + _wrong_value(values)
+            yield place_words(place, where) + _wrong_value(values)
 
 
 WRONG_KEYS = ("extra_forbidden", "missing")
@@ -189,9 +189,9 @@ def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
 def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int | str, ...], where: str) -> str:
     key, found = str(error["loc"][-1]), error["input"]
     if error["type"] == "extra_forbidden":
-        return f"{_place(where, place)}unknown key {key!r}; {hint(key, _keys(_model_at(kind, place)))}"
+        return f"{place_words(place, where)}unknown key {key!r}; {hint(key, _keys(_model_at(kind, place)))}"
     given = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)
-    return f"{_place(where, place)}expected the key {key!r}, found {given or 'nothing'}"
+    return f"{place_words(place, where)}expected the key {key!r}, found {given or 'nothing'}"
 
 
 def _wrong_value(alternatives: list[Any]) -> str:
@@ -267,8 +267,15 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     return next(inner, None)
 
 
-def _place(where: str, loc: tuple[int | str, ...]) -> str:
-    text = str(where)
+def place_words(loc: tuple[int | str, ...], where: str = "") -> str:
+    """How the message about a value begins: the place ``loc`` below ``where``, with a colon.
+
+    Example
+    -------
+    >>> place_words((3, "l2"), "models"), place_words(())
+    ('models[3].l2: ', '')
+    """
+    text = where
     for part in loc:
         text += f"[{part}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
     return f"{text}: " if text else ""
