@@ -6,7 +6,8 @@ A paper is a folder of this package, found by its file ``paper.toml``:
     claims.yaml     what it claims, and the rule by which each claim is judged
     experiments/    one module for each experiment, which declares it as EXPERIMENT (pipeline_lib/experiment.py)
     computations/   the mathematics of the larger experiments, imported by their steps
-    page.py         its page of the report, a function build(results) -> Section or None
+    page.md         its page of the report, a template (pipeline_lib/reporting/page.py)
+    page.py         functions that the template uses, FUNCTIONS = {name: function}; seldom needed
 
 Nothing is imported before it is needed, so that a job depends on the modules of its own experiment only.
 
@@ -23,11 +24,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.experiment import Experiment, Step
@@ -107,15 +108,21 @@ def module_of(paper: str, name: str) -> str:
     return f"{__name__}.{paper}.experiments.{name}"
 
 
+def page_files(paper: str) -> list[Path]:
+    """The template of a paper's page and the parts that it includes."""
+    folder = get(paper).folder
+    return [path for path in (folder / "page.md", *sorted(folder.glob("page/*.md"))) if path.is_file()]
+
+
 def page_of(paper: str) -> str | None:
-    """The dotted name of the module of a paper's page, or None where it has none."""
+    """The dotted name of the module with the functions of a paper's page, or None where the page needs none."""
     return f"{__name__}.{paper}.page" if (get(paper).folder / "page.py").is_file() else None
 
 
-def page(paper: str) -> ModuleType | None:
-    """The module of a paper's page, imported; None where it has none."""
+def page_functions(paper: str) -> dict[str, Callable[..., Any]]:
+    """What the module of a paper's page hands to its template."""
     name = page_of(paper)
-    return importlib.import_module(name) if name else None
+    return dict(getattr(importlib.import_module(name), "FUNCTIONS", {})) if name else {}
 
 
 def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:

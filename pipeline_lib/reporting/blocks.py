@@ -14,6 +14,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
+Tone = Literal["missing", "warning", "information"]
+"""Why a sentence is set apart."""
+
 
 class Block(Protocol):
     """Anything a section holds; ``block`` names the template's macro."""
@@ -37,7 +40,7 @@ class Note:
     """A sentence set apart: something ``missing``, a ``warning``, or ``information``."""
 
     text: str
-    tone: Literal["missing", "warning", "information"] = "information"
+    tone: Tone = "information"
     block: ClassVar[str] = "note"
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
-from pipeline_lib.papers import names, page
-from pipeline_lib.reporting import claims_section, figures, sections
+from pipeline_lib.papers import names
+from pipeline_lib.reporting import claims_section, figures, page, sections
 from pipeline_lib.reporting.blocks import Section, inline, mathematics, plain
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.results import ResultsFolder
@@ -50,8 +50,7 @@ def render(
 def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[str]) -> list[Section]:
     """All sections in their order, with the pages and the claims of ``papers`` among them."""
     study = sections.Study(results)
-    modules = [page(paper) for paper in names() if paper in papers]
-    found = [module.build(results) for module in modules if module is not None]
+    pages = [page.build(paper, results, claims) for paper in names() if paper in papers]
     first = (
         *sections.overview(study),
         *claims_section.left_out(claims, papers),
@@ -62,7 +61,7 @@ def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[s
         Section("overview", "Overview", first),
         sections.datasets(study),
         sections.results(study),
-        *found,
+        *pages,
         sections.published(study),
         claims_section.section(claims, papers),
         sections.methods(study),

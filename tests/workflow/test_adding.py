@@ -38,7 +38,7 @@ PAGES = {
         "pipeline_lib/papers/collector/claims.yaml",
         "pipeline_lib/papers/collector/experiments/__init__.py",
         "pipeline_lib/papers/collector/experiments/draws.py",
-        "pipeline_lib/papers/collector/page.py",
+        "pipeline_lib/papers/collector/page.md",
         "pipeline_lib/papers/collector/paper.toml",
     ],
 }
@@ -60,7 +60,7 @@ def blocks(page: str) -> list[Block]:
     found = []
     for before, code in re.findall(r"(.*?)^```\w+\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL):
         paragraph = before.strip().rpartition("\n\n")[2]
-        paths = re.findall(r"`([\w/.]+/[\w.]+\.(?:py|toml|yaml))`", paragraph)
+        paths = re.findall(r"`([\w/.]+/[\w.]+\.(?:py|toml|yaml|md))`", paragraph)
         above = re.search(r"above the\s+line\s+`([^`]+)`", paragraph)
         found.append(Block(code, paths[-1] if paths else "", above[1] if above else ""))
     return found

@@ -2,12 +2,13 @@
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
+PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # Whose formulas the report shows.
 CHOSEN_LEARNERS = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
     *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
 ]
-PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
+PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
 use rule job as describe_data with:
@@ -130,6 +131,7 @@ use rule job as render_report with:
     """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
     input:
         TEMPLATES,
+        PAGES,
         per_dataset("results/{study}/data/{dataset}.json"),
         "results/{study}/tables/measures.parquet",
         "results/{study}/tables/summary.parquet",
@@ -156,7 +158,7 @@ use rule job as render_report with:
         job="render_report",
     params:
         command="render-report",
-        code=code("render_report", *PAGES, *CHOSEN_LEARNERS),
+        code=code("render_report", *PAGE_CODE, *CHOSEN_LEARNERS),
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",

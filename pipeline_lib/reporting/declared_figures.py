@@ -1,0 +1,240 @@
+"""How does a page declare a figure: by its rows and what its axes show?
+
+{{ lines("topk-regret", "Regret against the number of rounds", "Mean over seeds with 95 % intervals",
+         curves(rows("topk-regret"), "T", "regret", band=("low", "high"), by="surrogate"),
+         xlabel="rounds, T", ylabel="regret", log="xy") }}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.reporting import figures
+from pipeline_lib.reporting.figures import Band, Figure
+from pipeline_lib.reporting.queries import Rows
+from pipeline_lib.reporting.tables import scientific
+
+LEAST_SHOWN = 0.1
+"""A band that comes near 0 is cut at this share of its value on a logarithmic axis, where 0 has no place."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Series of points ``(x, y, low, high)`` by label, and the files they come from."""
+
+    points: Mapping[str, Sequence[Band]]
+    source: str
+
+    def __add__(self, other: Curves) -> Curves:
+        """Both, in this order."""
+        both = dict.fromkeys([*self.source.split(", "), *other.source.split(", ")])
+        return Curves({**self.points, **other.points}, ", ".join(filter(None, both)))
+
+
+NONE = Curves({}, "")
+
+
+def curves(
+    rows: Rows,
+    x: str,
+    y: str,
+    label: str = "",
+    *,
+    by: str = "",
+    names: Mapping[Any, str] | None = None,
+    band: tuple[str, str] | None = None,
+) -> Curves:
+    """One curve through all rows under ``label``, or one for every value of the column ``by``.
+
+    ``names`` are words for the values of ``by`` (and then only these values are drawn, in this order), ``band`` the
+    columns with the ends of an interval. Points are put in ascending order of ``x``; rows without a value are left out.
+
+    Example
+    -------
+    >>> rows = Rows([{"T": 20, "regret": 3.0, "loss": "kl"}, {"T": 10, "regret": 2.0, "loss": "kl"}], ("t",))
+    >>> curves(rows, "T", "regret", by="loss", names={"kl": "KL", "squared": "squared"}).points
+    {'KL': [(10, 2.0, 2.0, 2.0), (20, 3.0, 3.0, 3.0)]}
+    """
+    parts = rows.by(by) if by else {label: rows}
+    titles = {value: str(value) for value in parts} if names is None or not by else names
+    series = {title: _points(parts[value], x, y, band) for value, title in titles.items() if value in parts}
+    return Curves({title: points for title, points in series.items() if points}, rows.source)
+
+
+def power(curve: Curves, exponent: float, label: str) -> Curves:
+    """A reference line ``x^exponent`` through the first point of the first curve."""
+    if not curve.points:
+        return NONE
+    points = next(iter(curve.points.values()))
+    x_0, y_0 = points[0][:2]
+    return Curves({label: [_flat(x, y_0 * (x / x_0) ** exponent) for x, *_ in points]}, curve.source)
+
+
+def lines(
+    name: str,
+    title: str,
+    caption: str,
+    drawn: Curves,
+    *,
+    xlabel: str,
+    ylabel: str,
+    log: str = "",
+    dashed: Curves = NONE,
+    marks: Curves = NONE,
+    vertical: Mapping[str, float] | None = None,
+    description: str = "",
+) -> Figure:
+    """Declare a figure of curves on one pair of axes.
+
+    ``dashed`` are lines without a band, ``marks`` single points, ``vertical`` named places on the x-axis; ``log`` names
+    the logarithmic axes. Without a ``description`` the ends of every curve are said in words.
+    """
+    shown = _for_axis(drawn, log)
+    source = (drawn + dashed + marks).source
+    return Figure(
+        name=name,
+        title=title,
+        caption=caption + _cut(drawn, shown),
+        source=source,
+        description=description or in_words(drawn, xlabel),
+        draw=lambda: figures.line_plot(
+            shown.points,
+            xlabel=xlabel,
+            ylabel=ylabel,
+            log=log,
+            vertical=vertical,
+            bounds=_bare(dashed),
+            marks=_bare(marks),
+        ),
+    )
+
+
+def panels(
+    name: str,
+    title: str,
+    caption: str,
+    drawn: Mapping[str, Curves],
+    *,
+    xlabel: str,
+    ylabel: str,
+    log: str = "",
+    description: str = "",
+) -> Figure:
+    """Declare several line plots, by their titles, on the same axes; a label has one colour in all of them."""
+    shown = {panel: _for_axis(one, log) for panel, one in drawn.items()}
+    cut = next((words for panel in drawn if (words := _cut(drawn[panel], shown[panel]))), "")
+    return Figure(
+        name=name,
+        title=title,
+        caption=caption + cut,
+        source=sum(drawn.values(), NONE).source,
+        description=description or " ".join(f"{panel}: {in_words(one, xlabel)}" for panel, one in drawn.items()),
+        draw=lambda: figures.line_panels(
+            {panel: one.points for panel, one in shown.items()}, xlabel=xlabel, ylabel=ylabel, log=log
+        ),
+    )
+
+
+def heat(
+    name: str,
+    title: str,
+    caption: str,
+    rows: Mapping[str, Rows] | Rows,
+    *,
+    x: str,
+    y: str,
+    value: str,
+    xlabel: str,
+    ylabel: str,
+    form: str = ".3g",
+    description: str = "",
+) -> Figure:
+    """Declare tables of positive numbers in shades, one for each title of ``rows``; cells without a row stay empty."""
+    parts = {title: rows} if isinstance(rows, Rows) else dict(rows)
+    across = sorted({place for part in parts.values() for place in part.column(x)})
+    down = sorted({place for part in parts.values() for place in part.column(y)})
+    values = {words: _grid(part, across, down, x, y, value) for words, part in parts.items()}
+    ends = [v for grid in values.values() for row in grid for v in row if v is not None]
+    words = f"{len(down)} by {len(across)} cells, from {_short(min(ends))} to {_short(max(ends))}." if ends else ""
+    return Figure(
+        name=name,
+        title=title,
+        caption=caption,
+        source=", ".join(dict.fromkeys(part.source for part in parts.values())),
+        description=description or words,
+        draw=lambda: figures.heat_maps(
+            values, [_place(v) for v in down], [_place(v) for v in across], xlabel=xlabel, ylabel=ylabel, form=form
+        ),
+    )
+
+
+def drawing(name: str, title: str, caption: str, source: str, draw: Callable[[], Any], description: str) -> Figure:
+    """Declare a figure of a shape of its own, drawn by a function of the paper's ``page.py``."""
+    return Figure(name, title, caption, source, description, draw)
+
+
+def in_words(drawn: Curves, x: str) -> str:
+    """The ends of every curve.
+
+    Example
+    -------
+    >>> in_words(Curves({"KL": [(10, 2.0, 2.0, 2.0), (20, 3.0, 3.0, 3.0)]}, "t"), "rounds, T")
+    'From the least to the largest value of rounds, T: KL from 2 at 10 to 3 at 20.'
+    """
+    ends = [
+        f"{label} from {_short(points[0][1])} at {_place(points[0][0])} to {_short(points[-1][1])} at "
+        f"{_place(points[-1][0])}"
+        for label, points in drawn.points.items()
+    ]
+    return f"From the least to the largest value of {x}: {'; '.join(ends)}."
+
+
+def _points(rows: Rows, x: str, y: str, band: tuple[str, str] | None) -> list[Band]:
+    points = []
+    for row in rows:
+        if (value := getattr(row, y)) is not None:
+            low, high = (getattr(row, end) for end in band) if band else (value, value)
+            points.append((getattr(row, x), value, value if low is None else low, value if high is None else high))
+    return sorted(points)
+
+
+def _flat(x: float, y: float) -> Band:
+    return (x, y, y, y)
+
+
+def _for_axis(drawn: Curves, log: str) -> Curves:
+    if "y" not in log:
+        return drawn
+    cut = {k: [(x, y, max(low, LEAST_SHOWN * y), high) for x, y, low, high in v] for k, v in drawn.points.items()}
+    return Curves(cut, drawn.source)
+
+
+def _cut(drawn: Curves, shown: Curves) -> str:
+    return "; bands that come near 0 are cut at a tenth of the value" if drawn.points != shown.points else ""
+
+
+def _bare(drawn: Curves) -> dict[str, list[tuple[float, float]]]:
+    return {label: [(x, y) for x, y, *_ in points] for label, points in drawn.points.items()}
+
+
+def _grid(part: Rows, across: list[Any], down: list[Any], x: str, y: str, value: str) -> list[list[float | None]]:
+    cells: dict[tuple[Any, Any], float | None] = {}
+    for row in part:
+        key = (getattr(row, y), getattr(row, x))
+        if key in cells:
+            raise DataError(f"{part.source}: expected one row with {y}, {x} = {key}, found several")
+        cells[key] = getattr(row, value)
+    return [[cells.get((i, j)) for j in across] for i in down]
+
+
+def _place(value: Any) -> str:
+    return (
+        scientific(value).text if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    )
+
+
+def _short(value: float) -> str:
+    return scientific(value).text

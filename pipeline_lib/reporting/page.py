@@ -1,0 +1,142 @@
+r"""How does a paper's page become a section of the report?
+
+``pipeline_lib/papers/<paper>/page.md`` is a Jinja template in Markdown: prose with numbers in it. It may include parts,
+``{% include "page/regret.md" %}``, and it can use
+
+    has("topk-regret")                      whether the study has this table
+    rows("topk-regret", surrogate="kl")     its rows (pipeline_lib.reporting.queries)
+    {% set last | sql %}                    the answer to a query, by name
+      SELECT ... FROM "topk-regret"
+    {% endset %}
+    claim("topk-thm41").status              what the evidence says of a claim
+    setting("topk", "figure")               a value of the configuration
+    table(...), col(...)                    a table (pipeline_lib.reporting.declared_tables)
+    lines(...), panels(...), heat(...), curves(...), power(...)
+                                            figures (pipeline_lib.reporting.declared_figures)
+
+and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed`` and ``code``. What
+a template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be declared
+is a function of the paper's ``page.py``, which hands it in: ``FUNCTIONS = {"ladder": ladder}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pipeline_lib import papers
+from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
+from pipeline_lib.errors import DataError, hint
+from pipeline_lib.markup import listed
+from pipeline_lib.reporting import declared_figures, declared_tables, markdown
+from pipeline_lib.reporting.blocks import Block, Section
+from pipeline_lib.reporting.figures import Figure
+from pipeline_lib.reporting.queries import Tables
+from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.tables import Table, number, scientific, whole
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "number": lambda value, digits=4, signed=False: number(value, digits, signed=signed).text,
+    "short": lambda value: scientific(value).text,
+    "whole": lambda value: whole(round(value)).text,
+    "percent": lambda value, digits=0: declared_tables.shown_as(value, "percent", digits).text,
+    "code": lambda words: _code(words),
+    "listed": lambda values: listed([str(value) for value in values]),
+}
+
+
+def build(paper: str, results: ResultsFolder, claims: JudgedStudy) -> Section | None:
+    """The section of one paper; None where it has no page, or where nothing of it has run.
+
+    Raises
+    ------
+    DataError
+        When the template is wrong or asks for a table or column that is not there; the message names file and line.
+    """
+    folder = papers.get(paper).folder
+    if not (folder / "page.md").is_file():
+        return _old(paper, results)
+    held: list[Block] = []
+    text = _rendered(paper, {**_functions(results, claims, held), **papers.page_functions(paper)}, held)
+    return markdown.section(text, paper, held)
+
+
+def _old(paper: str, results: ResultsFolder) -> Section | None:
+    import importlib
+
+    name = papers.page_of(paper)
+    module = importlib.import_module(name) if name else None
+    return module.build(results) if module is not None and hasattr(module, "build") else None
+
+
+def _rendered(paper: str, functions: Mapping[str, Any], held: list[Block]) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+    from markupsafe import Markup
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, Table | Figure):
+            held.append(value)
+            return Markup(markdown.placeholder(len(held) - 1))
+        if isinstance(value, Markup):
+            return value
+        return Markup(markdown.escaped(str(value)))
+
+    environment = Environment(
+        loader=FileSystemLoader(papers.get(paper).folder),
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.do"],
+        comment_start_string="<!--",  # {#place} is the address of a part
+        comment_end_string="-->",
+    )
+    environment.filters |= {**FILTERS, "sql": functions["sql"], "markdown": Markup}
+    environment.globals |= functions
+    try:
+        return environment.get_template("page.md").render()
+    except (TemplateError, DataError) as error:
+        raise DataError(f"{_place(error, paper)}: {error}") from error
+
+
+def _functions(results: ResultsFolder, claims: JudgedStudy, held: list[Block]) -> dict[str, Any]:
+    tables = Tables(results)
+    by_id = {claim.id: claim for claim in claims.claims}
+
+    def claim(name: str) -> JudgedClaim:
+        if name not in by_id:
+            raise DataError(f"unknown claim {name!r}; {hint(name, by_id)}")
+        return by_id[name]
+
+    return {
+        "has": tables.has,
+        "rows": tables.rows,
+        "sql": tables.sql,
+        "claim": claim,
+        "setting": results.setting,
+        "table": declared_tables.table,
+        "col": declared_tables.col,
+        **{name: getattr(declared_figures, name) for name in ("curves", "power", "lines", "panels", "heat", "drawing")},
+        "max": max,
+        "min": min,
+        "zip": zip,
+    }
+
+
+def _code(words: str) -> str:
+    from markupsafe import Markup
+
+    return Markup(f"`{words}`") if "`" not in words else words
+
+
+def _place(error: Exception, paper: str) -> str:
+    """File and line of the template that an error comes from."""
+    import traceback
+
+    from jinja2 import TemplateSyntaxError
+
+    if isinstance(error, TemplateSyntaxError):
+        return f"{error.filename or error.name}:{error.lineno}"
+    folder = str(papers.get(paper).folder)
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(folder)]
+    return f"{lines[-1].filename}:{lines[-1].lineno}" if lines else f"{folder}/page.md"
