@@ -1,8 +1,8 @@
 """How does a page ask for rows of a study's tables?
 
-By name, ``rows("topk-regret")``, or in SQL, ``SELECT ... FROM "topk-regret"``, which Polars answers. A table ``NAME`` is
-the file ``tables/NAME.parquet`` of the study. The rows remember their tables, so that a table or figure made of them can
-name its source.
+By name, ``rows("topk-regret")``, or in SQL, ``SELECT ... FROM "topk-regret"``, which Polars answers. A table ``NAME``
+is the file ``tables/NAME.parquet`` of the study. The rows remember their tables, so that a table or figure made of them
+can name its source.
 """
 
 from __future__ import annotations

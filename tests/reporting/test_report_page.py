@@ -7,8 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
-import types
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,8 +17,8 @@ import pytest
 from pipeline_lib import learners, papers, storage, surrogates
 from pipeline_lib.claims import ledger
 from pipeline_lib.errors import DamagedFileError, DataError
+from pipeline_lib.papers import FOLDER, Paper
 from pipeline_lib.reporting import site
-from pipeline_lib.reporting.blocks import Paragraph, Section
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Column
 
@@ -276,10 +274,11 @@ def test_hostile_words_stay_words(copy: Path, tmp_path: Path) -> None:
 
 
 def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = types.ModuleType("pipeline_lib.papers.cone.page")
-    page.build = lambda results: Section("cone", "Cones", (Paragraph(f"Of {results.study}."),))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, page.__name__, page)
-    assert papers.page("cone") is page
+    folder = tmp_path / "cone"
+    shutil.copytree(FOLDER / "cone", folder)
+    (folder / "page.md").write_text("# Cones\n\nOf {{ setting('study', 'name') or 'made' }}.\n", encoding="utf-8")
+    monkeypatch.setattr(Paper, "folder", property(lambda self: folder if self.name == "cone" else FOLDER / self.name))
+    monkeypatch.setattr(papers, "page_of", lambda paper: None)
     text = rendered(study, tmp_path)
     assert "<h2>Cones</h2>" in text
     assert "<p>Of made.</p>" in text
