@@ -48,7 +48,7 @@ def col(
     *,
     digits: int | None = None,
     signed: bool = False,
-    names: Mapping[Any, str] | None = None,
+    names: Mapping[Any, str] | Callable[[Any], str] | None = None,
     spread: str | Sequence[str] = (),
     strong: str = "",
     align: Literal["left", "right"] | None = None,
@@ -57,7 +57,7 @@ def col(
 
     ``key`` is a column of the rows, or two that are the ends of an interval. ``form`` is how its values are shown;
     without it words are shown as they are, whole numbers with their thousands parted, other numbers with ``digits``
-    decimals or, without ``digits``, with three significant digits. ``names`` replaces values by the words for them.
+    decimals or, without ``digits``, with three significant digits. ``names``, a mapping or a function, gives the words for values.
     ``spread`` is a column with half an interval or a standard deviation, or two with the ends of an interval, shown
     after ±. ``strong`` is a column that says whether the cell is set in bold.
 
@@ -85,7 +85,7 @@ def col(
     def cell(row: SimpleNamespace) -> Cell:
         value = _of(row, key)
         if names is not None:
-            shown = Cell(str(names.get(value, value)), raw=value)
+            shown = Cell(names(value) if callable(names) else str(names.get(value, value)), raw=value)
         elif spread and value is not None:
             shown = plus_minus(value, _half(row, spread), 4 if digits is None else digits, signed=signed)
         else:

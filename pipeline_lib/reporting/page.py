@@ -10,12 +10,14 @@ r"""How does a paper's page become a section of the report?
     {% endset %}
     claim("topk-thm41").status              what the evidence says of a claim
     setting("topk", "figure")               a value of the configuration
+    model_title("erm-listnet")              what a model of the study is called
+    measure_title("ndcg@10")                what a measure is called
     table(...), col(...)                    a table (pipeline_lib.reporting.declared_tables)
     lines(...), panels(...), heat(...), curves(...), power(...)
                                             figures (pipeline_lib.reporting.declared_figures)
 
-and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed`` and ``code``. What
-a template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be
+and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
+``called`` (the words for a value, from a mapping). What a template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be
 declared is a function of the paper's ``page.py``, which hands it in: ``FUNCTIONS = {"ladder": ladder}``.
 """
 
@@ -33,6 +35,7 @@ from pipeline_lib.reporting.blocks import Block, Section
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.queries import Tables
 from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.sections import measure_title
 from pipeline_lib.reporting.tables import Table, number, scientific, whole
 
 FILTERS: Mapping[str, Callable[..., str]] = {
@@ -40,6 +43,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "short": lambda value: scientific(value).text,
     "whole": lambda value: whole(round(value)).text,
     "percent": lambda value, digits=0: declared_tables.shown_as(value, "percent", digits).text,
+    "called": lambda value, names: str(names.get(value, value)),
     "code": lambda words: _code(words),
     "listed": lambda values: listed([str(value) for value in values]),
 }
@@ -102,6 +106,7 @@ def _rendered(paper: str, functions: Mapping[str, Any], held: list[Block]) -> st
 def _functions(results: ResultsFolder, claims: JudgedStudy, held: list[Block]) -> dict[str, Any]:
     tables = Tables(results)
     by_id = {claim.id: claim for claim in claims.claims}
+    titles = {entry["model"]: entry["title"] for entry in results.models()}
 
     def claim(name: str) -> JudgedClaim:
         if name not in by_id:
@@ -114,6 +119,8 @@ def _functions(results: ResultsFolder, claims: JudgedStudy, held: list[Block]) -
         "sql": tables.sql,
         "claim": claim,
         "setting": results.setting,
+        "measure_title": measure_title,
+        "model_title": lambda name: titles.get(name, name),
         "table": declared_tables.table,
         "col": declared_tables.col,
         **{name: getattr(declared_figures, name) for name in ("curves", "power", "lines", "panels", "heat", "drawing")},

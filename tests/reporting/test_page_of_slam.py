@@ -1,0 +1,135 @@
+"""Does the page of slam show the numbers of its tables, and does its prose follow the evidence?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_page import Tables, built, prose, shown
+
+RUN: dict[str, Any] = {"stream": "noisy", "measure": "ndcg", "repetition": 0, "T": 100, "cumulative_loss": 5.0}
+RUN |= {"mistakes": 9, "largest_ratio": 0.5, "comparator_loss": 8.0, "constant": 1.0, "bound": 17.0, "gap": 0.0}
+RUN |= {"certified": True, "gamma": None, "margin_bound": None}
+VARIANTS = (("theory", "margin"), ("1", "margin"), ("theory", "misordered"))
+STEP: dict[str, Any] = {"stream": "noisy", "measure": "ndcg", "repetition": 0, "eta": "0.1", "step": 0.1, "rounds": 100}
+STEP |= {"mistakes": 9, "mistakes_at_eta_one": 9, "cumulative_loss": 5.0}
+RISK: dict[str, Any] = {"surrogate": "listnet", "radius": 1.0, "l2": 0.1, "norm": 0.5, "certified": True}
+LEAD: dict[str, Any] = {"dataset": "d", "model": "a", "title": "A", "value": 0.6, "other": "b", "other_title": "B"}
+LEAD |= {"other_value": 0.5, "difference": 0.1, "low": 0.05, "high": 0.2, "n_queries": 9, "question": "practice"}
+
+
+def runs(**changes: Any) -> list[dict[str, Any]]:
+    return [{**RUN, "eta": eta, "active": active, **changes} for eta, active in VARIANTS]
+
+
+def page(folder: Path, tables: Tables) -> str:
+    return prose(built(folder, "slam", tables))
+
+
+def differ(folder: Path, table: str, one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
+    """Whether the prose of two tables differs."""
+    return page(folder, {table: one}) != page(folder, {table: other})
+
+
+def test_no_tables_no_page(tmp_path: Path) -> None:
+    assert built(tmp_path, "slam", {}) is None
+
+
+def test_a_broken_upper_bound_changes_the_words(tmp_path: Path) -> None:
+    row = {"claim": "slam-thm2", "kind": "map", "m": 5, "y_max": 1, "d": None, "statistic": "smallest_slack"}
+    pages = [built(tmp_path, "slam", {"slam-losses": [{**row, "value": slack}]}) for slack in (0.25, -0.25)]
+    assert prose(pages[0]).replace("0.25", "") != prose(pages[1]).replace("−0.25", "")
+    assert shown(pages[1], "slam-slacks") == [["MAP", "1", "−0.25", "–"]]
+
+
+def test_runs_that_break_theorem_5_are_counted(tmp_path: Path) -> None:
+    text = page(tmp_path, {"slam-perceptron": runs(cumulative_loss=18.0)})
+    assert "1 times" in text
+    assert differ(tmp_path, "slam-perceptron", runs(), runs(cumulative_loss=18.0))
+    assert differ(tmp_path, "slam-perceptron", runs(), runs(certified=False))
+
+
+def test_the_share_of_the_second_half_is_computed(tmp_path: Path) -> None:
+    separable = {"stream": "separable", "gamma": 0.5, "margin_bound": 40.0}
+    rows = runs(**separable, T=50, cumulative_loss=4.0) + runs(**separable, cumulative_loss=5.0)
+    text = prose(built(tmp_path, "slam", {"slam-perceptron": rows}), "slam-separable-part")
+    assert "20.00 %" in text
+    assert "12.5" in text
+
+
+def test_streams_whose_comparator_is_0_are_named(tmp_path: Path) -> None:
+    # With all rounds and the smaller constant the noisy stream has another comparator than 0, the adversary's has not.
+    rows = runs(T=50, constant=0.0) + runs(constant=2.0)
+    rows += [row for T in (50, 100) for row in runs(stream="adversary", T=T, constant=0.0)]
+    text = page(tmp_path, {"slam-perceptron": rows})
+    assert "In 3 of 4 cases" in text
+    assert "1 of 2 runs (adversary)" in " ".join(text.split())
+
+
+def test_rounds_that_differ_are_counted(tmp_path: Path) -> None:
+    def rows(moved: int) -> list[dict[str, Any]]:
+        return [
+            {**STEP, "active": "margin", "rounds_that_differ": 7},
+            {**STEP, "active": "misordered", "rounds_that_differ": moved},
+        ]
+
+    assert differ(tmp_path, "slam-eta", rows(0), rows(3))
+    assert shown(built(tmp_path, "slam", {"slam-eta": rows(3)}), "slam-steps")[0][3:5] == ["7.0", "3.0"]
+
+
+def risks(excess: float, low: float = -0.1, **changes: Any) -> Tables:
+    rows = [
+        {
+            **RISK,
+            "regularisation": kind,
+            "n": n,
+            "excess_risk": excess,
+            "low": 0.0,
+            "high": 9.0,
+            "bound": 1.0,
+            **changes,
+        }
+        for kind in ("theorem", "none")
+        for n in (10, 1000)
+    ]
+    axes = {"surrogate": "listnet", "radius": 1.0}
+    rates = [{**axes, "regularisation": "theorem", "exponent": low, "low": low, "high": 0.0}]
+    rates.append({**axes, "regularisation": "none", "exponent": -0.5, "low": -0.6, "high": -0.4})
+    return {"slam-risk": rows, "slam-rates": rates}
+
+
+def test_cells_above_theorem_8_are_counted(tmp_path: Path) -> None:
+    assert "1 of 1" not in page(tmp_path, risks(0.5))
+    assert "2 of 2 cells" in page(tmp_path, risks(0.5))
+    assert "0 of 2 cells" in page(tmp_path, risks(2.0))
+    assert "4 of 4 cells" in page(tmp_path, risks(0.5, certified=False))
+
+
+def test_bias_is_blamed_only_where_the_intervals_part(tmp_path: Path) -> None:
+    assert page(tmp_path, risks(0.5, low=-0.1)).count("bias") == 1
+    assert page(tmp_path, risks(0.5, low=-0.45)).count("bias") == 0
+
+
+def test_rounding_crosses_no_bound(tmp_path: Path) -> None:
+    row = {"m": 100, "half_m": 50.0, "v_max_ndcg": 9.0, "v_max_ndcg_limit": 9.5, "v_max_ndcg_at_k": 2.0}
+    under, rounded, over = ([{**row, "v_max_map": value}] for value in (49.0, 50.00000000001, 50.1))
+    assert not differ(tmp_path, "slam-vmax", under, rounded)
+    assert differ(tmp_path, "slam-vmax", under, over)
+
+
+def test_a_lead_is_called_one_only_beyond_chance(tmp_path: Path) -> None:
+    chance, lead, behind = (
+        [{**LEAD, "p_holm": p, "difference": d}] for p, d in ((0.2, 0.1), (0.01, 0.1), (0.01, -0.1))
+    )
+    assert len({page(tmp_path, {"slam-practice": rows}) for rows in (chance, lead, behind)}) == 3
+
+
+@pytest.mark.parametrize(("norms", "counted"), [((0.0, 0.0), "2 of 2"), ((0.0, 3.0), "1 of 2"), ((2.0, 3.0), "")])
+def test_minimisers_at_zero_are_counted(tmp_path: Path, norms: tuple[float, ...], counted: str) -> None:
+    record = {"dataset": "d", "model": "slam-ndcg", "algorithm": "erm", "surrogate": "slam-ndcg"}
+    others = [{**record, "model": "x", "surrogate": "listnet", "norm": 0.0}, {**record, "model": "y", "norm": None}]
+    training = [*({**record, "norm": norm} for norm in norms), *others]
+    text = page(tmp_path, {"slam-practice": [{**LEAD, "p_holm": 0.01}], "training": training})
+    assert text.count("of 2 folds") == bool(counted)
+    assert f"{counted} folds" in text or not counted
