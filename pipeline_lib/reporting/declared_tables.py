@@ -57,9 +57,9 @@ def col(
 
     ``key`` is a column of the rows, or two that are the ends of an interval. ``form`` is how its values are shown;
     without it words are shown as they are, whole numbers with their thousands parted, other numbers with ``digits``
-    decimals or, without ``digits``, with three significant digits. ``names``, a mapping or a function, gives the words for values.
-    ``spread`` is a column with half an interval or a standard deviation, or two with the ends of an interval, shown
-    after ±. ``strong`` is a column that says whether the cell is set in bold.
+    decimals or, without ``digits``, with three significant digits. ``names``, a mapping or a function, gives the words
+    for values. ``spread`` is a column with half an interval or a standard deviation, or two with the ends of an
+    interval, shown after ±. ``strong`` is a column that says whether the cell is set in bold.
 
     Example
     -------

@@ -17,8 +17,9 @@ r"""How does a paper's page become a section of the report?
                                             figures (pipeline_lib.reporting.declared_figures)
 
 and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
-``called`` (the words for a value, from a mapping). What a template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be
-declared is a function of the paper's ``page.py``, which hands it in: ``FUNCTIONS = {"ladder": ladder}``.
+``called`` (the words for a value, from a mapping). What a template inserts is text, never markup, unless the filter
+``markdown`` says that it is. A shape that cannot be declared is a function of the paper's ``page.py``, which hands it
+in: ``FUNCTIONS = {"ladder": ladder}``.
 """
 
 from __future__ import annotations
