@@ -108,7 +108,7 @@ use rule job as judge_claims with:
     """Turn the evidence of the experiments into a status for every claim."""
     input:
         LEDGER,
-        SHOWN_TABLES,
+        tables=SHOWN_TABLES,
         evidence=EVIDENCE,
         availability="results/{study}/availability.json",
     output:
@@ -123,7 +123,13 @@ use rule job as judge_claims with:
     params:
         command="judge-claims",
         code=code("judge_claims"),
-        options=options(study=STUDY.name),
+        options=options(
+            study=STUDY.name,
+            settings={
+                paper: {step.experiment: step.arguments for step in CHOSEN_STEPS if step.paper == paper}
+                for paper in STUDY.papers
+            },
+        ),
 
 
 use rule job as render_report with:
