@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,8 @@ def evidence_for(claim: Claim, wanted: dict[int, Status]) -> Evidence:
 
 
 def judged(claim: Claim, evidence: Evidence, folder: Path) -> ledger.Judgement:
+    # As if an experiment handed the evidence in, whether or not it is read from tables.
+    claim = dataclasses.replace(claim, readings=())
     results = folder / "results"
     (results / "tables").mkdir(parents=True, exist_ok=True)
     (results / TABLE).touch()
@@ -102,8 +105,9 @@ def judged(claim: Claim, evidence: Evidence, folder: Path) -> ledger.Judgement:
 
 
 def test_every_claim_has_an_experiment_of_its_paper_that_answers_it() -> None:
-    answered = [(paper, claim) for paper, _, step in papers.steps(papers.names()) for claim in step.claims]
-    assert sorted(answered) == sorted((claim.paper.name, claim.id) for claim in CLAIMS)
+    handed_in = [(paper, claim) for paper, _, step in papers.steps(papers.names()) for claim in step.claims]
+    read = [(claim.paper.name, claim.id) for claim in CLAIMS if claim.readings]
+    assert sorted(handed_in + read) == sorted((claim.paper.name, claim.id) for claim in CLAIMS)
     assert {claim.paper for claim in CLAIMS} == set(papers.every())
 
 
