@@ -176,7 +176,6 @@ def write(path: str | os.PathLike[str], judgements: Sequence[Judgement], context
 
 
 def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
-    readings = entry.get("evidence", ())
     claim = Claim(
         id=entry["id"],
         paper=paper,
@@ -188,17 +187,27 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
         data=tuple(entry.get("data", ())),
         beside=tuple(entry.get("beside", ())),
         reasons=tuple(dict.fromkeys(check["why"] for check in entry["rule"] if "why" in check)),
-        readings=tuple(map(Reading.of, readings if isinstance(readings, list) else [readings] if readings else [])),
+        readings=_readings(entry),
         otherwise=entry.get("otherwise", NOTHING),
     )
-    read = {name for reading in claim.readings for name in reading.values}
-    complete = not claim.readings or any(reading.named_by for reading in claim.readings)
-    if differ := sorted(read - set(claim.names) if complete else read ^ set(claim.names)):
-        raise ConfigurationError(
-            f"claim {claim.id}: evidence: expected the values of the rule and of `beside`, {', '.join(claim.names)}; "
-            f"{', '.join(differ)} differ"
-        )
+    if claim.readings:
+        read = {name for reading in claim.readings for name in reading.values}
+        # Which names a column gives is known when it is read.
+        complete = not any(reading.named_by for reading in claim.readings)
+        if differ := sorted(read ^ set(claim.names) if complete else read - set(claim.names)):
+            raise ConfigurationError(
+                f"claim {claim.id}: evidence: expected the values that the rule and `beside` name, "
+                f"{', '.join(claim.names)}, found others or too few: {', '.join(differ)}"
+            )
     return claim
+
+
+def _readings(entry: Mapping[str, Any]) -> tuple[Reading, ...]:
+    found = entry.get("evidence", [])
+    try:
+        return tuple(Reading.of(one) for one in (found if isinstance(found, list) else [found]))
+    except ConfigurationError as error:
+        raise ConfigurationError(f"claim {entry['id']}: evidence: {error}") from error
 
 
 def _evidence(claim: Claim, path: Path | None, context: Context) -> tuple[Evidence | None, str]:

@@ -26,7 +26,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib.claims.evidence import Interval, Label, Trial, Value
-from pipeline_lib.errors import DataError
+from pipeline_lib.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,9 +68,27 @@ class Reading:
     value: tuple[str, ...] = ()
     notes: str = ""
 
+    def __post_init__(self) -> None:
+        try:
+            expressions = list(self.expressions())
+        except ValueError as error:
+            raise ConfigurationError(
+                f"notes: expected expressions in braces, found {self.notes!r} ({error})"
+            ) from error
+        for text in expressions:
+            if re.search(r"\bFILTER\s*\(", text, re.IGNORECASE):
+                # Some versions of polars leave it out without a word.
+                raise ConfigurationError(f"expected CASE WHEN ... THEN ... END in place of FILTER, found {text!r}")
+
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Reading:
-        """Take an entry of the ledger that was validated against the schema."""
+        """Take an entry of the ledger that was validated against the schema.
+
+        Raises
+        ------
+        ConfigurationError
+            When the braces of the notes do not match, or an expression has a clause that not all versions know.
+        """
         axes = entry.get("axes", ())
         return cls(
             table=f"tables/{entry['table']}",
@@ -129,7 +147,7 @@ class Reading:
         if chosen.is_empty():
             return [], ""
         keys = [f"axis {axis}" for axis in self.axes]
-        axes = [_evaluated(path, chosen, text).alias(key) for key, text in zip(keys, self.axes.values(), strict=True)]
+        axes = [_column(path, chosen, text).alias(key) for key, text in zip(keys, self.axes.values(), strict=True)]
         marked = chosen.with_columns(axes)
         groups = marked.partition_by(keys, maintain_order=True) if keys else [marked]
         return [self._trial(path, group) for group in groups], self._noted(path, chosen)
@@ -140,7 +158,7 @@ class Reading:
         if self.needs_settings:
             rows = rows.with_columns(pl.Series(SETTINGS, [dict(settings)]).new_from_index(0, rows.height))
         for name, text in self.columns.items():
-            rows = rows.with_columns(_evaluated(path, rows, text).alias(name))
+            rows = rows.with_columns(_column(path, rows, text).alias(name))
         return _filtered(path, rows, self.where)
 
     def _trial(self, path: str, rows: pl.DataFrame) -> Trial:
@@ -155,7 +173,7 @@ class Reading:
             if not (measured.optional and found.is_empty()):
                 values[name] = _value(f"{place}: {name}", path, found, measured.expressions)
         if self.named_by:
-            names = _evaluated(path, rows, self.named_by)
+            names = _column(path, rows, self.named_by)
             for name in names.unique(maintain_order=True):
                 values[str(name)] = _value(f"{place}: {name}", path, rows.filter(names == name), self.value)
         try:
@@ -168,7 +186,13 @@ class Reading:
         for literal, text, form, _ in Formatter().parse(self.notes):
             parts.append(literal)
             if text is not None:
-                parts.append(format(_constant(f"{path}: notes: {text}", path, rows, text), form or ""))
+                number = _constant(f"{path}: notes", path, rows, text)
+                try:
+                    parts.append(format(number, form or ""))
+                except (TypeError, ValueError) as error:
+                    raise DataError(
+                        f"{path}: notes: cannot write {text!r}, {number!r}, as {form!r}: {error}"
+                    ) from error
         return "".join(parts)
 
 
@@ -195,10 +219,16 @@ def _filtered(path: str, rows: pl.DataFrame, where: str) -> pl.DataFrame:
 
     if not where:
         return rows
-    found = _evaluated(path, rows, where)
-    if found.dtype != pl.Boolean or len(found) not in (1, rows.height):
+    found = _column(path, rows, where)
+    if found.dtype != pl.Boolean:
         raise DataError(f"{path}: expected a condition on its rows, found {where!r}")
-    return rows.filter(found if len(found) == rows.height else found.new_from_index(0, rows.height))
+    return rows.filter(found)
+
+
+def _column(path: str, rows: pl.DataFrame, text: str) -> pl.Series:
+    """What an expression gives in every row; a summary of all rows is the same in each."""
+    found = _evaluated(path, rows, text)
+    return found if len(found) == rows.height else found.new_from_index(0, rows.height)
 
 
 def _constant(place: str, path: str, rows: pl.DataFrame, text: str) -> Any:
@@ -222,12 +252,12 @@ def _number(place: str, path: str, rows: pl.DataFrame, text: str) -> float:
 
     if rows.is_empty():
         raise DataError(f"{place}: expected a row, found none")
+    found = _evaluated(path, rows, text)
     for column in pl.sql_expr(text).meta.root_names():
         # Sums, maxima and counts would leave such rows out without a word.
         wrong = [value for value in rows[column].to_list() if value is None or _not_finite(value)]
         if wrong:
             raise DataError(f"{place}: expected a finite number in every row of {column!r}, found {wrong[0]}")
-    found = _evaluated(path, rows, text)
     if len(found) != 1:
         raise DataError(f"{place}: expected one row or a summary of all, found {text!r} in {len(found)} rows")
     number = found.item(0)
