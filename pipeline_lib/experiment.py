@@ -2,7 +2,7 @@
 
 An experiment is declared in a module of its paper, ``pipeline_lib/papers/<paper>/experiments/<experiment>.py``, as
 ``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it names the
-tables and claims it answers for, what it reads, how its work is divided, and what it costs. The command
+tables it writes, what it reads, how its work is divided, and what it costs. The command
 ``python -m pipeline_lib experiment`` runs any step, and ``workflow/rules/experiments.smk`` makes a rule of each.
 
 Declarations are imported whenever the workflow is planned, and therefore import nothing heavy: the functions of the
@@ -129,7 +129,8 @@ class Step:
         What it writes, as paths below the results folder without ending: ``tables/...`` for what the report shows,
         ``slices/...`` for what another step joins. Axes stand in braces.
     claims : sequence of str
-        The claims for which it hands in evidence.
+        The claims for which it hands in evidence, where no table has the numbers; other claims say themselves which
+        tables they are read from.
     divided : mapping of str to callable
         Axes of the division of work: name -> (settings -> values). One job for each combination of values.
     documents : str or sequence of str or callable
