@@ -95,12 +95,14 @@ class Context:
         }
         return cls(study, missing, **results)
 
-    def parts(self, paper: Paper, reading: Reading) -> list[tuple[str, Path, Mapping[str, Any]]]:
+    def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, Path, Mapping[str, Any]]]:
         """The files of a table: the path below the results folder, the file, and the experiment's settings."""
-        declared = {table: name for name, found in experiments(paper.name).items() for table in found.tables}
+        paper = claim.paper.name
+        declared = {table: name for name, found in experiments(paper).items() for table in found.tables}
         if reading.table not in declared:
-            raise DataError(f"expected a table of {paper.name}, found {reading.table}; {hint(reading.table, declared)}")
-        settings = self.settings[paper.name][declared[reading.table]]
+            wrong = f"expected a table of {paper}, found {reading.table}; {hint(reading.table, declared)}"
+            raise DataError(f"claim {claim.id}: {wrong}")
+        settings = self.settings[paper][declared[reading.table]]
         matched = ((re.search(pattern_of(reading.table), path.as_posix()), path) for path in self.tables)
         return [(found[0].lstrip("/"), path, settings) for found, path in matched if found]
 
@@ -188,7 +190,7 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
         beside=tuple(entry.get("beside", ())),
         reasons=tuple(dict.fromkeys(check["why"] for check in entry["rule"] if "why" in check)),
         readings=_readings(entry),
-        otherwise=entry.get("otherwise", NOTHING),
+        otherwise=entry.get("otherwise", ""),
     )
     if claim.readings:
         read = {name for reading in claim.readings for name in reading.values}
@@ -227,17 +229,26 @@ def _evidence(claim: Claim, path: Path | None, context: Context) -> tuple[Eviden
 def _read(claim: Claim, context: Context) -> Evidence:
     trials: list[Trial] = []
     notes: dict[str, None] = {}
+    unread = ""
     for reading in claim.readings:
-        try:
-            for name, path, settings in context.parts(claim.paper, reading):
-                found, noted = reading.trials(name, storage.read_table(path), settings)
-                trials += found
-                notes |= dict.fromkeys([noted] if noted else [])
-        except DataError as error:
-            raise DataError(f"claim {claim.id}: {error}") from error
+        for name, path, settings in context.parts(claim, reading):
+            rows = storage.read_table(path)
+            try:
+                found, noted = reading.trials(name, rows, settings)
+            except DataError as error:
+                raise DataError(f"claim {claim.id}: {error}") from error
+            trials += found
+            notes |= dict.fromkeys([noted] if noted else [])
+            unread = unread or (
+                "" if rows.is_empty() else f"none of {rows.height} rows of {name} where {reading.where}"
+            )
     if trials:
         return Evidence(claim.id, tuple(trials), " ".join(notes))
-    return Evidence(claim.id, not_run=_missing_data(claim, context) or claim.otherwise)
+    if unread and not claim.otherwise:
+        raise DataError(
+            f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
+        )
+    return Evidence(claim.id, not_run=_missing_data(claim, context) or claim.otherwise or NOTHING)
 
 
 def _judge(claim: Claim, evidence: Evidence | None, source: str, context: Context) -> Judgement:

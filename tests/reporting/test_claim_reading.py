@@ -16,7 +16,7 @@ from pipeline_lib.claims import ledger
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.reading import SETTINGS, Reading
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import ConfigurationError, DamagedFileError, DataError
 
 READ = [claim for claim in ledger.load() if claim.readings]
 PATH = "tables/made.parquet"
@@ -189,6 +189,23 @@ def test_a_claim_whose_table_is_empty_says_why(tmp_path: Path) -> None:
     assert judged(fig1(), dataclasses.replace(study, tables=[])).explanation == fig1().otherwise
 
 
+def test_a_condition_that_no_row_meets_is_an_error_unless_the_ledger_expects_it(tmp_path: Path) -> None:
+    study = context(tmp_path, [{**CURVES, "panel": "", "learner": "ideal", "ndcg": 1.0}])
+    assert judged(fig1(), study).explanation == fig1().otherwise
+    with pytest.raises(
+        DataError, match=r"claim topk-fig1: .*none of 1 rows of tables/topk-curves\.parquet where round"
+    ):
+        judged(dataclasses.replace(fig1(), otherwise=""), study)
+
+
+def test_a_damaged_table_is_known_as_such(tmp_path: Path) -> None:
+    study = context(tmp_path, [{**CURVES, "panel": "", "learner": "random", "ndcg": 0.5}])
+    [path] = study.tables
+    path.write_bytes(path.read_bytes().replace(b"random", b"rondom"))
+    with pytest.raises(DamagedFileError, match=r"topk-curves\.parquet"):
+        judged(fig1(), study)
+
+
 def test_a_claim_of_a_paper_that_the_study_leaves_out_is_not_read(tmp_path: Path) -> None:
     found = judged(fig1(), dataclasses.replace(context(tmp_path, []), settings={"slam": {}}))
     assert found.explanation == "The experiment that bears on it is not part of the study made."
@@ -217,9 +234,9 @@ def test_a_table_in_parts_is_read_part_by_part(tmp_path: Path) -> None:
     for path in paths:
         storage.write_table(path, rows)
     study = Context("made", tables=paths, settings={"lists": {"real": {}}})
-    [paper] = [paper for paper in papers.every() if paper.name == "lists"]
+    claim = dataclasses.replace(fig1(), paper=papers.get("lists"))
     reading = Reading.of({"table": "lists-real-{dataset}", "values": {"ndcg": "ndcg"}})
-    assert [name for name, _, _ in study.parts(paper, reading)] == [
+    assert [name for name, _, _ in study.parts(claim, reading)] == [
         "tables/lists-real-b.parquet",
         "tables/lists-real-a.parquet",
     ]
