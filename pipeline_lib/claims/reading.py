@@ -92,10 +92,10 @@ class Reading:
         axes = entry.get("axes", ())
         return cls(
             table=f"tables/{entry['table']}",
-            columns=_spelled(entry.get("columns", {})),
+            columns=_texts(entry.get("columns", {})),
             where=entry.get("where", ""),
-            axes=_spelled(axes if isinstance(axes, Mapping) else {axis: f'"{axis}"' for axis in axes}),
-            setting=_spelled(entry.get("setting", {})),
+            axes=_texts(axes if isinstance(axes, Mapping) else {axis: f'"{axis}"' for axis in axes}),
+            setting=_texts(entry.get("setting", {})),
             values={name: Measured.of(value) for name, value in entry.get("values", {}).items()},
             named_by=entry.get("named_by", ""),
             value=_listed(entry["value"]) if "value" in entry else (),
@@ -200,7 +200,7 @@ def _listed(entry: Any) -> tuple[str, ...]:
     return tuple(map(str, entry)) if isinstance(entry, list) else (str(entry),)
 
 
-def _spelled(entries: Mapping[str, Any]) -> dict[str, str]:
+def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(text) for name, text in entries.items()}
 
 
