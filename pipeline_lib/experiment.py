@@ -2,7 +2,7 @@
 
 An experiment is declared in a module of its paper, ``pipeline_lib/papers/<paper>/experiments/<experiment>.py``, as
 ``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it names the
-tables and claims it answers for, what it reads, how its work is divided, and what it costs. The command
+tables it writes, what it reads, how its work is divided, and what it costs. The command
 ``python -m pipeline_lib experiment`` runs any step, and ``workflow/rules/experiments.smk`` makes a rule of each.
 
 Declarations are imported whenever the workflow is planned, and therefore import nothing heavy: the functions of the
@@ -111,7 +111,7 @@ class Job:
         """
         from pipeline_lib import storage
 
-        found = [path for path in self.tables if re.search(_as_pattern(table), path.as_posix())]
+        found = [path for path in self.tables if re.search(pattern_of(table), path.as_posix())]
         return [row for path in found for row in storage.read_table(path).iter_rows(named=True)]
 
 
@@ -129,7 +129,8 @@ class Step:
         What it writes, as paths below the results folder without ending: ``tables/...`` for what the report shows,
         ``slices/...`` for what another step joins. Axes stand in braces.
     claims : sequence of str
-        The claims for which it hands in evidence.
+        The claims for which it hands in evidence, where no table has the numbers; other claims say themselves which
+        tables they are read from.
     divided : mapping of str to callable
         Axes of the division of work: name -> (settings -> values). One job for each combination of values.
     documents : str or sequence of str or callable
@@ -213,6 +214,11 @@ class Experiment:
     steps: tuple[Step, ...]
     selectors: tuple[str, ...] = ()
 
+    @property
+    def tables(self) -> dict[str, Columns]:
+        """The tables of all its steps."""
+        return {table: columns for step in self.steps for table, columns in step.tables.items()}
+
 
 def axes_of(table: str) -> tuple[str, ...]:
     """The axes in a table's name.
@@ -225,10 +231,30 @@ def axes_of(table: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\{(\w+)\}", table))
 
 
-def _as_pattern(table: str) -> str:
-    """A regular expression that the paths of a declared table match."""
+def pattern_of(table: str) -> str:
+    """A regular expression that the paths of a declared table match, behind any folder.
+
+    Example
+    -------
+    >>> re.search(pattern_of("slices/toy/{slice}"), "results/small/slices/toy/3.parquet") is not None
+    True
+    """
     parts = re.split(r"\{\w+\}", table)
     return r"(^|/)" + r"[^/]+".join(re.escape(part) for part in parts) + r"\.parquet$"
+
+
+def schema_of(columns: Columns) -> dict[str, Any]:
+    """The types of polars in which declared columns are stored.
+
+    Example
+    -------
+    >>> schema_of({"m": int, "slack": float})
+    {'m': Int64, 'slack': Float64}
+    """
+    import polars as pl
+
+    stored = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
+    return {column: stored[kind] for column, kind in columns.items()}
 
 
 def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome) -> None:
@@ -246,10 +272,6 @@ def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome
     if len(outcome.tables) != len(tables) or len(paths) != len(tables):
         raise DataError(f"expected {len(tables)} tables, found {len(outcome.tables)} and {len(paths)} paths")
     for (name, columns), path, rows in zip(tables.items(), paths, outcome.tables, strict=True):
-        kinds = {
-            column: {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}[kind]
-            for column, kind in columns.items()
-        }
         listed = list(rows)
         given = set().union(*listed)
         if listed and given != set(columns):
@@ -257,7 +279,7 @@ def write(tables: Mapping[str, Columns], paths: Sequence[Path], outcome: Outcome
                 f"{name}: expected the columns {list(columns)}, found {sorted(given ^ set(columns))} differ"
             )
         try:
-            frame = pl.DataFrame(listed, schema=kinds)
+            frame = pl.DataFrame(listed, schema=schema_of(columns))
         except (pl.exceptions.PolarsError, TypeError) as error:
             raise DataError(f"{name}: expected the columns {list(columns)}, found other values ({error})") from error
         storage.write_table(path, frame)

@@ -1,8 +1,9 @@
 """Do two results folders hold the same numbers? ``python tests/same_results.py results/A results/B``
 
 A change that is not meant to change numbers is proved with this: every table under ``tables/`` and ``evaluation/`` must
-have the same columns, types, rows and values bit for bit, and every claim the same status. Checksums and other metadata
-in the files are not compared, nor are times, logs and parts of tables (``slices/``).
+have the same columns, types, rows and values bit for bit, and every claim in ``reports/A/claims.json`` the same trials
+and status. Checksums and other metadata in the files are not compared, nor are times, logs and parts of tables
+(``slices/``).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def differences(first: Path, second: Path) -> Iterator[str]:
             yield f"{name}: missing in {', '.join(missing)}"
             continue
         yield from _of_tables(name, pl.read_parquet(first / name), pl.read_parquet(second / name))
-    yield from _of_evidence(first / "evidence", second / "evidence")
+    yield from _of_claims(*(_claims_file(folder) for folder in (first, second)))
 
 
 def _of_tables(name: str, one: pl.DataFrame, other: pl.DataFrame) -> Iterator[str]:
@@ -52,18 +53,25 @@ def _bits(values: pl.Series) -> pl.Series:
     return values.reinterpret(signed=True) if values.dtype == pl.Float64 else values
 
 
-def _of_evidence(one: Path, other: Path) -> Iterator[str]:
-    for name in sorted({path.name for folder in (one, other) for path in folder.glob("*.json")}):
-        found = [_trials(folder / name) for folder in (one, other)]
-        if found[0] != found[1]:
-            yield f"evidence/{name}: trials differ"
+def _claims_file(results: Path) -> Path:
+    results = results.resolve()
+    return results.parents[1] / "reports" / results.name / "claims.json"
 
 
-def _trials(path: Path) -> object:
-    if not path.is_file():
-        return None
-    document = json.loads(path.read_text(encoding="utf-8"))
-    return document["trials"], document["not_run"]
+def _of_claims(one: Path, other: Path) -> Iterator[str]:
+    missing = [str(path) for path in (one, other) if not path.is_file()]
+    if missing:
+        yield f"expected the judged claims of both studies, found no {' and no '.join(missing)}"
+        return
+    first, second = _judged(one), _judged(other)
+    for name in sorted({*first, *second}):
+        if first.get(name) != second.get(name):
+            yield f"claim {name}: status or trials differ"
+
+
+def _judged(path: Path) -> dict[str, object]:
+    claims = json.loads(path.read_text(encoding="utf-8"))["claims"]
+    return {claim["id"]: [claim[key] for key in ("status", "explanation", "trials")] for claim in claims}
 
 
 def main(arguments: list[str]) -> int:

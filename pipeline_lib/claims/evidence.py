@@ -1,7 +1,8 @@
-"""What does an experiment hand in, so that a claim can be judged?
+"""What is the evidence by which a claim is judged?
 
-One file per claim, ``results/<study>/evidence/<claim-id>.json``: the trials that bear on the claim, each with its
-setting, its numbers and the table they come from; or the reason why there are none. The rules that turn evidence into
+The trials that bear on the claim, each with its setting, its numbers and the table they come from; or the reason why
+there are none. It is read from tables (:mod:`pipeline_lib.claims.reading`), or handed in by an experiment as one file
+per claim, ``results/<study>/evidence/<claim-id>.json``. The rules that turn evidence into
 a status live in :mod:`pipeline_lib.claims.rules`; an experiment never writes a status.
 """
 

@@ -1,26 +1,32 @@
 """Which claims do the papers make, and what does the evidence say of each?
 
-The ledger, ``pipeline_lib/papers/<paper>/claims.yaml``, holds every claim with its rule; an experiment hands in
-evidence (:mod:`pipeline_lib.claims.evidence`); :func:`judge` puts the two together. No status is ever written by hand.
+The ledger, ``pipeline_lib/papers/<paper>/claims.yaml``, holds every claim with its rule. Its evidence is read from the
+tables that the claim names (:mod:`pipeline_lib.claims.reading`), or handed in by an experiment
+(:mod:`pipeline_lib.claims.evidence`); :func:`judge` puts the two together. No status is ever written by hand.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib import schemas
+from pipeline_lib import schemas, storage
 from pipeline_lib.claims import judged, rules
-from pipeline_lib.claims.evidence import Evidence, read_evidence
+from pipeline_lib.claims.evidence import Evidence, Trial, read_evidence
+from pipeline_lib.claims.reading import Reading
 from pipeline_lib.claims.rules import Check
 from pipeline_lib.claims.words import Status
 from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.papers import Paper, every
+from pipeline_lib.experiment import pattern_of
+from pipeline_lib.papers import Paper, every, experiments
 
 SCHEMA = Path(__file__).with_name("schema.yaml")
+NOTHING = "The tables of the study hold no row that bears on it."
+"""Why a claim is not judged whose tables are empty, where its ledger does not say it better."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,8 @@ class Claim:
     """A stated result, what must be shown for it, and the checks that judge it.
 
     ``data`` names data sets without which it cannot be judged, ``beside`` values that are shown and decide nothing,
-    ``reasons`` why the checks' limits are what they are.
+    ``reasons`` why the checks' limits are what they are. ``readings`` say where tables hold its evidence, and
+    ``otherwise`` why it is not judged where they hold none; without readings an experiment hands the evidence in.
     """
 
     id: str
@@ -41,6 +48,13 @@ class Claim:
     data: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    otherwise: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The values that its evidence may hold: those that the rule reads, and those that are shown only."""
+        return tuple(dict.fromkeys([*(name for check in self.checks for name in check.names), *self.beside]))
 
     def rule_in_words(self) -> str:
         """The whole rule as text: every check, then the reasons for its limits."""
@@ -51,16 +65,20 @@ class Claim:
 
 @dataclass(frozen=True)
 class Context:
-    """What a study has, as far as it explains why a claim was not judged.
+    """What a study has: tables, their settings, and the reasons why data sets are missing.
 
-    ``missing`` maps a data set's name to the sentence that says why it is missing and how to get it.
+    ``missing`` maps a data set's name to the sentence that says why it is missing and how to get it, ``settings`` the
+    papers of the study to their experiments and these to their settings; ``tables`` are the files
+    ``results/<study>/tables/...`` that claims may be read from.
     """
 
     study: str
     missing: Mapping[str, str] = field(default_factory=dict)
+    tables: Sequence[Path] = ()
+    settings: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, study: str, availability: Sequence[Mapping[str, Any]]) -> Context:
+    def of(cls, study: str, availability: Sequence[Mapping[str, Any]], **results: Any) -> Context:
         """Take the missing data sets from ``availability.json``.
 
         Example
@@ -75,7 +93,18 @@ class Context:
             for entry in availability
             if entry["status"] == "missing"
         }
-        return cls(study, missing)
+        return cls(study, missing, **results)
+
+    def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, Path, Mapping[str, Any]]]:
+        """The files of a table: the path below the results folder, the file, and the experiment's settings."""
+        paper = claim.paper.name
+        declared = {table: name for name, found in experiments(paper).items() for table in found.tables}
+        if reading.table not in declared:
+            wrong = f"expected a table of {paper}, found {reading.table}; {hint(reading.table, declared)}"
+            raise DataError(f"claim {claim.id}: {wrong}")
+        settings = self.settings[paper][declared[reading.table]]
+        matched = ((re.search(pattern_of(reading.table), path.as_posix()), path) for path in self.tables)
+        return [(found[0].lstrip("/"), path, settings) for found, path in matched if found]
 
 
 @dataclass(frozen=True)
@@ -122,13 +151,14 @@ def load(papers: Iterable[Paper] | None = None) -> list[Claim]:
 def judge(claims: Sequence[Claim], evidence: Iterable[str | os.PathLike[str]], context: Context) -> list[Judgement]:
     """Judge every claim on its evidence, in the ledger's order.
 
-    ``evidence`` are files ``results/<study>/evidence/<claim-id>.json``. A claim without one is ``not-run`` with the
-    reason; tables are looked for below ``results/<study>``.
+    ``evidence`` are files ``results/<study>/evidence/<claim-id>.json``, for the claims that are not read from tables. A
+    claim without evidence is ``not-run`` with the reason; tables are looked for below ``results/<study>``.
 
     Raises
     ------
     DataError
-        When evidence is missing or malformed, speaks of an unknown claim or names a table that is not there.
+        When evidence is missing or malformed, speaks of an unknown claim or names a table that is not there, and when
+        a table does not hold what the claim reads from it.
     """
     known = {claim.id for claim in claims}
     handed_in: dict[str, Path] = {}
@@ -138,7 +168,7 @@ def judge(claims: Sequence[Claim], evidence: Iterable[str | os.PathLike[str]], c
         if path.stem in handed_in:
             raise DataError(f"{path}: expected one file a claim, found {handed_in[path.stem]} as well")
         handed_in[path.stem] = path
-    return [_judge(claim, handed_in.get(claim.id), context) for claim in claims]
+    return [_judge(claim, *_evidence(claim, handed_in.get(claim.id), context), context) for claim in claims]
 
 
 def write(path: str | os.PathLike[str], judgements: Sequence[Judgement], context: Context) -> None:
@@ -148,7 +178,7 @@ def write(path: str | os.PathLike[str], judgements: Sequence[Judgement], context
 
 
 def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
-    return Claim(
+    claim = Claim(
         id=entry["id"],
         paper=paper,
         kind=entry["kind"],
@@ -159,31 +189,87 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
         data=tuple(entry.get("data", ())),
         beside=tuple(entry.get("beside", ())),
         reasons=tuple(dict.fromkeys(check["why"] for check in entry["rule"] if "why" in check)),
+        readings=_readings(entry),
+        otherwise=entry.get("otherwise", ""),
     )
+    if claim.readings:
+        read = {name for reading in claim.readings for name in reading.values}
+        # Which names a column gives is known when it is read.
+        complete = not any(reading.named_by for reading in claim.readings)
+        if differ := sorted(read ^ set(claim.names) if complete else read - set(claim.names)):
+            raise ConfigurationError(
+                f"claim {claim.id}: evidence: expected the values that the rule and `beside` name, "
+                f"{', '.join(claim.names)}, found others or too few: {', '.join(differ)}"
+            )
+    return claim
 
 
-def _judge(claim: Claim, path: Path | None, context: Context) -> Judgement:
-    if path is None:
+def _readings(entry: Mapping[str, Any]) -> tuple[Reading, ...]:
+    found = entry.get("evidence", [])
+    try:
+        return tuple(Reading.of(one) for one in (found if isinstance(found, list) else [found]))
+    except ConfigurationError as error:
+        raise ConfigurationError(f"claim {entry['id']}: evidence: {error}") from error
+
+
+def _evidence(claim: Claim, path: Path | None, context: Context) -> tuple[Evidence | None, str]:
+    """The evidence of a claim, if there is any, and where it is from."""
+    if path is not None and claim.readings:
+        raise DataError(f"{path}: expected no evidence for {claim.id}, which is read from tables; remove the file")
+    if path is not None:
+        evidence = read_evidence(path)
+        for table in evidence.tables:
+            results = path.parent.parent
+            if not (results / table).is_file():
+                raise DataError(f"{path}: expected the table {table} below {results}, found none")
+        return evidence, str(path)
+    return (_read(claim, context) if claim.readings and claim.paper.name in context.settings else None), claim.id
+
+
+def _read(claim: Claim, context: Context) -> Evidence:
+    trials: list[Trial] = []
+    notes: dict[str, None] = {}
+    unread = ""
+    for reading in claim.readings:
+        for name, path, settings in context.parts(claim, reading):
+            rows = storage.read_table(path)
+            try:
+                found, noted = reading.trials(name, rows, settings)
+            except DataError as error:
+                raise DataError(f"claim {claim.id}: {error}") from error
+            trials += found
+            notes |= dict.fromkeys([noted] if noted else [])
+            unread = unread or (
+                "" if rows.is_empty() else f"none of {rows.height} rows of {name} where {reading.where}"
+            )
+    if trials:
+        return Evidence(claim.id, tuple(trials), " ".join(notes))
+    if unread and not claim.otherwise:
+        raise DataError(
+            f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
+        )
+    return Evidence(claim.id, not_run=_missing_data(claim, context) or claim.otherwise or NOTHING)
+
+
+def _judge(claim: Claim, evidence: Evidence | None, source: str, context: Context) -> Judgement:
+    if evidence is None:
         return Judgement(claim, "not-run", _why_not_run(claim, context))
-    evidence = read_evidence(path)
     if evidence.not_run:
         return Judgement(claim, "not-run", evidence.not_run, evidence)
-    for table in evidence.tables:
-        results = path.parent.parent
-        if not (results / table).is_file():
-            raise DataError(f"{path}: expected the table {table} below {results}, found none")
     try:
         verdict = rules.judge(claim.checks, evidence.trials, claim.beside)
     except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(f"{source}: {error}") from error
     return Judgement(claim, verdict.status, verdict.sentence, evidence, verdict.per_trial)
 
 
 def _why_not_run(claim: Claim, context: Context) -> str:
+    return _missing_data(claim, context) or f"The experiment that bears on it is not part of the study {context.study}."
+
+
+def _missing_data(claim: Claim, context: Context) -> str:
     missing = [name for name in claim.data if name in context.missing]
-    if missing:
-        return " ".join(f"Data set {name} is missing: {context.missing[name]}." for name in missing)
-    return f"The experiment that bears on it is not part of the study {context.study}."
+    return " ".join(f"Data set {name} is missing: {context.missing[name]}." for name in missing)
 
 
 def _judged(judgement: Judgement) -> judged.JudgedClaim:

@@ -119,4 +119,4 @@ def _count_table(judged: JudgedStudy, papers: Sequence[str]) -> Table:
         sums = [sum(column) for column in zip(*numbers.values(), strict=True)]
         total = [whole(n) for n in [*sums, sum(sums)]]
         rows.append([Cell("All papers", "all", strong=True), *(Cell(c.text, c.raw, strong=True) for c in total)])
-    return simple("claims-by-status", "Claims by status", "evidence/*.json", columns, rows)
+    return simple("claims-by-status", "Claims by status", "claims.json", columns, rows)

@@ -21,6 +21,7 @@ from pipeline_lib.papers.topk.experiments.regret import RegretSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
+from tests import readings
 from tests.small_settings import SETTINGS
 
 REGRET: dict[str, Any] = {**SETTINGS["topk"]["regret"], "seeds": 2}
@@ -66,13 +67,17 @@ def test_regret_is_that_of_the_definition():
 
 
 def test_equation_4_holds_and_every_exponent_has_an_interval():
-    bounded, rates = regret_of(RegretSettings.parse(REGRET), 6).evidence
-    assert len(bounded.trials) == 9
-    for trial in bounded.trials:
+    asked = RegretSettings.parse(REGRET)
+    found = regret_of(asked, 6)
+    assert len(found.evidence.trials) == 9
+    for trial in found.evidence.trials:
         assert trial.values["expected_loss"].value <= trial.values["bound"]
         difference = trial.values["expected_loss"].value - trial.values["bound"]
         assert trial.values["loss_minus_bound"].value == pytest.approx(difference)
-    assert [trial.values["regret_exponent"].low < 1.0 for trial in rates.trials] == [True] * 3
+    rates = readings.trials("topk-thm41", {"topk-exponents": found.exponents}, asked.plain())
+    assert {trial.setting["surrogate"]: trial.setting["k"] for trial in rates} == regret.LEARNERS
+    assert {trial.setting["T"] for trial in rates} == {asked.rounds[-1]}
+    assert [trial.values["regret_exponent"].low < 1.0 for trial in rates] == [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -90,10 +95,10 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
         row = {"seed": number, "surrogate": name, "T": T, "loss": 2.0, "own_loss": bound + over[number]}
         rows.append({**row, "squared_norm": squared_norm})
     found = regret.join(asked, rows, 1)
-    for trial in found.evidence[0].trials:
+    for trial in found.evidence.trials:
         assert trial.values["loss_minus_bound"].value == pytest.approx(np.mean(over) * trial.setting["T"])
     [claim] = [one for one in ledger.load() if one.id == "topk-eq4"]
-    assert rules.judge(claim.checks, found.evidence[0].trials, claim.beside).status == status
+    assert rules.judge(claim.checks, found.evidence.trials, claim.beside).status == status
 
 
 @pytest.mark.parametrize("slices", [1, 3, 5])
@@ -110,8 +115,8 @@ def test_a_missing_slice_is_an_error():
 
 
 def test_table_1_is_as_published():
-    rows, evidence = adversary.table_1()
-    assert len(rows) == len(evidence.trials) == 12
+    rows = adversary.table_1()
+    assert len(rows) == 12
     assert all(abs(row["measured"] - row["published"]) < 5e-5 for row in rows)
 
 
@@ -165,7 +170,7 @@ def test_the_leader_uses_only_labels_it_has_seen():
 
 
 def test_evidence_of_the_game_speaks_of_every_learner(game):
-    _, evidence = game.evidence
+    evidence = game.evidence
     learners = {trial.setting["learner"] for trial in evidence.trials if "regret" in trial.values}
     assert learners == {"squared", "kl", "smooth-dcg", "leader", "constant"}
     [full] = [trial for trial in evidence.trials if "full_information_exponent" in trial.values]
@@ -253,20 +258,23 @@ def test_short_queries_are_left_out_and_nothing_left_is_an_error():
 
 def test_evidence_of_the_figure_is_read_at_the_end(drawn_figure):
     _, _, rows = drawn_figure
-    order, bias, sign = figure.evidence(rows)
+    order, bias, sign = (
+        readings.trials(f"topk-{claim}", {"topk-curves": rows}) for claim in ("fig1", "fig1-bias", "smoothdcg-sign")
+    )
     final = {(row["panel"], row["learner"]): row["ndcg"] for row in rows if row["round"] == 1000}
-    [trial] = order.trials
+    [trial] = order
     assert trial.setting == {"dataset": "made", "T": 1000}
     kl = trial.values["kl"]
     assert isinstance(kl, Interval)
     assert kl.value == final["as-printed", "kl"]
     for name in figure.REPAIRED:
-        assert bias.trials[0].values[f"{name}_correct"].value == final["correct", name]
-    assert sign.trials[0].values["ascent"].value == final["as-printed", "smooth-dcg-ascent"]
-
-
-def test_without_a_data_set_the_figure_says_so():
-    assert all(one.not_run for one in figure.evidence([]))
+        assert bias[0].values[f"{name}_correct"].value == final["correct", name]
+    for trial in sign:
+        panel = trial.setting["probabilities"]
+        assert trial.values["ascent"].value == final[panel, "smooth-dcg-ascent"]
+        assert trial.values["descent"].value == final[panel, "smooth-dcg"]
+        assert trial.values["random"].value == final["", "random"]
+    assert [trial.setting["probabilities"] for trial in sign] == list(figure.PANELS)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import numpy as np
 from pipeline_lib import storage
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
 from pipeline_lib.papers import names
+from tests.readings import handed_in
 
 ROOT = Path(__file__).parents[2]
 MODELS: list[dict[str, Any]] = [
@@ -301,7 +302,7 @@ def report(results: Path, folder: Path, papers: Sequence[str] = names()) -> None
     entries = storage.read_json(availability)["datasets"] if availability.exists() else []
     context = ledger.Context.of(results.name, entries)
     evidence = sorted((results / "evidence").glob("*.json"))
-    judgements = ledger.judge(ledger.load(), evidence, context)
+    judgements = ledger.judge(handed_in(ledger.load()), evidence, context)
     ledger.write(folder / "claims.json", judgements, context)
     site.render(results, folder, claims=folder / "claims.json", papers=papers)
 

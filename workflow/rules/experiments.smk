@@ -54,7 +54,10 @@ for paper in papers.names():
         name:
             paper
         input:
-            expand([path for step in STEPS if step.paper == paper for path in step.evidence], study=STUDY.name),
+            expand(
+                [path for step in STEPS if step.paper == paper for path in [*step.shown, *step.evidence]],
+                study=STUDY.name,
+            ),
             CHECKED,
             read_by(f"{paper}_"),
         localrule: True

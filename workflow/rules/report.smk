@@ -109,7 +109,7 @@ use rule job as judge_claims with:
     """Turn the evidence of the experiments into a status for every claim."""
     input:
         LEDGER,
-        SHOWN_TABLES,
+        tables=SHOWN_TABLES,
         evidence=EVIDENCE,
         availability="results/{study}/availability.json",
     output:
@@ -124,7 +124,13 @@ use rule job as judge_claims with:
     params:
         command="judge-claims",
         code=code("judge_claims"),
-        options=options(study=STUDY.name),
+        options=options(
+            study=STUDY.name,
+            settings={
+                paper: {step.experiment: step.arguments for step in CHOSEN_STEPS if step.paper == paper}
+                for paper in STUDY.papers
+            },
+        ),
 
 
 use rule job as render_report with:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from pipeline_lib import progress, surrogates
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Label, Trial
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -28,41 +28,31 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-BIASES = "tables/topk-biases.parquet"
-MOMENTS = "tables/topk-moments.parquet"
-IDENTITIES = "tables/topk-identities.parquet"
-
 BIGGEST_LIST = 6  # 6! / 3! = 120 ordered tops of three
 BOUNDED = ("squared", "kl", "ranksvm")  # Lemma 5 speaks of these
 NORMS = (1.0, 1.5, 2.0, 3.0, math.inf)
 WIDTH = 0.5  # of SmoothDCG: at 0.01 its softmax is 0 or 1, and nothing is left to be estimated
 
 
+Row = dict[str, Any]
+
+
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables, and the evidence."""
+    """Rows of the three tables."""
 
-    biases: list[dict[str, Any]]
-    moments: list[dict[str, Any]]
-    identities: list[dict[str, Any]]
-    evidence: list[Evidence]
+    biases: list[Row]
+    moments: list[Row]
+    identities: list[Row]
 
 
 def run(settings: ExactnessSettings, seed: int) -> Results:
     """Compute everything."""
-    biases: list[dict[str, Any]] = []
-    moments: list[dict[str, Any]] = []
-    identities: list[dict[str, Any]] = []
-    evidence = [
-        lemma_1(settings, seed, biases),
-        *estimators(settings, seed, biases),
-        lemma_2(identities),
-        lemma_3(identities),
-        kl_minimum(settings, seed, identities),
-        lemma_4(settings, seed, identities),
-        lemma_5(settings, seed, moments),
-    ]
-    return Results(biases, moments, identities, evidence)
+    return Results(
+        biases=[*lemma_1(settings, seed), *estimators(settings, seed)],
+        moments=lemma_5(settings, seed),
+        identities=[*lemma_2(), *lemma_3(), *kl_minimum(settings, seed), *lemma_4(settings, seed)],
+    )
 
 
 def with_estimator() -> list[Surrogate]:
@@ -82,9 +72,9 @@ def _lists(settings: ExactnessSettings, seed: int, *axes: str | int) -> list[tup
     return found
 
 
-def lemma_1(settings: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> Evidence:
+def lemma_1(settings: ExactnessSettings, seed: int) -> list[Row]:
     """(3) against the sum it estimates, for sums of arbitrary terms over ordered k-tuples."""
-    trials = []
+    rows = []
     for m in settings.lengths:
         for k in settings.shown:
             for gamma in settings.gammas:
@@ -94,11 +84,8 @@ def lemma_1(settings: ExactnessSettings, seed: int, biases: list[dict[str, Any]]
                     truth = _sum_over_tuples(terms, m, k)
                     mean = top_k_moments.lemma_1_mean(lambda top, h=terms: h[top], scores, k, gamma)  # type: ignore[misc]
                     largest = max(largest, top_k_moments.relative_bias(mean, truth))
-                biases.append(_bias("topk-lemma1", "any terms", k, m, gamma, "correct", largest))
-                setting = {"m": m, "k": k, "gamma": gamma}
-                trials.append(Trial(setting, {"largest_relative_bias": largest}, BIASES))
-    notes = "Random terms for every ordered k-tuple; all m!/(m - k)! ordered tops with their probabilities (1)."
-    return Evidence("topk-lemma1", tuple(trials), notes)
+                rows.append(_bias("topk-lemma1", "any terms", k, m, gamma, "correct", largest))
+    return rows
 
 
 def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
@@ -109,35 +96,20 @@ def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
     return total
 
 
-def estimators(settings: ExactnessSettings, seed: int, biases: list[dict[str, Any]]) -> list[Evidence]:
+def estimators(settings: ExactnessSettings, seed: int) -> list[Row]:
     """The learner's estimates against the gradients, with the correct and with the printed probabilities."""
-    correct, printed = [], []
+    rows = []
     for loss in progress.counted(with_estimator(), _LOG, "surrogates"):
         for k in settings.shown:
             if k < top_k_feedback.ORDERS[loss.name]:
                 continue
             for m in settings.lengths:
                 for gamma in settings.gammas:
-                    bias = {
-                        kind: _largest_bias(loss, _lists(settings, seed, loss.name, k, m), k, gamma, kind)
-                        for kind in ("correct", "as-printed")
-                    }
-                    for kind, value in bias.items():
-                        biases.append(_bias("topk-estimators", loss.name, k, m, gamma, kind, value))
-                    setting: dict[str, Label] = {"surrogate": loss.name, "k": k, "m": m, "gamma": gamma}
-                    correct.append(Trial(setting, {"largest_relative_bias": bias["correct"]}, BIASES))
-                    values = {"bias_as_printed": bias["as-printed"], "bias_corrected": bias["correct"]}
-                    printed.append(Trial(setting, values, BIASES))
-    notes = (
-        "The learner's own estimates against the gradients of the surrogates, over all ordered tops. RankNet and "
-        f"RankBoost decompose as RankSVM does and are checked as well; SmoothDCG with smoothing {WIDTH:g}."
-    )
-    return [
-        Evidence("topk-estimators", tuple(correct), notes),
-        Evidence(
-            "topk-p-compact", tuple(printed), "See errata, letter C. Documents shown by exploration have gamma/m."
-        ),
-    ]
+                    lists = _lists(settings, seed, loss.name, k, m)
+                    for kind in ("correct", "as-printed"):
+                        value = _largest_bias(loss, lists, k, gamma, kind)
+                        rows.append(_bias("topk-estimators", loss.name, k, m, gamma, kind, value))
+    return rows
 
 
 def _largest_bias(
@@ -151,34 +123,29 @@ def _largest_bias(
     return largest
 
 
-def _bias(claim: str, case: str, k: int, m: int, gamma: float, kind: str, value: float) -> dict[str, Any]:
+def _bias(claim: str, case: str, k: int, m: int, gamma: float, kind: str, value: float) -> Row:
     row = {"claim": claim, "surrogate": case, "k": k, "m": m, "gamma": float(gamma)}
     return {**row, "probabilities": kind, "largest_relative_bias": float(value)}
 
 
-def lemma_2(identities: list[dict[str, Any]]) -> Evidence:
+def lemma_2() -> list[Row]:
     """How much of RankSVM's gradient takes two labels together, and how much three or more."""
-    loss, trials = surrogates.create("ranksvm"), []
+    loss, rows = surrogates.create("ranksvm"), []
     for m, y_max in ((3, 1), (4, 1), (4, 2), (5, 2)):
         together = _interactions(loss, m, y_max)
         values = {"second_order_difference": float(together[2]), "third_order_difference": float(together[3:].max())}
-        for name, value in values.items():
-            identities.append(_identity("topk-lemma2", f"m = {m}, labels to {y_max}", name, value))
-        trials.append(Trial({"m": m, "y_max": y_max}, values, IDENTITIES))
-    return Evidence("topk-lemma2", tuple(trials), "The largest mixed differences at y = 0 over all label vectors.")
+        rows += _identities("topk-lemma2", f"m = {m}, labels to {y_max}", values)
+    return rows
 
 
-def lemma_3(identities: list[dict[str, Any]]) -> Evidence:
+def lemma_3() -> list[Row]:
     """How much of ListNet's gradient takes two and three labels together."""
-    loss, trials = surrogates.create("listnet"), []
+    loss, rows = surrogates.create("listnet"), []
     for m, y_max in ((3, 2), (4, 1), (4, 2), (5, 2)):
         together = _interactions(loss, m, y_max)
         values = {"second_order_difference": float(together[2]), "third_order_difference": float(together[3])}
-        for name, value in values.items():
-            identities.append(_identity("topk-lemma3", f"m = {m}, labels to {y_max}", name, value))
-        trials.append(Trial({"m": m, "y_max": y_max}, values, IDENTITIES))
-    notes = "With three documents and binary labels two labels are enough (errata, letter O): not among the settings."
-    return Evidence("topk-lemma3", tuple(trials), notes)
+        rows += _identities("topk-lemma3", f"m = {m}, labels to {y_max}", values)
+    return rows
 
 
 def _interactions(loss: Surrogate, m: int, y_max: int) -> Floats:
@@ -187,9 +154,9 @@ def _interactions(loss: Surrogate, m: int, y_max: int) -> Floats:
     return decomposability.interactions(lambda y: loss.gradient(scores, y, [0, m]), m, y_max)
 
 
-def kl_minimum(settings: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
+def kl_minimum(settings: ExactnessSettings, seed: int) -> list[Row]:
     """Value and gradient of the KL surrogate at s = y, and the smallest eigenvalue of its Hessian anywhere."""
-    loss, trials = surrogates.create("kl"), []
+    loss, rows = surrogates.create("kl"), []
     assert isinstance(loss, SmoothSurrogate)
     for m in settings.lengths:
         at_labels = slopes = 0.0
@@ -201,15 +168,13 @@ def kl_minimum(settings: ExactnessSettings, seed: int, identities: list[dict[str
             hessian = loss.hessian_product(scores, y.astype(np.int32), np.array([0, m]), np.eye(m))
             smallest = min(smallest, float(np.linalg.eigvalsh(hessian).min()))
         values = {"value_at_labels": at_labels, "gradient_at_labels": slopes, "smallest_eigenvalue": smallest}
-        for name, found in values.items():
-            identities.append(_identity("topk-kl-min", f"m = {m}", name, found))
-        trials.append(Trial({"m": m}, values, IDENTITIES))
-    return Evidence("topk-kl-min", tuple(trials))
+        rows += _identities("topk-kl-min", f"m = {m}", values)
+    return rows
 
 
-def lemma_4(settings: ExactnessSettings, seed: int, identities: list[dict[str, Any]]) -> Evidence:
+def lemma_4(settings: ExactnessSettings, seed: int) -> list[Row]:
     """Both operator norms by maximisation, against the largest p-norm of a row."""
-    trials = []
+    rows = []
     for p in NORMS:
         label = "inf" if math.isinf(p) else f"{p:g}"
         rng = generator(seed, "topk-exactness", "lemma-4", label)
@@ -219,31 +184,16 @@ def lemma_4(settings: ExactnessSettings, seed: int, identities: list[dict[str, A
             right = operator_norms.largest_row(X, p)
             found = operator_norms.stretch(X, p, rng=rng, restarts=100)
             largest = max(largest, *(abs(left / right - 1.0) for left in found))
-        identities.append(_identity("topk-lemma4", f"p = {label}", "largest_relative_difference", largest))
-        trials.append(Trial({"p": label}, {"largest_relative_difference": largest}, IDENTITIES))
-    return Evidence("topk-lemma4", tuple(trials), f"{settings.matrices} normal matrices of up to 12 x 12 for every p.")
+        rows += _identities("topk-lemma4", f"p = {label}", {"largest_relative_difference": largest})
+    return rows
 
 
-def lemma_5(settings: ExactnessSettings, seed: int, moments: list[dict[str, Any]]) -> Evidence:
+def lemma_5(settings: ExactnessSettings, seed: int) -> list[Row]:
     """Exact second moments along a run, and on short lists in small balls, over the printed and a valid C / gamma."""
-    trials = []
-    for name in BOUNDED:
-        rows = [*_along_a_run(settings, seed, name), *_in_small_balls(seed, name)]
-        moments += rows
-        for m, radius, y_max in dict.fromkeys((row["m"], row["radius"], row["y_max"]) for row in rows):
-            here = [row for row in rows if (row["m"], row["radius"], row["y_max"]) == (m, radius, y_max)]
-            ratio = max(row["second_moment"] / row["printed"] for row in here)
-            setting: dict[str, Label] = {"surrogate": name, "m": m, "U": radius, "R_max": y_max}
-            trials.append(Trial(setting, {"largest_ratio": ratio}, MOMENTS))
-    notes = (
-        "C as the proof prints it; for RankSVM, where it prints O(m^4 R_D^2), with constant 1. The proofs for squared "
-        "and KL lose terms that matter where U or R_max is small; with the constants of the errata (letter T) no ratio "
-        f"exceeds {max(row['second_moment'] / row['valid'] for row in moments):.2f}."
-    )
-    return Evidence("topk-lemma5", tuple(trials), notes)
+    return [row for name in BOUNDED for row in (*_along_a_run(settings, seed, name), *_in_small_balls(seed, name))]
 
 
-def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> list[dict[str, Any]]:
+def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> list[Row]:
     population = Population(PopulationSettings(features=5, documents=5))
     data = population.draw(settings.run_queries, generator(seed, "topk-exactness", "queries"))
     axes = (seed, "topk-exactness", "run", name)
@@ -269,7 +219,7 @@ def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> list[dict
     return rows
 
 
-def _in_small_balls(seed: int, name: str) -> list[dict[str, Any]]:
+def _in_small_balls(seed: int, name: str) -> list[Row]:
     # Two unit documents, labels up to 4, w at the edge of a small ball: where a + b <= a b and e^y <= e^{R_D U} fail.
     loss, rng, rows = surrogates.create(name), generator(seed, "topk-exactness", "small balls", name), []
     m, y_max, gamma = 2, 4, 0.1
@@ -289,12 +239,12 @@ def _in_small_balls(seed: int, name: str) -> list[dict[str, Any]]:
 
 def _moment(
     name: str, where: str, t: int, m: int, norm: float, radius: float, y_max: int, gamma: float, moment: float
-) -> dict[str, Any]:
+) -> Row:
     constants = (top_k_moments.printed_constant, top_k_moments.valid_constant)
     printed, valid = (constant(name, m, norm, radius, y_max) / gamma for constant in constants)
     row = {"surrogate": name, "where": where, "round": t, "m": m, "radius": float(radius), "y_max": y_max}
     return {**row, "gamma": gamma, "second_moment": moment, "printed": printed, "valid": valid}
 
 
-def _identity(claim: str, case: str, statistic: str, value: float) -> dict[str, Any]:
-    return {"claim": claim, "case": case, "statistic": statistic, "value": float(value)}
+def _identities(claim: str, case: str, values: Mapping[str, float]) -> list[Row]:
+    return [{"claim": claim, "case": case, "statistic": name, "value": float(value)} for name, value in values.items()]

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from pipeline_lib import metrics, progress, surrogates
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.ranking_data import RankingData
@@ -42,9 +41,6 @@ _LOG = logging.getLogger(__name__)
 Panel = Literal["as-printed", "correct"]
 OGD_POWER, TOP_K_POWER = -1.0 / 2.0, -2.0 / 3.0
 
-CURVES = "tables/topk-curves.parquet"
-REPAIR = "tables/topk-repair.parquet"
-
 FEWEST_DOCUMENTS = 2  # RankSVM is shown two labels
 SHOWN: Mapping[str, int] = {"ranksvm": 2, "kl": 1, "squared": 1, "smooth-dcg": 1, "smooth-dcg-ascent": 1}
 """The learners from the labels on top and how many each is shown; SmoothDCG as printed descends on its gain."""
@@ -52,9 +48,7 @@ REPAIRED = ("ranksvm", "kl", "squared")
 PANELS: tuple[Panel, ...] = ("as-printed", "correct")
 FULL_INFORMATION: Mapping[str, float] = {"all-labels": OGD_POWER, "all-labels-same-step": TOP_K_POWER}
 """The panels of learners that see all labels, and the power of T that is their step."""
-COMPARED = ("listnet", "random")
-"""What the claims hold the learners against."""
-WITHOUT_PANEL = (*COMPARED, "ideal")
+WITHOUT_PANEL = ("listnet", "random", "ideal")
 
 
 def choose(settings: FigureSettings, dataset: str, documents: RankingData, seed: int) -> list[dict[str, Any]]:
@@ -231,49 +225,3 @@ def _game(
         checkpoints=top_k_feedback.log_checkpoints(settings.rounds, settings.points),
         losses=False,
     )
-
-
-def evidence(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
-    """What the last point of every curve says of the three claims about Figure 1, over all data sets."""
-    last = max((row["round"] for row in rows), default=0)
-    final = {
-        (row["dataset"], row["panel"], row["learner"]): Interval(row["ndcg"], row["low"], row["high"])
-        for row in rows
-        if row["round"] == last
-    }
-    order, bias, sign = [], [], []
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        without = {learner: final[dataset, "", learner] for learner in COMPARED}
-        values: dict[str, Value] = {**without}
-        values |= {name.replace("-", "_"): final[dataset, "as-printed", name] for name in SHOWN}
-        del values["smooth_dcg_ascent"]
-        order.append(Trial({"dataset": dataset, "T": last}, values, CURVES))
-        values = {**without}
-        values |= {f"{name}_as_printed": final[dataset, "as-printed", name] for name in REPAIRED}
-        values |= {f"{name}_correct": final[dataset, "correct", name] for name in REPAIRED}
-        bias.append(Trial({"dataset": dataset, "T": last}, values, CURVES))
-        for kind in PANELS:
-            values = {
-                "ascent": final[dataset, kind, "smooth-dcg-ascent"],
-                "descent": final[dataset, kind, "smooth-dcg"],
-                "random": without["random"],
-            }
-            sign.append(Trial({"dataset": dataset, "probabilities": kind, "T": last}, values, CURVES))
-    if not order:
-        reason = "No data set of the study is at hand; put the files where the data section says and run again."
-        claims = ("topk-fig1", "topk-fig1-bias", "topk-smoothdcg-sign")
-        return [Evidence(claim, not_run=reason) for claim in claims]
-    played = (
-        f"{last:,} rounds; the average of NDCG@10 over rounds whose query has a relevant document; queries with at "
-        "least two documents."
-    )
-    return [
-        Evidence("topk-fig1", tuple(order), f"With the probabilities as printed. {played}"),
-        Evidence(
-            "topk-fig1-bias",
-            tuple(bias),
-            "What the correct probabilities cost grows with the norms of documents and with the length of lists: it "
-            f"speaks of features as the LETOR data sets give them. {played}",
-        ),
-        Evidence("topk-smoothdcg-sign", tuple(sign), f"Descent is as printed. See errata, letter D. {played}"),
-    ]

@@ -26,7 +26,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.topk.computations import adversary
 
     found = adversary.run(job.settings, job.seed)
-    return Outcome([found.table_1, found.game], found.evidence)
+    return Outcome([found.table_1, found.game], [found.evidence])
 
 
 EXPERIMENT = Experiment(
@@ -47,7 +47,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("regret", "low", "high", "linear_limit"), float),
                 },
             },
-            claims=("topk-table1", "topk-thm52"),
+            claims=("topk-thm52",),
             surrogates=("squared", "kl", "smooth-dcg", "squared-ndcg"),
             cost=Cost(2.0, start_mb=800.0),
             seconds=lambda settings, cell: 4e-6 * sum(settings.rounds) * settings.seeds,

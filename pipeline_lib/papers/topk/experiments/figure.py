@@ -53,10 +53,7 @@ def _play(job: Job) -> Outcome:
 
 
 def _join(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import figure
-
-    curves = job.rows(CURVES)
-    return Outcome([curves], figure.evidence(curves))
+    return Outcome([job.rows(CURVES)])
 
 
 _SURROGATES = ("squared", "kl", "ranksvm")
@@ -107,7 +104,6 @@ EXPERIMENT = Experiment(
             _join,
             reads=[CURVES],
             tables={"tables/topk-curves": _CURVES},
-            claims=("topk-fig1", "topk-fig1-bias", "topk-smoothdcg-sign"),
         ),
     ),
 )

@@ -1,0 +1,45 @@
+"""What claims read from the rows of tables: for tests of experiments, which compute rows and no study."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from pipeline_lib import experiment, papers
+from pipeline_lib.claims import ledger
+from pipeline_lib.claims.evidence import Trial
+from pipeline_lib.claims.ledger import Claim
+
+
+def handed_in(claims: Iterable[Claim]) -> list[Claim]:
+    """The same claims as if experiments handed in the evidence for all of them."""
+    return [dataclasses.replace(claim, readings=()) for claim in claims]
+
+
+def trials(
+    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None = None
+) -> list[Trial]:
+    """The trials of a claim in tables given as rows under the names that the claim uses."""
+    [found] = [one for one in ledger.load() if one.id == claim]
+    declared = {
+        table: columns for one in papers.experiments(found.paper.name).values() for table, columns in one.tables.items()
+    }
+    return [
+        trial
+        for reading in found.readings
+        for trial in reading.trials(
+            f"{reading.table}.parquet",
+            pl.DataFrame(
+                tables[reading.table.removeprefix("tables/")], schema=experiment.schema_of(declared[reading.table])
+            ),
+            settings or {},
+        )[0]
+    ]
+
+
+def values(claim: str, name: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
+    """One value of all trials that have it."""
+    return [trial.values[name] for trial in trials(claim, tables) if name in trial.values]
