@@ -47,7 +47,8 @@ class Bound:
 
     def words(self) -> str:
         sign = "≤" if self.direction == "at-most" else "≥"
-        text = f"verified when {spoken(self.statistic)} {sign} {spoken(self.limit)}{allowance(self.tolerance)} in every trial"
+        limit = f"{spoken(self.limit)}{allowance(self.tolerance)}"
+        text = f"verified when {spoken(self.statistic)} {sign} {limit} in every trial"
         text += "; deviates when only the end of its interval reaches the limit"
         if self.deviates_within is not None:
             text += f", or when it misses by at most {plain(self.deviates_within)}"

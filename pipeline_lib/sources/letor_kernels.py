@@ -95,7 +95,7 @@ def _digit_count(digits: Any) -> Any:
 
 @njit(cache=True)
 def _eight_digits(digits: Any, n: Any) -> Any:
-    """The number that the lowest ``n`` (1..8) bytes spell: pairs, then fours, then all eight are put together."""
+    """The number that the lowest ``n`` (1..8) bytes stand for: pairs, then fours, then all eight are put together."""
     v = digits << np.uint64(64 - 8 * n)
     v = v * np.uint64(10) + (v >> np.uint64(8))
     even = (v & np.uint64(0x000000FF000000FF)) * np.uint64(0x000F424000000064)
@@ -406,7 +406,7 @@ def parse(
 
 
 SMALLEST_FIXED, FIXED_LIMIT = float(np.float32(1e-4)), 2.0**24
-"""Values of this range (and zero) are spelled in fixed notation by :func:`spell`."""
+"""Values of this range (and zero) are written in fixed notation by :func:`format_documents`."""
 
 LONGEST_VALUE, LONGEST_HEAD = 40, 40
 """Bytes that ``id:value`` with its blank, and ``label qid:Q``, can take."""
@@ -447,7 +447,7 @@ def _fewest_decimals(x: Any) -> Any:
 
 
 @njit(cache=True)
-def spell(
+def format_documents(
     X: NDArray[np.float32], labels: NDArray[np.int32], qids: NDArray[np.int64], row: int, out: NDArray[np.uint8]
 ) -> Any:
     """Spell rows from ``row`` on until ``out`` may be full or a value asks for an exponent: (next row, bytes used)."""
