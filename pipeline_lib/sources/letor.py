@@ -4,10 +4,10 @@ Every line describes one document::
 
     label qid:Q id:value id:value ... # comment
 
-``label`` is a whole number in 0..255, ``Q`` a whole number, and ``id`` the number of a feature, counted from 1. Features
-may come in any order; a feature that is missing is 0. Fields are separated by blanks or tabs, and lines end with LF or
-CRLF, which the last line may lack. Lines that are empty or contain only a comment are skipped. A comment may contain any
-byte except NUL, and a UTF-8 byte order mark is ignored. The documents of a query must be contiguous.
+``label`` is a whole number in 0..255, ``Q`` a whole number, and ``id`` the number of a feature, counted from 1.
+Features may come in any order; a feature that is missing is 0. Fields are separated by blanks or tabs, and lines end
+with LF or CRLF, which the last line may lack. Lines that are empty or contain only a comment are skipped. A comment may
+contain any byte except NUL, and a UTF-8 byte order mark is ignored. The documents of a query must be contiguous.
 
 A number is ``[+-]digits[.digits][e[+-]digits]`` (``5``, ``.5``, ``1e-3``) and becomes the float32 nearest to the
 float64 nearest to it: bit for bit ``numpy.float32(float(text))``.

@@ -395,7 +395,7 @@ def test_a_transfer_that_drips_is_broken_off_and_continued(server, tmp_path, clo
 
 def test_headers_that_drip_are_not_waited_for(server, tmp_path, clock):
     ticks = itertools.count(step=1000)
-    with pytest.raises(DownloadError, match=r"bytes a second .*\(3 attempts\)"):
+    with pytest.raises(DownloadError, match=r"bytes per second .*\(3 attempts\)"):
         fetch(server, tmp_path, clock, now=lambda: next(ticks))
     assert len(server.requests) == 3
 
