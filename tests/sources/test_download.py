@@ -486,7 +486,7 @@ def test_a_file_that_cannot_be_used_is_removed_and_the_next_source_tried(server,
 
 
 def test_without_an_address_the_error_says_so(tmp_path):
-    with pytest.raises(DownloadError, match=r"there is no address\. Ask\."):
+    with pytest.raises(DownloadError, match=r"no address is known\. Ask\."):
         download([], tmp_path, lambda path: path, by_hand="Ask.")
 
 
