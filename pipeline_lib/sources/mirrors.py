@@ -35,12 +35,12 @@ class Mirrors:
     addresses: tuple[str, ...] = ()
 
     @property
-    def spelled(self) -> str:
+    def as_text(self) -> str:
         """The same mirrors as a value of LTR_MIRROR.
 
         Example
         -------
-        >>> Mirrors((Path("/a"), Path("/b c")), ("http://host/x",)).spelled
+        >>> Mirrors((Path("/a"), Path("/b c")), ("http://host/x",)).as_text
         '/a:/b c http://host/x'
         """
         return " ".join([os.pathsep.join(map(str, self.folders)), *self.addresses]).strip()

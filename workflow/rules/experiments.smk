@@ -19,6 +19,7 @@ for step in STEPS:
             f"results/{{study}}/benchmarks/{step.rule}{step.cell_path}.tsv"
         wildcard_constraints:
             **step.constraints,
+        localrule: step.cell.keys() <= {"dataset"} and runs_locally(step.rule, per_dataset="dataset" in step.cell)
         conda:
             ENVIRONMENT
         threads: 1
@@ -56,5 +57,5 @@ for paper in papers.names():
         input:
             expand([path for step in STEPS if step.paper == paper for path in step.evidence], study=STUDY.name),
             CHECKED,
-            read_by(f"{paper}_"),
+            stored(*read_by_steps(paper)),
         localrule: True
