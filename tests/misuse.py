@@ -319,7 +319,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "random": lambda good: learners.kernel.RandomFourier(2, 2, 1.0, (1,)),
     },
     "learners.models.RandomModel": {"seed": value((1,))},
-    "learners.models.from_dict": {"spelled": lambda good: learners.models.LinearModel.of([1.0, 2.0]).to_dict()},
+    "learners.models.from_dict": {"stored": lambda good: learners.models.LinearModel.of([1.0, 2.0]).to_dict()},
     **{
         f"learners.models.ThresholdModel{ending}": {
             "features": value(np.array([0, 1])),

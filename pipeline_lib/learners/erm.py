@@ -212,7 +212,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             f"validation {chosen['selection']} {value:.4f}"
         )
     best = max(range(len(tried)), key=lambda k: (tried[k][2], chosen["l2"][k]))
-    steps = [_spelled(l2, tried[k][0], tried[k][2]) for k, l2 in enumerate(chosen["l2"])]
+    steps = [_step_record(l2, tried[k][0], tried[k][2]) for k, l2 in enumerate(chosen["l2"])]
     fit, kept, _ = tried[best]
     record = {"settings": chosen, "l2": chosen["l2"][best], "certified": _certified(fit), "path": steps}
     return Trained(kept, record)
@@ -305,7 +305,7 @@ def _in_words(fit: Fit) -> str:
     return f"{fit.iterations} iterations{gap} ({f'certified by {fit.certificate}' if fit.certified else fit.reason})"
 
 
-def _spelled(l2: float, fit: Fit, value: float) -> dict[str, Any]:
+def _step_record(l2: float, fit: Fit, value: float) -> dict[str, Any]:
     # JSON knows no infinity: an unknown gap is null.
     return {
         "l2": l2,

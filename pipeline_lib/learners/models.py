@@ -1,7 +1,7 @@
 """What does a trained ranker look like, in memory and as JSON?
 
 Every model has ``score(data) -> float64 (N,)``, ``to_dict()`` and a ``kind``; :func:`from_dict` reads any of them back
-exactly (JSON spells every float64 such that it is read back unchanged).
+exactly (JSON writes every float64 so that it is read back unchanged).
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ class IdealModel:
 
 
 @checked
-def from_dict(spelled: Mapping[str, Any]) -> Model:
+def from_dict(stored: Mapping[str, Any]) -> Model:
     """Read back what ``to_dict`` wrote.
 
     Raises
@@ -298,10 +298,10 @@ def from_dict(spelled: Mapping[str, Any]) -> Model:
     >>> from_dict(RandomModel((7, "fold", 1)).to_dict())
     RandomModel(seed=(7, 'fold', 1))
     """
-    if "kind" not in spelled:
-        raise ConfigurationError(f"spelled: expected a model with its kind, found the keys {sorted(map(str, spelled))}")
-    kind = spelled["kind"]
-    fields = {name: value for name, value in spelled.items() if name != "kind"}
+    if "kind" not in stored:
+        raise ConfigurationError(f"stored: expected a model with its kind, found the keys {sorted(map(str, stored))}")
+    kind = stored["kind"]
+    fields = {name: value for name, value in stored.items() if name != "kind"}
     expected: dict[str, set[str]] = {
         "linear": {"w", "mean", "scale"},
         "random-fourier": {"w", "mean", "scale", "bandwidth", "seed"},

@@ -163,8 +163,8 @@ class Reader:
         first = True
         with self._open() as file:
             while True:
-                room = len(buffer) - kernels.PADDING - 1
-                n = file.readinto(memoryview(buffer)[kept:room])
+                capacity = len(buffer) - kernels.PADDING - 1
+                n = file.readinto(memoryview(buffer)[kept:capacity])
                 if self.digest is not None:
                     self.digest.update(memoryview(buffer)[kept : kept + n])
                 stop = kept + n
@@ -183,7 +183,7 @@ class Reader:
                 if n == 0:
                     return
                 kept = stop - end
-                if kept == room:
+                if kept == capacity:
                     buffer = self._larger(buffer)
                 else:
                     buffer[:kept] = buffer[end:stop]

@@ -99,8 +99,8 @@ class PopulationSettings:
         _expect_whole("seed", self.seed, 0)
 
     def _fits(self, margin: float) -> bool:
-        room = 2.0 * self.signal * self.feature_norm * (1.0 - ROUNDING) / self.y_max
-        return margin == 0.0 or 0.0 < margin < room - ROUNDING * self.feature_norm
+        capacity = 2.0 * self.signal * self.feature_norm * (1.0 - ROUNDING) / self.y_max
+        return margin == 0.0 or 0.0 < margin < capacity - ROUNDING * self.feature_norm
 
     @property
     def y_max(self) -> int:

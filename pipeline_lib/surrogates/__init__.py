@@ -76,7 +76,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(options, Mapping):
         raise ArgumentError(f"options: expected a mapping, found a {type(options).__name__}")
-    name, cutoff = _spelled(name)
+    name, cutoff = _name_and_cutoff(name)
     if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
         raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
     completed = {**options, **cutoff}
@@ -96,17 +96,17 @@ def target_of(name: str) -> str:
 
 
 def registered(name: str) -> str:
-    """The name in the registry that ``name`` spells, if any: a number after "@" is the option k.
+    """The name in the registry for ``name``, where a number after "@" is the option k.
 
     Example
     -------
     >>> registered("slam-ndcg@10"), registered("listnet")
     ('slam-ndcg@k', 'listnet')
     """
-    return _spelled(name)[0]
+    return _name_and_cutoff(name)[0]
 
 
-def _spelled(name: str) -> tuple[str, dict[str, int]]:
+def _name_and_cutoff(name: str) -> tuple[str, dict[str, int]]:
     check_name(name)
     head, _, number = name.partition("@")
     return (f"{head}@k", {"k": int(number)}) if re.fullmatch("[1-9][0-9]*", number) else (name, {})

@@ -86,28 +86,28 @@ def _count_all_pairs(c, runs, n_runs, margin, count):  # type: ignore[no-untyped
     active = np.int64(0)
     for r in range(1, n_runs):
         for i in range(runs[r], runs[r + 1] - 1, 2):
-            mine, next_one = _count_lower(runs[r], c, c[i] - margin, c[i + 1] - margin, count)
-            count[i] -= mine
+            own, next_one = _count_lower(runs[r], c, c[i] - margin, c[i + 1] - margin, count)
+            count[i] -= own
             count[i + 1] -= next_one
-            active += mine + next_one
+            active += own + next_one
         if (runs[r + 1] - runs[r]) % 2:
             i = runs[r + 1] - 1
-            mine, _ = _count_lower(runs[r], c, c[i] - margin, np.inf, count)
-            count[i] -= mine
-            active += mine
+            own, _ = _count_lower(runs[r], c, c[i] - margin, np.inf, count)
+            count[i] -= own
+            active += own
     return active
 
 
 @njit(cache=True)
 def _count_lower(n_lower, c, cut, other_cut, count):  # type: ignore[no-untyped-def]
     # How many are above either cut; without branches and in whole numbers, so that several are done at once.
-    mine = others = np.int64(0)
+    own = others = np.int64(0)
     for j in range(n_lower):
         one, other = np.int64(c[j] > cut), np.int64(c[j] > other_cut)
         count[j] += one + other
-        mine += one
+        own += one
         others += other
-    return mine, others
+    return own, others
 
 
 @njit(cache=True)
@@ -117,9 +117,9 @@ def _count_active(order, lo, mid, hi, last, steps, g):  # type: ignore[no-untype
     active = 0
     steps[lo : mid + 1] = 0
     for i in range(mid, hi):
-        mine = mid - last[i]
-        active += mine
-        g[order[i]] -= mine
+        own = mid - last[i]
+        active += own
+        g[order[i]] -= own
         steps[last[i]] += 1
     gained = 0
     for j in range(lo, mid):
@@ -171,16 +171,16 @@ def _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g): 
     steps[lo : mid + 1, 0] = 0.0
     for i in range(mid, hi):
         cut = c[i] - margin
-        mine = float(mid - last[i])
-        square += mine
+        own = float(mid - last[i])
+        square += own
         steps[last[i], 0] += 1.0
         for j in range(first[i], last[i]):
             alpha = min((c[j] - cut) / width, 1.0)
-            mine += alpha
+            own += alpha
             square += alpha * alpha
             g[order[j]] += alpha
-        weight += mine
-        g[order[i]] -= mine
+        weight += own
+        g[order[i]] -= own
     gained = 0.0
     for j in range(lo, mid):
         gained += steps[j, 0]
@@ -203,10 +203,10 @@ def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, step
         a, b = first[i], last[i]
         linear, quadratic = sums[b, 0] - sums[a, 0], sums[b, 1] - sums[a, 1]
         full = mid - b
-        mine = full + (linear - (b - a) * cut) / width
+        own = full + (linear - (b - a) * cut) / width
         square += full + (quadratic - 2.0 * cut * linear + (b - a) * cut * cut) / (width * width)
-        weight += mine
-        g[order[i]] -= mine
+        weight += own
+        g[order[i]] -= own
         steps[a, 0] -= cut / width
         steps[b, 0] += 1.0 + cut / width
         steps[a, 1] += 1.0 / width

@@ -68,17 +68,17 @@ def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # t
         i = n_lower
         while i < runs[r + 1]:
             if largest * fall[i] < SERIES_UP_TO:
-                loss, mine = _small_pairs(n_lower, rise, fall[i], gained)
+                loss, own = _small_pairs(n_lower, rise, fall[i], gained)
                 total += loss
-                gained[i] -= mine
+                gained[i] -= own
                 i += 1
                 continue
             if pending + 2 > factors:
                 total += _logarithms(n_lower, product, pending, factors)
                 pending = 0
             together = i + 1 < runs[r + 1] and largest * fall[i + 1] >= SERIES_UP_TO
-            mine, next_one = _two_documents(n_lower, rise, fall[i], fall[i + 1] if together else 0.0, product, gained)
-            gained[i] -= mine
+            own, next_one = _two_documents(n_lower, rise, fall[i], fall[i + 1] if together else 0.0, product, gained)
+            gained[i] -= own
             if together:
                 gained[i + 1] -= next_one
             i += 1 + together
@@ -89,7 +89,7 @@ def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # t
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _two_documents(n_lower, rise, fall, other_fall, product, gained):  # type: ignore[no-untyped-def]
     # sum over j of alpha for both, added to what the documents j gain. A fall of 0 is no document: x = alpha = 0.
-    mine = others = 0.0
+    own = others = 0.0
     for j in range(n_lower):
         x, z = rise[j] * fall, rise[j] * other_fall
         both = (1.0 + x) * (1.0 + z)
@@ -97,21 +97,21 @@ def _two_documents(n_lower, rise, fall, other_fall, product, gained):  # type: i
         alpha, other = x * ((1.0 + z) * inverse), z * ((1.0 + x) * inverse)
         product[j] *= both
         gained[j] += alpha + other
-        mine += alpha
+        own += alpha
         others += other
-    return mine, others
+    return own, others
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _small_pairs(n_lower, rise, fall, gained):  # type: ignore[no-untyped-def]
-    total = mine = 0.0
+    total = own = 0.0
     for j in range(n_lower):
         x = rise[j] * fall
         total += x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * 0.2))))
         alpha = x / (1.0 + x)
         gained[j] += alpha
-        mine += alpha
-    return total, mine
+        own += alpha
+    return total, own
 
 
 @njit(cache=True)

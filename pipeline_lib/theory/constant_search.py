@@ -239,9 +239,9 @@ def _climb(loss: Surrogate, what: What, reach: float, y_max: int, points: _Point
         tried = _evaluated(loss, what, reach, tried)
         best = tried.values.reshape(n, PROPOSALS).argmax(axis=1) + PROPOSALS * np.arange(n)
         better = tried.values[best] > points.values
-        for mine, theirs in zip(np.flatnonzero(better), best[better], strict=True):
-            points.scores[mine], points.y[mine] = tried.scores[theirs], tried.y[theirs]
-            points.directions[mine], points.values[mine] = tried.directions[theirs], tried.values[theirs]
+        for own, other in zip(np.flatnonzero(better), best[better], strict=True):
+            points.scores[own], points.y[own] = tried.scores[other], tried.y[other]
+            points.directions[own], points.values[own] = tried.directions[other], tried.values[other]
     return points
 
 

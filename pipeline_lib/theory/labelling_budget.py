@@ -132,7 +132,7 @@ def allocation_by_search(
     """The best documents per query for given n, by numerical minimisation over m_1 + ... + m_n = C; shape (n,).
 
     Real numbers, floor(m_i/2) as m_i/2. Both terms of the layer of documents are convex in m and do not change when
-    queries change places, so that equal m_i are best; this finds it without being told, from an uneven ``start``.
+    queries change places, so that equal m_i are best; the minimisation finds this from an uneven ``start``.
 
     Parameters
     ----------

@@ -198,8 +198,8 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
     """
     slope = loss.slope(score_bound)
     if math.isinf(slope):
-        beside = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
-        raise DataError(f"{loss.name}: expected a loss with a largest slope; {beside}")
+        reason = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
+        raise DataError(f"{loss.name}: expected a loss with a largest slope; {reason}")
     return 2.0 * slope * linear + loss.at_zero * 2.0 / k * _expected_walk(k)
 
 
