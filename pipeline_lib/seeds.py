@@ -1,4 +1,4 @@
-"""Which random numbers does a place in the experiment get?
+"""Which random numbers belong to each part of a study?
 
 A generator is seeded by a stable hash of the experiment's axes (the study's seed, the data set, the fold, the
 repetition, ...), never by the order in which jobs run. The same configuration therefore gives the same numbers on

@@ -1,4 +1,4 @@
-"""Do two texts of a module say the same to Python?
+"""Do two texts of a module mean the same to Python?
 
 The digest of a source text is that of its syntax tree, written in a form of our own: comments, docstrings, blank lines,
 quotes, parentheses and line breaks leave no trace in it, whereas every name, constant, operator and ``assert`` does.
@@ -12,16 +12,17 @@ import ast
 import hashlib
 from collections.abc import Iterable
 
-# What a statement does not mean: where a name stands says whether it is read or written, u"" is "", and comments that
-# declare types are comments.
+# Fields that do not change the meaning of a statement: whether a name is read or written follows from its place, u"" is
+# "", and comments that declare types are comments.
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 def digest(source: str | ast.Module) -> str:
     """Give the digest of what a module's text, or its syntax tree, means.
 
-    Every statement that is only a constant is left out, for it does nothing: a docstring, a string below a variable
-    that describes it, ``...``; so is ``pass``. Code must therefore not read ``__doc__`` for anything but help texts.
+    Every statement that is only a constant is left out, because it has no effect: a docstring, a string below a
+    variable that describes it, ``...``; so is ``pass``. Code must therefore not read ``__doc__`` for anything but help
+    texts.
 
     Raises
     ------
