@@ -1,6 +1,6 @@
 """How does one pass over a file of LETOR text become blocks of documents, or an error that names the line?
 
-:mod:`pipeline_lib.sources.letor` describes the text and has the functions that people call.
+:mod:`pipeline_lib.sources.letor` documents the format and contains the public functions.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ PIECE = 1 << 20
 LONGEST_LINE = 1 << 26
 """Bytes of a line, without its line feed."""
 LARGEST_SPARSE, SPARSEST = 1 << 28, 32
-"""An array whose width nobody states has at most the larger of this many bytes and this many times those of its text;
-a value that is written out takes 4 bytes or more in both."""
+"""If the number of features is not stated, the array may have at most the larger of this many bytes and this many times
+the bytes of the text; a value that is written out takes at least 4 bytes in both."""
 _QUOTED = 40
 
 
 class Digest(Protocol):
-    """What takes a file's bytes as they are read: an object of ``hashlib``."""
+    """An object of ``hashlib``, which receives a file's bytes as they are read."""
 
     def update(self, data: Any, /) -> None:
-        """Take some more bytes."""
+        """Add some more bytes."""
 
     def hexdigest(self) -> str:
-        """The digest of all bytes taken."""
+        """The digest of all bytes added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Block:
 
 
 class Reader:
-    """One pass over one file. Without a number of features, blocks get wider as larger ids turn up."""
+    """One pass over one file. If the number of features is not stated, blocks become wider as larger ids occur."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Reader:
         self.last_query: int | None = None
 
     def blocks(self) -> Iterator[Block]:
-        """Parse the file; blocks have as many documents as a row group, unless the block after is wider."""
+        """Parse the file; blocks have as many documents as a row group, unless the next block is wider."""
         X, label, qid, lines = self._new_block()
         hard = np.empty((4096 + self.id_limit, 4), np.int64)
         row = n_documents = 0
@@ -110,7 +110,7 @@ class Reader:
                     try:
                         self._settle(text, column, X[r], label[r : r + 1], text_line)
                     except DataError:
-                        self._check_queries(qid[:r], lines[:r])  # whichever stands first in the file is told
+                        self._check_queries(qid[:r], lines[:r])  # of two errors, the first in the file is reported
                         raise
                 if status in (kernels.FULL, kernels.WIDER):
                     self._check_queries(qid[:row], lines[:row])
@@ -135,7 +135,7 @@ class Reader:
             yield Block(qid[:row], label[:row], X[:row])
 
     def check_size(self, n_documents: int) -> None:
-        """Raise DataError when so many documents take more memory than a width that nobody states may ask for."""
+        """Raise DataError when so many documents need more memory than an unstated number of features may require."""
         if self.n_features is not None:
             return
         self._note_largest_id()
@@ -157,7 +157,7 @@ class Reader:
         )
 
     def _pieces(self) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
-        """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
+        """Complete lines: the bytes, where they begin, and where they end (after a newline)."""
         buffer = bytearray(min(PIECE, self._largest_buffer()))
         kept = 0
         first = True
@@ -195,7 +195,7 @@ class Reader:
             raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
 
     def _check_beginning(self, head: bytes) -> int:
-        """Where the text begins: behind a UTF-8 byte order mark, if there is one."""
+        """The position at which the text begins: after a UTF-8 byte order mark, if there is one."""
         others = {
             b"\x1f\x8b": "gzip: unpack it first",
             b"PK\x03\x04": "a zip archive: unpack it first",
@@ -222,7 +222,7 @@ class Reader:
     def _settle(
         self, text: str, column: int, features: NDArray[np.float32], label: NDArray[np.uint8], line: int
     ) -> None:
-        """Let Python read a number that the kernel could not be sure to round correctly."""
+        """Let Python read a number that the kernel cannot be certain to round correctly."""
         value = float(text)
         if column == kernels.LABEL_COLUMN:
             whole = np.floor(value) + (value - np.floor(value) >= 0.5)
@@ -239,7 +239,7 @@ class Reader:
             )
 
     def _widen(self, piece: NDArray[np.uint8], position: int) -> None:
-        """Make room for all ids of the line at ``position``, and a quarter more than before unless it is the first."""
+        """Widen blocks for all ids of the line at ``position``, and by a quarter unless it is the first line."""
         self._note_largest_id()
         line = piece[position:].tobytes().split(b"\n", 1)[0].split(b"#", 1)[0]
         ids = [int(text) for text in re.findall(rb"(\d{1,18}):", line)]
@@ -257,12 +257,12 @@ class Reader:
             self.largest_id, self.line_of_largest_id = largest, int(self.seen[largest])
 
     def _check_queries(self, qid: NDArray[np.int64], lines: NDArray[np.int64]) -> None:
-        """The documents of every query of these rows must continue the row before or begin a query not seen yet."""
+        """Check that the documents of every query in these rows are contiguous."""
         for start in np.flatnonzero(np.r_[True, qid[1:] != qid[:-1]]) if len(qid) else ():
             name, line = int(qid[start]), int(lines[start])
             if name != self.last_query and self.first_lines.setdefault(name, line) != line:
                 raise DataError(
-                    f"{self.path}:{line}: expected the documents of a query to stand together, found query {name} "
+                    f"{self.path}:{line}: expected the documents of a query to be contiguous, found query {name} "
                     f"again, first seen on line {self.first_lines[name]}"
                 )
             self.last_query = name

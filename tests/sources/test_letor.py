@@ -209,7 +209,7 @@ def test_what_it_refuses(tmp_path: Path, line: str, expected: str, found: str, e
 def test_the_first_fault_of_a_file_is_told(tmp_path: Path) -> None:
     """Faults are found in different places of the reader; the reader of the message wants the first."""
     lines = ["1 qid:1 1:1", "1 qid:1 1:1e39", "1 qid:2 1:1", "1 qid:1 1:1", "x"]
-    for first, part in [(2, "float32"), (4, "together"), (5, "label")]:
+    for first, part in [(2, "float32"), (4, "query 1 again"), (5, "label")]:
         text = [*lines[:1], lines[1] if first == 2 else "0 qid:1 1:1", *lines[2:3]]
         text += [lines[3] if first <= 4 else "0 qid:2 1:1", lines[4]]
         with pytest.raises(DataError, match=rf"some.txt:{first}: .*{part}"):
@@ -223,7 +223,7 @@ def test_two_faults_in_a_line_tell_the_first(tmp_path: Path) -> None:
 
 def test_a_query_that_returns_is_named_with_both_lines(tmp_path: Path) -> None:
     path = file_of(tmp_path, "1 qid:5 1:1\n# c\n1 qid:7 1:1\n1 qid:8 1:1\n\n1 qid:7 1:1\n")
-    with pytest.raises(DataError, match=r"some.txt:6: .*stand together, found query 7 again, first seen on line 3"):
+    with pytest.raises(DataError, match=r"some.txt:6: .*found query 7 again, first seen on line 3"):
         letor.read(path)
 
 
