@@ -1,6 +1,6 @@
 """Which loops compute the measures of all queries at once?
 
-No measure depends on where documents with label 0 stand. :func:`labels_by_rank` therefore puts the labels of the
+No measure depends on the ranks of documents with label 0. :func:`labels_by_rank` therefore puts the labels of the
 relevant documents at their ranks, once for all measures, and each measure reads these labels from the top. Query q owns
 the entries ``offsets[q]:offsets[q + 1]`` throughout.
 """
@@ -16,8 +16,9 @@ from pipeline_lib.arrays import Floats
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
-# A relevant document's rank can be counted in one pass over its query, several scores an instruction, or read off a
-# sort. With r relevant documents counting costs r m such steps, sorting about this many times m log2(m) (measured).
+# A relevant document's rank can be counted in one pass over its query, with several scores per instruction, or taken
+# from a sort. With r relevant documents, counting costs r m such steps, sorting about this number times m log2(m)
+# (measured).
 COUNTING_STEPS_PER_SORTING_STEP = 40.0
 
 
@@ -63,7 +64,8 @@ def ndcg(
     discounts: Floats,
     cutoffs: NDArray[np.int64],
 ) -> Floats:
-    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in falling order, for rising cutoffs k
+    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in decreasing order, for increasing
+    # cutoffs k
     values = np.zeros((len(cutoffs), len(offsets) - 1))
     left = np.empty(len(gains), np.int64)
     for q in range(len(offsets) - 1):

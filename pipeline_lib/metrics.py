@@ -9,7 +9,7 @@ Conventions, with m the number of documents of a query:
 - gain G(r) = 2^r - 1, discount D(i) = 1/log2(i + 1), rank i = 1 is the top;
 - a document is relevant when its label is at least 1; AP and precision depend on nothing else;
 - a query without a relevant document has no NDCG and no AP: it gets ``no_relevant``, 0 by default (the LETOR
-  convention; bounds on a loss want 1), or NaN with ``no_relevant="skip"``, to be averaged with ``numpy.nanmean``;
+  convention; bounds on a loss require 1), or NaN with ``no_relevant="skip"``, to be averaged with ``numpy.nanmean``;
 - the LETOR 4.0 evaluation differs in its discount and its cutoffs: see :func:`letor4_per_query`.
 
 Each query is ranked once for all measures; the loops are in :mod:`pipeline_lib.metric_kernels`.
@@ -52,7 +52,7 @@ def ndcg(
     y : array-like, shape (N,)
         Whole labels in 0..255.
     offsets : array-like, shape (Q + 1,)
-        Rises strictly from 0 to N.
+        Increases strictly from 0 to N.
     k : int, optional
         Cutoff rank, at least 1; without it every rank counts.
     no_relevant : number in [0, 1] or "skip"
@@ -105,7 +105,7 @@ def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no
 
 
 def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
-    """Share of relevant documents among the first k; the divisor is k also where a query has fewer documents.
+    """Share of relevant documents among the first k; the divisor is k even if a query has fewer documents.
 
     ::
 
@@ -128,8 +128,8 @@ def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike
 
         ERR(s, y) = sum_{i <= m} (1/i) R_i prod_{l < i} (1 - R_l),    R_i = (2^{label at rank i} - 1) / 2^{y_max}
 
-    ``y_max`` is the largest label of the scale, not of the sample at hand; a label above it is an error. Other
-    arguments, result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
+    ``y_max`` is the largest label of the scale, not of the sample; a label above it is an error. Other arguments,
+    result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
 
     References
     ----------
@@ -154,7 +154,7 @@ def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dic
     - NDCG@k of a query with fewer than k documents is 0;
     - ``mean_ndcg`` is the mean of NDCG@1, ..., NDCG@m;
     - every measure of a query without a relevant document is 0;
-    - P@k divides by k also where a query has fewer documents.
+    - P@k divides by k even if a query has fewer documents.
 
     Arguments and errors as in :func:`ndcg`.
 
@@ -182,7 +182,7 @@ def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dic
 
 
 def letor4(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, float]:
-    """The means over queries of :func:`letor4_per_query`: the numbers that published LETOR 4.0 tables hold.
+    """The means over queries of :func:`letor4_per_query`: the numbers in published LETOR 4.0 tables.
 
     Raises
     ------
@@ -250,7 +250,7 @@ def per_query(
 
 @dataclass(frozen=True, eq=False)
 class _Ranking:
-    """All queries ranked once: what every measure is computed from.
+    """All queries ranked once, from which every measure is computed.
 
     ``labels[offsets[q] + i]`` is the label at rank i + 1 of query q, 0 where the document there is not relevant.
     """
@@ -294,7 +294,7 @@ class _Ranking:
         return kernels.expected_reciprocal_rank(self.labels, self.offsets, self._gains() / 2.0**y_max)
 
     def or_else(self, values: Floats, no_relevant: NoRelevant) -> Floats:
-        """Put ``no_relevant`` where a query has no relevant document: a relevant label would head its ideal ranking."""
+        """Use ``no_relevant`` as the value of queries without a relevant document."""
         instead = _no_relevant_value(no_relevant)
         if instead != 0.0 and len(values):
             values[np.maximum.reduceat(self.labels, self.offsets[:-1]) == 0] = instead

@@ -27,8 +27,9 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError
 
 
 def check_name(name: object) -> None:
-    """Raise an ArgumentError when a name is not a string. ``pipeline_lib.checks`` is not used here, because it imports
-    numpy, which is not needed to look up a name.
+    """Raise an ArgumentError when a name is not a string.
+
+    ``pipeline_lib.checks`` is not used here, because it imports numpy, which is not needed to look up a name.
 
     Example
     -------

@@ -117,8 +117,7 @@ def paired_randomisation_test(
 
 @checked
 def smallest_p_value(n_queries: int) -> float:
-    """The smallest value that :func:`paired_randomisation_test` can give for so many queries, however large the
-    differences.
+    """The smallest p-value that :func:`paired_randomisation_test` can give for so many queries.
 
     When all differences have one sign, two of the 2^n patterns of signs are as extreme: all plus and all minus.
 

@@ -36,8 +36,7 @@ _PARQUET_END = b"PAR1"
 
 
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any], *, sort_keys: bool = True) -> None:
-    """Write a JSON object with its checksum as the first key, completely or not at all; equal content gives equal
-    bytes.
+    """Write a JSON object with its checksum, completely or not at all; equal content gives equal bytes.
 
     Raises
     ------

@@ -51,8 +51,7 @@ def project(w: Floats, radius: float, ball: Ball = "l2") -> Floats:
 
 
 def lowest(slope: Floats, l2: float, radius: float, ball: Ball = "l2") -> Floats | None:
-    """The minimiser of l2/2 ||v||_2^2 + <slope, v> over ||v|| <= radius; None if there is none, or any point is (slope
-    0).
+    """The minimiser of l2/2 ||v||_2^2 + <slope, v> over ||v|| <= radius; None if there is none, or no unique one.
 
     With l2 > 0 it is the projection of -slope / l2. With l2 = 0 it is a point of the ball's surface: -radius slope /
     ||slope||_2 or, for l1, a corner.

@@ -1,5 +1,4 @@
-"""With which rankers are measured values compared? A random order, the ideal one, that of the file, the best
-feature."""
+"""With which control rankers are learners compared: random order, ideal order, order of the file, best feature?"""
 
 from __future__ import annotations
 

@@ -53,8 +53,7 @@ class Learner:
 
     @cached_property
     def every_setting(self) -> type[Settings]:
-        """Everything that determines how it is trained: its settings and, if it minimises a surrogate, the
-        surrogate."""
+        """All that determines how it is trained: its settings and, if it minimises one, the surrogate."""
         if not self.with_surrogate:
             return self.settings
         kind = self.settings

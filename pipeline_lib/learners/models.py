@@ -150,8 +150,7 @@ class RandomFourierModel:
         return cls(weights, linear.mean, linear.scale, random)
 
     def score(self, data: RankingData) -> Floats:
-        """<w, z((x - mean) / scale)> of every document, in blocks, so that the random features are never all in
-        memory."""
+        """<w, z((x - mean) / scale)> of every document, in blocks: the random features are never all in memory."""
         inside = Standardisation(self.mean, self.scale).apply(data)
         scores = np.empty(data.n_documents)
         for begin, block in self.random.blocks(inside.X):

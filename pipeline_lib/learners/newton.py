@@ -102,8 +102,7 @@ def _on_sphere(values: Floats, target: Floats, radius: float) -> Floats:
 
 
 def line_search(problem: Problem, w: Floats, scores: Floats, objective: float, move: Floats, decrease: float) -> float:
-    """Halve the step until F decreases by a sufficient part of ``decrease`` (= -<gradient, move> > 0); 0 if it never
-    does."""
+    """Halve the step until F falls by enough of ``decrease`` (= -<gradient, move> > 0); 0 if it never does."""
     along = problem.X @ move
     length = 1.0
     for _ in range(50):

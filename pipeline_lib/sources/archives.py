@@ -285,8 +285,7 @@ def _libarchive() -> Any:
 
 
 def _kind(mode: int, is_directory: bool) -> Literal["file", "directory", "link", "device"]:
-    """The kind of a member by its Unix mode; archives made on other systems have no mode, which means a regular
-    file."""
+    """The kind of a member by its Unix mode; a member without a mode, from another system, is a regular file."""
     if stat.S_ISLNK(mode):
         return "link"
     if is_directory or stat.S_ISDIR(mode):

@@ -43,8 +43,9 @@ a number, so that they are no reason to obtain, convert or train again."""
 @checked
 @dataclass(frozen=True)
 class Archive:
-    """A file that contains the whole data set. The digests are those of accepted copies; there are none if none is
-    known. At most ``max_bytes`` are downloaded.
+    """A file that contains the whole data set.
+
+    The digests are those of accepted copies; there are none if none is known. At most ``max_bytes`` are downloaded.
     """
 
     name: str

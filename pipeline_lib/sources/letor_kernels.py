@@ -143,8 +143,7 @@ def _many_digits(text: Any, position: Any, whole: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def _decimal(text: Any, position: Any) -> Any:
-    """Read ``[+-] digits [. digits] [e [+-] digits]``: position after it, whether it is a number, sign, whole,
-    exponent, dropped.
+    """Read ``[+-] digits [. digits] [e [+-] digits]``: end, is it one, sign, whole, exponent, dropped.
 
     The number is (-1)^sign whole 10^exponent, up to the digits dropped.
     """
@@ -452,8 +451,7 @@ def _fewest_decimals(x: Any) -> Any:
 def format_documents(
     X: NDArray[np.float32], labels: NDArray[np.int32], qids: NDArray[np.int64], row: int, out: NDArray[np.uint8]
 ) -> Any:
-    """Write rows from ``row`` on as text until ``out`` may be full or a value needs an exponent: (next row, bytes
-    used)."""
+    """Write rows from ``row`` on until ``out`` may be full or a value needs an exponent: (next row, bytes used)."""
     n_rows, n_features = X.shape
     position = 0
     while row < n_rows and position + LONGEST_HEAD + n_features * LONGEST_VALUE < len(out):

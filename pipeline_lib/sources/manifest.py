@@ -19,8 +19,10 @@ FILE = "manifest.json"
 
 @dataclass(frozen=True)
 class ManifestPart:
-    """One text file: its name in the folder of the manifest, its size, its SHA-256, whether the catalogue contains that
-    digest, and the archive member or file from which it was taken."""
+    """One text file of a data set.
+
+    Its name in the folder of the manifest, its size, its SHA-256, whether the catalogue contains that digest, and the
+    archive member or file from which it was taken."""
 
     name: str
     file: str
@@ -33,8 +35,7 @@ class ManifestPart:
 @checked
 @dataclass(frozen=True)
 class Manifest:
-    """The parts of one data set, in the catalogue's order, and the name of the archive or folder from which they were
-    taken."""
+    """The parts of one data set, in the catalogue's order, and the archive or folder from which they were taken."""
 
     data_set: str
     source: str

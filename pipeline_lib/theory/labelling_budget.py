@@ -26,7 +26,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Budget:
-    """How to spend a budget: so many queries with so many documents each; real numbers, whose product is the budget."""
+    """The division of a budget: real numbers of queries and of documents per query, whose product is the budget."""
 
     queries: float
     documents_per_query: float
@@ -34,14 +34,14 @@ class Budget:
 
 @checked(documents=TWO_DOCUMENTS)
 def budget(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
-    """The split of C documents that makes Theorem 1 smallest, in closed form (Discussion 3, 0-1 loss).
+    """The division of C documents that minimises the bound of Theorem 1, in closed form (Discussion 3, 0-1 loss).
 
     ::
 
         n* = (c1 sqrt(V) + sqrt(2 log(4/delta))) / (c1 sqrt(2 V)) sqrt(C),     m* = C / n*
 
-    With m = C/n the bound is a n^(-1/2) + b n^(1/2) + constant, a = c1 sqrt(V) + sqrt(2 log(4/delta)) and
-    b = c1 sqrt(2 V / C) (floor(m/2) taken as m/2): it falls up to n* = a/b and rises after. Where n* leaves [1, C/2],
+    With m = C/n the bound is a n^(-1/2) + b n^(1/2) + constant, a = c1 sqrt(V) + sqrt(2 log(4/delta)) and b = c1 sqrt(2
+    V / C) (floor(m/2) taken as m/2): it decreases up to n* = a/b and increases afterwards. If n* is outside [1, C/2],
     the nearest end is best, because a query needs two documents.
 
     Parameters
@@ -104,7 +104,7 @@ def even_bound(queries: float, documents: float, vc_dimension: int, delta: float
 
 @checked(documents=TWO_DOCUMENTS)
 def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: float = 1.0) -> Budget:
-    """The same split by minimising :func:`even_bound` over log n numerically; arguments and errors as :func:`budget`.
+    """The same division by numerical minimisation of :func:`even_bound`; arguments and errors as :func:`budget`.
 
     Example
     -------
@@ -131,13 +131,13 @@ def allocation_by_search(
 ) -> NDArray[np.float64]:
     """The best documents per query for given n, by numerical minimisation over m_1 + ... + m_n = C; shape (n,).
 
-    Real numbers, floor(m_i/2) as m_i/2. Both terms of the layer of documents are convex in m and do not change when
-    queries change places, so that equal m_i are best; the minimisation finds this from an uneven ``start``.
+    Real numbers, floor(m_i/2) as m_i/2. Both terms of the layer of documents are convex in m and do not depend on the
+    order of the queries, so that equal m_i are best; the minimisation finds this from an uneven ``start``.
 
     Parameters
     ----------
     start : array-like, shape (n,)
-        Positive shares of the budget to begin with.
+        Positive shares of the budget with which the minimisation starts.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def allocation_by_search(
     deviation = 2.0 * math.log(4.0 / delta)
 
     def layer(u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        # m = C softmax(u) keeps to the budget; d m_j / d u_i = m_j (1[i = j] - m_i / C)
+        # m = C softmax(u) satisfies the budget; d m_j / d u_i = m_j (1[i = j] - m_i / C)
         weights = np.exp(u - u.max())
         m = documents * weights / weights.sum()
         concentration = math.sqrt(deviation * float(np.sum(1.0 / m))) / queries
@@ -175,10 +175,10 @@ def allocation_by_search(
 
 @checked(documents=checks.Range(2, 2**53))
 def whole_budget(documents: int, vc_dimension: int, delta: float, c1: float = 1.0) -> tuple[NDArray[np.int64], Bound]:
-    """The best plan in whole documents: m_1 >= ... >= m_n and Theorem 1 there, floors and all.
+    """The best plan in whole documents: m_1 >= ... >= m_n, and Theorem 1 for it, including the floors.
 
-    For every n, the floor(C/2) pairs of documents are spread as evenly as can be, which is best for it: D is convex.
-    A document left over goes to the last query.
+    For every n, the floor(C/2) pairs of documents are divided as evenly as possible, which is best because D is convex.
+    A remaining document goes to the last query.
 
     Raises
     ------
@@ -201,8 +201,8 @@ def whole_budget(documents: int, vc_dimension: int, delta: float, c1: float = 1.
         average = (larger / np.sqrt(small + 1.0) + (n - larger) / np.sqrt(small)) / n
         return np.asarray((complexity + spread) / np.sqrt(n) + complexity * average + spread * np.sqrt(inverse / n))
 
-    # Whole documents cost at least what even ones do, whose bound falls up to n* and rises after: only the n around n*
-    # whose even bound is not above one whole plan's need a look.
+    # For whole documents the bound is at least that of an even division, which decreases up to n* and increases
+    # afterwards: only the n around n* whose even bound is not above that of one whole plan have to be tried.
     near = min(max(round(budget(documents, vc_dimension, delta, c1).queries), 1), pairs)
     reached = float(totals(np.array([near]))[0]) * (1.0 + ROUNDING)
 

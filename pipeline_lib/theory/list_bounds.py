@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 MOST_QUERIES = 10**15
-"""Where the search for the n from which a bound is not vacuous ends."""
+"""The end of the search for the n from which a bound is not vacuous."""
 
 
 @checked
@@ -102,11 +102,11 @@ def evaluate(
     optimal_risk, empirical_risk : float >= 0, optional
         L*, for ``smooth-ogd``, and Lhat, for ``optimistic``.
     convex : bool
-        Is phi convex? Three statements need it.
+        Whether phi is convex, which three statements require.
     entropy : "closed-form" or "integral", optional
-        Where ``erm``, ``erm-l1`` and ``optimistic`` take the Rademacher average from: Corollary 8, 11 or 16, or the
-        entropy integral minimised numerically. By default the closed form, but the integral for ``erm-l1``, where the
-        closed form is far larger and does not scale with the loss.
+        How ``erm``, ``erm-l1`` and ``optimistic`` bound the Rademacher average: by Corollary 8, 11 or 16, or by the
+        entropy integral minimised numerically. The default is the closed form, except for ``erm-l1``, whose closed form
+        is far larger than the integral and does not scale with the loss.
 
     Raises
     ------
@@ -161,10 +161,10 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Assessment:
-    """A bound beside the largest loss of the class.
+    """A bound compared with the largest loss of the class.
 
-    ``value`` is what :func:`evaluate` gives; ``loss_bound`` B; ``vacuous`` whether value >= B, so that the bound says
-    nothing; ``not_vacuous_from`` the smallest n for which it does not (None beyond 10^15).
+    ``value`` is what :func:`evaluate` gives; ``loss_bound`` B; ``vacuous`` whether value >= B, so that the bound
+    excludes nothing; ``not_vacuous_from`` the smallest n for which the bound is not vacuous (None beyond 10^15).
     """
 
     value: float
@@ -175,7 +175,7 @@ class Assessment:
 
 @checked
 def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Assessment:
-    """Evaluate a bound, and say whether it is vacuous and from which n it is not.
+    """Evaluate a bound, and determine whether it is vacuous and from which n it is not.
 
     Arguments and errors as in :func:`evaluate`, with ``loss_bound`` always given.
 
@@ -219,15 +219,15 @@ def of_surrogate(
 ) -> dict[str, Any]:
     """The constants that ``surrogate`` supplies to the statement ``name``, as arguments of :func:`evaluate`.
 
-    ``surrogate`` is a registry name (then with default options) or an object. Scores lie in [-S, S],
-    S = radius feature_norm. B is that of the loss with its smallest value over all scores taken
-    off (for ListNet the entropy of the labels: what is left is a divergence), which changes no gradient and no excess
-    risk and makes the loss non-negative.
+    ``surrogate`` is a registry name (then with default options) or an object. Scores lie in [-S, S], S = radius
+    feature_norm. B is that of the loss minus its smallest value over all scores (for ListNet the entropy of the labels,
+    so that the difference is a divergence). This changes no gradient and no excess risk, and makes the loss
+    non-negative.
 
     Raises
     ------
     DataError
-        When the statement needs smoothness or convexity and the surrogate has it not.
+        When the statement needs smoothness or convexity, which the surrogate does not have.
 
     Example
     -------
@@ -291,7 +291,7 @@ def excess_of_minimiser(deviation: float, *, n: float, loss_bound: float, delta:
 
 @checked
 def place(name: str) -> str:
-    """Where the statement ``name`` stands in the paper.
+    """The place of the statement ``name`` in the paper.
 
     Example
     -------

@@ -30,7 +30,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Statement:
-    """Where a bound stands in the paper, the constants that its formula needs, and the losses that it holds for."""
+    """The place of a bound in the paper, the constants that its formula needs, and the losses for which it holds."""
 
     place: str
     needs: tuple[str, ...]
@@ -139,7 +139,7 @@ def _optimistic(
     r_0 = loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
     slope = math.sqrt(8.0 * r_star) + math.sqrt(4.0 * r_0)
     free = 45.0 * r_star + 20.0 * r_0
-    # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so the gap has no
+    # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so that the gap is not a
     # difference of large numbers: free + slope sqrt(L).
     return free + slope * 0.5 * (slope + math.sqrt(slope**2 + 4.0 * (empirical_risk + free)))
 

@@ -1,6 +1,6 @@
-"""What do the bounds of `twolayer` say in numbers, and how is a labelling budget best divided by them?
+"""What are the values of the bounds of `twolayer`, and how is a labelling budget best divided according to them?
 
-This module gives the public names of :mod:`pipeline_lib.theory.two_layer_bounds` and
+This module provides the public names of :mod:`pipeline_lib.theory.two_layer_bounds` and
 :mod:`pipeline_lib.theory.labelling_budget`.
 """
 

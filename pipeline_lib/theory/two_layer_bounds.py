@@ -1,4 +1,4 @@
-"""What do the bounds of `twolayer` say in numbers?
+"""What are the values of the bounds of `twolayer`, layer by layer?
 
 Theorem 1. For a loss in [0, M], n queries with m_1, ..., m_n documents, and D(k) >= E R_k(l o F) for the Rademacher
 average R_k of k independent pairs (Definition 2), with probability at least 1 - delta, for all f in F,
@@ -6,17 +6,18 @@ average R_k of k independent pairs (Definition 2), with probability at least 1 -
     R(f) <= R^(f) + D(n) + sqrt(2 M^2 log(4/delta) / n)                       the layer of queries
                   + (1/n) sum_i D(floor(m_i / 2)) + sqrt(sum_i 2 M^2 log(4/delta) / (m_i n^2)).  of documents
 
-Theorems 2 and 3 are the two layers apart, each with log(2/delta) and probability 1 - delta of its own.
+Theorems 2 and 3 state the two layers separately, each with log(2/delta) and with probability 1 - delta.
 
-D(k) comes in three forms: :func:`vc` (a constant that the paper leaves open), :func:`sauer_massart` (the same with a
-constant one can compute) and ``two_layer_rademacher.contracted`` (from a sample).
+There are three forms of D(k): :func:`vc` (with a constant that the paper leaves open), :func:`sauer_massart` (the same
+with a computable constant), and ``two_layer_rademacher.contracted`` (estimated from a sample).
 
-**The layer of documents shrinks with n, too.** Theorem 3 bounds the supremum of an average over queries by the average
-of suprema. Taken as it stands, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is
-at most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
+**The document layer also shrinks with n.** Theorem 3 bounds the supremum of an average over queries by the average of
+suprema. Without this step, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is at
+most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
 permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
-independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. So with
-more queries alone the gap tends to 0, at any fixed m >= 2; it is Theorem 1 that does not (docs/errata.md, R).
+independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. Therefore
+the gap tends to 0 with more queries alone, at any fixed m >= 2; it is only the bound of Theorem 1 that does not
+(docs/errata.md, R).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Complexity = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Layer:
-    """What one layer adds to the risk: the class's complexity and the concentration term."""
+    """The contribution of one layer: the complexity of the class and the concentration term."""
 
     complexity: float
     concentration: float
@@ -69,7 +70,7 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
     """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
 
     The paper does not give c1. For a surrogate phi it has c2 B phi'(B) in its place, for scores in [-B, B]; that form
-    lacks the share of phi(0), which no class is too small for (docs/errata.md, S).
+    lacks the contribution of phi(0), which remains however small the class is (docs/errata.md, S).
 
     Raises
     ------
@@ -91,11 +92,11 @@ def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
 
 @checked
 def sauer_massart(vc_dimension: int) -> Complexity:
-    """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2: for the 0-1 loss, with nothing left open.
+    """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2, for the 0-1 loss, without open constants.
 
-    S(k) = sum over i <= V of (k over i), Sauer's bound on how many of 2^k loss vectors of k pairs the class reaches.
-    Massart's lemma for these vectors and their negatives, each of length at most sqrt(k), gives the value. For linear
-    scores in d dimensions V = d: pairs are misordered by half-spaces through the origin.
+    S(k) = sum over i <= V of (k over i), Sauer's bound on the number of the 2^k loss vectors of k pairs that the class
+    attains. Massart's lemma for these vectors and their negatives, each of length at most sqrt(k), gives the value. For
+    linear scores in d dimensions V = d: pairs are misordered by half-spaces through the origin.
 
     Raises
     ------
@@ -167,11 +168,11 @@ def bound(
 def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
     """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
 
-    McDiarmid's inequality would give half of the second term: another query moves the mean of n losses in [0, M] by at
-    most M/n, not 2M/n (docs/errata.md, AA).
+    McDiarmid's inequality gives half of the second term: replacing one query changes the mean of n losses in [0, M] by
+    at most M/n and not by 2M/n (docs/errata.md, AA).
 
-    The bounds for a query's documents as one deterministic whole (section 2.3) have this form, too: they do not change
-    with the number of documents.
+    The bounds that treat a query's documents as one deterministic object (section 2.3) also have this form: they do not
+    change with the number of documents.
 
     Raises
     ------
@@ -190,8 +191,8 @@ def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta
 def document_layer(documents_per_query: ArrayLike, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
     """Theorem 3: (1/n) sum_i D(floor(m_i/2)) and sqrt(sum_i 2 M^2 log(2/delta) / (m_i n^2)).
 
-    They bound the document-layer error with probability 1 - delta. With n = 1 this is what bounds for independent
-    documents say (section 2.2): ``document_layer([N], ...)`` for N documents of all queries together.
+    They bound the document-layer error with probability 1 - delta. With n = 1 this is the form of bounds for
+    independent documents (section 2.2): ``document_layer([N], ...)`` for N documents of all queries together.
 
     Raises
     ------
@@ -234,9 +235,9 @@ def pooled_document_layer(
 
 @checked
 def informative_from(complexity: Complexity, loss_bound: float, delta: float) -> int:
-    """The smallest n = m, an even number, with Theorem 1 below M, the largest loss: there it begins to say something.
+    """The smallest even n = m for which the bound of Theorem 1 is below M, the largest loss, and therefore informative.
 
-    By doubling and halving; D has to fall.
+    It is found by doubling and bisection; D has to decrease.
 
     Raises
     ------
@@ -251,7 +252,7 @@ def informative_from(complexity: Complexity, loss_bound: float, delta: float) ->
     """
 
     def says_something(half: int) -> bool:
-        # n queries with n documents each, without writing them down
+        # n queries with n documents each, without listing them
         n = 2 * half
         deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
         concentration = math.sqrt(deviation / n) + math.sqrt(deviation) / n
