@@ -27,8 +27,12 @@ rule all:
         CHECKED,
         per_dataset("data/parquet/{dataset}/documents.parquet"),
         per_dataset("data/parquet/{dataset}/folds.parquet"),
-        read_by(
-            "summarise_results", "compare_models", "judge_claims", "render_report", *(f"{p}_" for p in STUDY.papers)
+        stored(
+            rules.summarise_results.input,
+            rules.compare_models.input,
+            rules.judge_claims.input,
+            rules.render_report.input,
+            *read_by_steps(*STUDY.papers),
         ),
     localrule: True
 
@@ -45,7 +49,3 @@ rule clean_results:
         folders=[f"results/{STUDY.name}", f"reports/{STUDY.name}"],
     shell:
         "rm -rf {params.folders} > {log} 2>&1"
-
-
-# What takes seconds does not wait in a cluster's queue.
-workflow.localrules(*(rule.name for name, rule in own_rules().items() if stays_here(name, rule)))

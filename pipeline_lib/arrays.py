@@ -1,4 +1,4 @@
-"""What are the arrays called that functions take and give?"""
+"""Which types of arrays do functions take and return?"""
 
 from __future__ import annotations
 

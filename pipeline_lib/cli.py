@@ -1,8 +1,8 @@
 """How is a command line turned into a call of one command's module?
 
 Every module of ``pipeline_lib.commands`` is one command; its first docstring line is the help, ``add_arguments``
-declares its arguments and ``run`` does the work. Only the module asked for is imported, so that a job starts fast and
-its import closure is its own.
+declares its arguments and ``run`` does the work. Only the module of the given command is imported, so that a job starts
+quickly and depends on the code of its own command only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def command_names() -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the process's exit status.
 
-    Errors that a person can mend are printed as one line and give status 1; a wrong command line gives 2.
+    Errors that a user can correct are printed in one line, and the status is 1; for a wrong command line it is 2.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] in ("-h", "--help"):
@@ -61,13 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # Whoever read the output has read enough (`... | head`); Python must not try to write the rest when it ends.
+        # The reader of the output wants no more of it (`... | head`); Python must not try to write the rest at its end.
         _give_up_output()
         return 1
     except OSError as error:
         if not is_full(error):
             raise
-        # Files of the project name themselves; what is left is the output, which a job's log receives.
+        # Errors about files of the project name the file; what remains is the output, which goes to the log of a job.
         _give_up_output()
         print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
         return 1
@@ -75,12 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _give_up_output() -> None:
-    """Let what is still to be printed go nowhere."""
+    """Discard what remains to be printed."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _repair(path: Path) -> str:
-    """Move a damaged file out of the way of the next run, and say how it is made again."""
+    """Rename a damaged file, so that the next run makes it again, and state how to make it."""
     again = f"`snakemake --cores 1 {shlex.quote(str(path))}`, with the --configfile of the study, makes this file alone"
     moved = storage.set_aside(path)
     if moved is None:

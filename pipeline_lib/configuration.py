@@ -1,8 +1,8 @@
-"""What does a study's configuration ask for, and is it sound?
+"""What does a study's configuration request, and is it valid?
 
-The classes of :mod:`pipeline_lib.study_settings` say which keys, types and ranges there are; this module adds what one
-section cannot say of another: names that must exist, and settings of models that depend on their learner. It imports
-nothing heavy, because every start of the workflow passes through it.
+The classes of :mod:`pipeline_lib.study_settings` state which keys, types and ranges there are. This module adds the
+checks that concern several sections: names that must exist, and settings of models that depend on their learner. It
+imports no large library, because it is executed at every start of the workflow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pipeline_lib.study_settings import ModelSettings, section, study_settings
 
 @dataclass(frozen=True)
 class Study:
-    """A configuration that passed every check, with the questions that rules ask of it.
+    """A configuration that passed every check, with the properties that rules need.
 
     ``config`` are its settings as plain values, defaults included.
     """
@@ -108,7 +108,7 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
     Raises
     ------
     ConfigurationError
-        Listing every problem, one on a line, each with the key, what was expected and the nearest right name.
+        With a list of all problems, one per line, each with the key, what was expected, and the nearest valid name.
     """
     kind = study_settings()
     found, checked = list(_endless_numbers(config)), None
@@ -203,7 +203,7 @@ def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, in
 
 
 def _override_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, int]) -> Iterator[str]:
-    """Are the other keys of a model's entry settings of its learner, and do values for each fold fit the folds?"""
+    """Check that the other keys of a model's entry are settings of its learner, and that lists fit the folds."""
     own, of_learner = ModelSettings.model_fields, learners.get(model.algorithm).settings.model_fields
     for key in _overrides(model):
         if key not in of_learner:
@@ -225,7 +225,7 @@ def _per_fold_problems(l2: Mapping[str, Any], trained_on: tuple[str, ...], n_fol
 
 
 def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
-    """Wherever a surrogate is named, in models or experiments: is there one, and does it take these options?"""
+    """Check that every surrogate that models and experiments name exists and takes the given options."""
     for place, value in _leaves(config):
         if not (isinstance(value, Mapping) and isinstance(value.get("surrogate"), str)):
             continue
@@ -241,7 +241,7 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _measure_problems(checked: Any) -> Iterator[str]:
     named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(checked.evaluation.measures)]
-    # A learner without settings has no section, and one that chooses nothing no selection.
+    # A learner without settings has no section, and one without a choice of settings has no key `selection`.
     chosen = {
         learner: getattr(getattr(checked, learner, None), "selection", None) for learner in map(section, learners.NAMES)
     }

@@ -1,7 +1,7 @@
 """How are settings written as YAML with a comment for every key?
 
-``python -m pipeline_lib default-configuration`` writes ``config.yaml`` with this, and the JSON Schema beside it; a test
-keeps the committed files in step with the classes.
+``python -m pipeline_lib default-configuration`` uses this module to write ``config.yaml``, and also writes the JSON
+Schema; a test checks that the committed files agree with the classes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _list_of_sections(name: str, values: tuple[Any, ...], field: FieldInfo, inde
     yield from _comment(field.description or "", indent)
     yield f"{' ' * indent}{name}:"
     for value in values:
-        # Only what differs from the defaults: an entry is a line that people write by hand.
+        # Only what differs from the defaults, because people write such an entry by hand, in one line.
         given = value.model_dump(mode="json", exclude_unset=True)
         line = f"{' ' * indent}  - {written(given)}"
         if len(line) <= WIDTH + 2:

@@ -1,4 +1,4 @@
-"""What does one job of a rule cost, as far as the size of its data decides?"""
+"""What does one job of a rule cost, as a function of the size of its data?"""
 
 from __future__ import annotations
 

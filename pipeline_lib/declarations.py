@@ -1,7 +1,7 @@
-"""Which arguments does a class take, and of what kind, as its source declares them?
+"""Which arguments does a class take, and which values may they have, according to its source?
 
-Read from the syntax tree: importing a module with compiled code takes half a second, and every start of the workflow
-wants to know.
+They are read from the syntax tree, because every start of the workflow needs them, and importing a module with compiled
+code takes half a second.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check(what: str, values: dict[str, Any], declared: dict[str, tuple[Any, ...]
     Raises
     ------
     ConfigurationError
-        When there is no argument of that name, with the nearest there is, or the value is of another kind.
+        When there is no argument of that name (the message gives the nearest one), or the value is of another kind.
 
     Example
     -------
@@ -64,7 +64,7 @@ def check(what: str, values: dict[str, Any], declared: dict[str, tuple[Any, ...]
 
 
 def _ancestry(module: str, name: str) -> Iterator[tuple[str, ast.ClassDef]]:
-    # The class and those it derives from, in the order in which Python looks for a method; other classes end the way.
+    # The class and its bases, in the order in which Python looks up a method, as far as they are in the package.
     home, node = _defined(module, name)
     if isinstance(node, ast.ClassDef):
         yield home, node
@@ -86,7 +86,7 @@ def _kind(module: str, annotation: ast.expr | None) -> tuple[Any, ...] | str | N
 
 
 def _defined(module: str, name: str) -> tuple[str, ast.stmt | None]:
-    # Where a name is defined, and the statement that does, following imports from modules of the package.
+    # The module that defines a name and the statement that does so, following imports from modules of the package.
     for statement in _statements(module):
         if isinstance(statement, ast.ClassDef) and statement.name == name:
             return module, statement

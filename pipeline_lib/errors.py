@@ -1,7 +1,7 @@
-"""Which errors does the project raise for what a person can mend, and how do they read?
+"""Which errors does the project raise for problems that a user can correct, and how are they worded?
 
-Every message says where (file, line, key or argument), what was expected, what was found, and what to do.
-The command line prints such an error as one line and exits with status 1; anything else keeps its traceback.
+Every message states the place (file, line, key or argument), what was expected, what was found, and what to do. The
+command line prints such an error as one line and exits with status 1; anything else keeps its traceback.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pathlib import Path
 
 
 class PipelineError(Exception):
-    """Base of all errors that a person can mend without reading our code; the message is :func:`printable`."""
+    """Base of all errors that a user can correct without reading the code; the message is :func:`printable`."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*(printable(part) if isinstance(part, str) else part for part in arguments))
 
 
 class DataError(PipelineError, ValueError):
-    """The data given are not what the function or the file format asks for."""
+    """The given data are not what the function or the file format requires."""
 
 
 class ArgumentError(DataError, TypeError):
-    """An argument of a function is of a type that the function does not take at all."""
+    """An argument of a function has a type that the function does not accept."""
 
 
 class DamagedFileError(DataError):
-    """A stored file is not what its checksum says; ``path`` is the file, and the next run can make it again."""
+    """A stored file does not agree with its checksum; ``path`` is the file, which the next run can make again."""
 
     def __init__(self, path: str | os.PathLike[str], difference: str) -> None:
         super().__init__(f"{path}: damaged: {difference}")
@@ -40,15 +40,15 @@ class ConfigurationError(PipelineError, ValueError):
 
 
 class DownloadError(PipelineError, OSError):
-    """A file could not be fetched, or what was fetched is not the file that was asked for."""
+    """A file could not be downloaded, or what was downloaded is not the requested file."""
 
 
 class StorageError(PipelineError, OSError):
-    """A file cannot be written: the disk is full, or the place does not take it."""
+    """A file cannot be written, because the disk is full or writing there is not allowed."""
 
 
 def printable(text: str) -> str:
-    """Escape what a terminal would obey rather than show; line feeds and tabs stay.
+    """Escape the characters that a terminal would execute rather than show; line feeds and tabs are kept.
 
     Messages quote servers, archives and files, whose bytes may move the cursor, hide text or set a window's title.
 
@@ -63,7 +63,7 @@ def printable(text: str) -> str:
 
 
 def hint(name: object, known: Iterable[str]) -> str:
-    """Say which known name was probably meant by a wrong one, whatever its case; list them all where none is near.
+    """Suggest the known name that a wrong one probably means, whatever its case; list them all if none is similar.
 
     Example
     -------

@@ -1,11 +1,11 @@
-"""What is an experiment, as the workflow and its reader see it?
+"""What is an experiment, and how is it declared?
 
 An experiment is declared in a module of its paper, ``pipeline_lib/papers/<paper>/experiments/<experiment>.py``, as
-``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it names the
-tables it writes, what it reads, how its work is divided, and what it costs. The command
+``EXPERIMENT = Experiment(...)``: its settings, and the steps of its work. A step is one kind of job: it states the
+tables that it writes, what it reads, how its work is divided, and what it costs. The command
 ``python -m pipeline_lib experiment`` runs any step, and ``workflow/rules/experiments.smk`` makes a rule of each.
 
-Declarations are imported whenever the workflow is planned, and therefore import nothing heavy: the functions of the
+Declarations are imported whenever the workflow is planned, and therefore import no large library: the functions of the
 steps import the mathematics when they are called.
 
 Example
@@ -42,19 +42,19 @@ Columns = Mapping[str, type]
 """The columns of a table: name -> ``str``, ``int``, ``float`` or ``bool``; any value may be missing."""
 Row = Mapping[str, Any]
 Cell = Mapping[str, str]
-"""Where a job stands in its step's division of work: axis -> value, the wildcards of the workflow."""
+"""The share of a step's work that a job does: axis -> value, as in the wildcards of the workflow."""
 
 EVERY = "every data set"
 """For :attr:`Step.documents`: one job that reads all data sets of the study."""
 FIRST = "the first data set"
-"""For :attr:`Step.documents`: one job that reads the first data set at hand; no job where there is none."""
+"""For :attr:`Step.documents`: one job that reads the first available data set; no job if there is none."""
 ALL_MODELS = "all models"
-"""For :attr:`Step.evaluations`: every model on every data set at hand."""
+"""For :attr:`Step.evaluations`: every model on every available data set."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step hands in: the rows of its tables, in the order in which it declares them, and its evidence."""
+    """The result of a step: the rows of its tables, in the order in which it declares them, and its evidence."""
 
     tables: Sequence[Iterable[Row]] = ()
     evidence: Sequence[Evidence] = ()
@@ -62,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """What the function of a step is given: settings, the study's seed, its place in the division of work, and files.
+    """The input of the function of a step: settings, the study's seed, its share of the work, and files.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Job:
     cell : mapping of str to str
         The value of every axis.
     facts : mapping
-        What the step declared to need of the study (:attr:`Step.facts`).
+        The facts about the study that the step declared to need (:attr:`Step.facts`).
     documents, folds, tables, evaluations, files : sequences of Path
         The step's inputs.
     """
@@ -127,23 +127,23 @@ class Step:
         Does the work: Job -> Outcome.
     tables : mapping of str to columns
         What it writes, as paths below the results folder without ending: ``tables/...`` for what the report shows,
-        ``slices/...`` for what another step joins. Axes stand in braces.
+        ``slices/...`` for what another step joins. Axes are written in braces.
     claims : sequence of str
-        The claims for which it hands in evidence, where no table has the numbers; other claims say themselves which
-        tables they are read from.
+        The claims for which it supplies evidence because no table contains the numbers; other claims state themselves
+        which tables they are read from.
     divided : mapping of str to callable
         Axes of the division of work: name -> (settings -> values). One job for each combination of values.
     documents : str or sequence of str or callable
-        Which data sets it reads: those of :data:`EVERY`, :data:`FIRST`, given names (as far as they are at hand), or
+        Which data sets it reads: those of :data:`EVERY`, :data:`FIRST`, given names (as far as they are available), or
         nothing. A step with the axes ``dataset`` (and ``fold``) in its tables reads that of its job; then names, or a
         callable of the settings that gives them, restrict the data sets for which there are jobs.
     with_folds : bool
-        Whether the folds of these data sets are read, too.
+        Whether the folds of these data sets are read as well.
     reads : sequence of str
         Tables of other steps of the paper, by the names under which they are declared.
     evaluations : str or sequence of str
-        Measures of models query by query: of :data:`ALL_MODELS`, or on the data sets named (as far as they are at hand)
-        of the models that reproduce a published row.
+        Measures of models query by query: of :data:`ALL_MODELS`, or, on the named data sets (as far as they are
+        available), of the models that reproduce a published row.
     files : sequence of str
         Other files it reads: below the results folder if they begin with ``results/``, else below the project's.
     facts : sequence of str
@@ -153,7 +153,7 @@ class Step:
     cost : Cost
         Seconds and memory that do not depend on the settings.
     seconds, megabytes : callables
-        What the settings ask for beyond that: (settings, cell) -> seconds, settings -> MB.
+        What the settings add to that: (settings, cell) -> seconds, settings -> MB.
     seconds_grow_with_data : bool
         Whether ``seconds`` are those for every million feature values of the job's data set.
     """
@@ -190,7 +190,7 @@ class Step:
                 f"step {self.name}: expected the axes of `divided` in the names of its tables, found {self.axes}"
             )
         if self.claims and self.axes:
-            raise ConfigurationError(f"step {self.name}: a step that hands in evidence cannot be divided")
+            raise ConfigurationError(f"step {self.name}: a step that supplies evidence cannot be divided")
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -206,8 +206,8 @@ class Step:
 class Experiment:
     """The settings and steps of one experiment.
 
-    ``selectors`` are settings that only choose which jobs there are, such as a list of data sets: a change of one of
-    them leaves the jobs that remain as they are.
+    ``selectors`` are settings that only determine which jobs there are, such as a list of data sets: if one of them is
+    changed, the remaining jobs do not run again.
     """
 
     settings: type[Settings]

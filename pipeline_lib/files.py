@@ -15,7 +15,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error says that a disk, or what one may use of it, is full; libraries say so in several ways.
+    """Whether an error means that a disk, or one's quota of it, is full; libraries report this in several ways.
 
     Example
     -------
@@ -28,7 +28,7 @@ def is_full(error: BaseException) -> bool:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name ``path`` when the block, which writes it, finds the disk full.
+    """Raise an error that names ``path`` when the block, which writes it, finds the disk full.
 
     Raises
     ------
@@ -38,16 +38,16 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except Exception as error:
         if is_full(error) and not isinstance(error, StorageError):
-            raise StorageError(f"{path}: cannot be written, the disk is full; make room and start again") from error
+            raise StorageError(f"{path}: cannot be written, the disk is full; free space and start again") from error
         raise
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside ``path``; rename it to ``path`` when the block ends without an error.
+    """Provide a temporary path next to ``path``; rename it to ``path`` when the block ends without an error.
 
-    Whoever is killed inside the block leaves at most a ``.NAME.*.partial`` file, never a half-written ``path``,
-    and a file that stood at ``path`` before is untouched until the rename. Missing folders are made.
+    A process that is killed inside the block leaves at most a file ``.NAME.*.partial``, never a partly written
+    ``path``. An earlier file at ``path`` is unchanged until it is replaced. Missing folders are created.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         partial = _made_beside(target)
         try:
             yield partial
-            # mkstemp makes files private; give what the process's umask would have given.
+            # mkstemp creates private files; set the permissions that the umask of the process would have given.
             umask = os.umask(0)
             os.umask(umask)
             partial.chmod(0o666 & ~umask)
@@ -78,7 +78,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _made_beside(target: Path) -> Path:
-    """An empty file with a name of its own in the folder of ``target``."""
+    """Create an empty file with a unique name in the folder of ``target``."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
@@ -91,7 +91,7 @@ def _made_beside(target: Path) -> Path:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` as UTF-8 with LF line ends, whole or not at all.
+    """Write ``text`` as UTF-8 with LF line ends, completely or not at all.
 
     Example
     -------

@@ -1,12 +1,13 @@
 """Which code of the package does a command import?
 
-The answer is the static import closure: starting from a module, follow every ``import`` that names a module of the
-package, wherever in the file it stands (functions import lazily), except under ``if TYPE_CHECKING``. Workflow rules
-name the digest of this code among their parameters, so that an edit reruns the jobs whose code it changes and nothing
-else, and an edit of comments or docstrings reruns nothing.
+The answer is the static import closure: starting from a module, every ``import`` of a module of the package is
+followed, wherever it is in the file (functions import lazily), except under ``if TYPE_CHECKING``. The digest of this
+code is a parameter of the workflow's rules, so that an edit reruns the jobs whose code it changes and nothing else, and
+an edit of comments or docstrings reruns nothing.
 
-A module that declares an experiment holds the functions of all its steps, of which a job runs one. What its functions
-import counts only for those that are named, as ``module:function``, and for the functions of the module they call.
+A module that declares an experiment contains the functions of all its steps, of which a job runs one. Imports inside
+its functions count only for the functions that are named, as ``module:function``, and for the functions of the module
+that these call.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...
     modules : iterable of str
         Dotted names such as ``"pipeline_lib.metrics"``.
     root : Path, optional
-        The folder that holds the package's folder; by default the one this file is in.
+        The folder that contains the package's folder; by default that of this file.
 
     Returns
     -------
     tuple of Path
-        Source files, each ``root / ...``; the ``__init__.py`` of every package on the way is among them.
+        Source files, each ``root / ...``, including the ``__init__.py`` of every package that contains them.
 
     Raises
     ------
@@ -62,8 +63,9 @@ def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...
 def digest(targets: Iterable[str], root: Path | None = None) -> str:
     """Give a short digest of the code that importing ``targets`` may execute.
 
-    It changes with the code of any file of the closure and with the place of a file in the package, not with comments,
-    docstrings or formatting (see :mod:`pipeline_lib.source_digest`), and not with the folder that holds the package.
+    It changes with the code of any file of the closure and with the place of a file in the package, but not with
+    comments, docstrings or formatting (see :mod:`pipeline_lib.source_digest`), nor with the folder that contains the
+    package.
 
     Parameters
     ----------
@@ -172,7 +174,8 @@ def _tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_bytes(), filename=str(path))
     except SyntaxError as error:
-        raise ConfigurationError(f"{path}, line {error.lineno}: expected Python, found {error.msg}; mend it") from error
+        place = f"{path}, line {error.lineno}"
+        raise ConfigurationError(f"{place}: expected Python, found {error.msg}; correct it") from error
 
 
 def _declares_an_experiment(name: str) -> bool:
@@ -189,7 +192,8 @@ def _named_imports(node: ast.AST, package: str) -> Iterator[str]:
         elif isinstance(child, ast.ImportFrom):
             base = _absolute(child, package)
             yield base
-            # "from package import name": name may be a module of it; what is not a file is dropped later.
+            # "from package import name": name may be a module of the package; names that are not files are dropped
+            # later.
             yield from (f"{base}.{alias.name}" for alias in child.names)
             # Or a function of a declaration, which may be called.
             yield from (f"{base}:{alias.name}" for alias in child.names if _declares_an_experiment(base))

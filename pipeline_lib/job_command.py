@@ -1,7 +1,7 @@
-"""How does what a rule states become the command line of its jobs?
+"""How do the statements of a rule become the command line of its jobs?
 
-A rule names files and options; a job's command line is ``python -m pipeline_lib COMMAND OPTIONS FILES``. Values that
-Snakemake compares to see whether a job must run again are options; files, which it compares by themselves, are not.
+A rule names files and options; a job's command line is ``python -m pipeline_lib COMMAND OPTIONS FILES``. Options are
+the values that Snakemake compares to decide whether a job must run again; files are compared separately.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class NamedFiles(Protocol):
-    """The input or the output of a job: files, some of them under names."""
+    """The input or the output of a job: files, some of which have names."""
 
     def items(self) -> Iterable[tuple[str, str | Iterable[str]]]:
         """Every name with its file or files."""
@@ -24,7 +24,7 @@ class NamedFiles(Protocol):
 def compact(value: Any) -> str:
     """Plain values as one line of JSON in a fixed order.
 
-    Braces in texts are escaped as JSON allows: Snakemake would take what stands in them for a wildcard.
+    Braces in texts are escaped as JSON allows, because Snakemake would interpret their content as a wildcard.
 
     Example
     -------
@@ -58,7 +58,8 @@ def options(**values: Any) -> Callable[[Any], list[str]]:
 def files(*named: NamedFiles) -> list[str]:
     """The words of a command line for the input and the output of a job: an option of each name with its files.
 
-    Files without a name are left out: a job may depend on what its command finds by itself.
+    Files without a name are left out: a job may depend on files that its command locates without being given their
+    paths.
 
     Example
     -------

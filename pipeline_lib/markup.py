@@ -1,4 +1,4 @@
-"""How do names come into running text: as they are where somebody chose them, and several in a row?"""
+"""How are names written in running text, so that none is interpreted as markup?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def quoted(words: str) -> str:
-    r"""The running text that shows ``words`` as they are: what would be markup gets a backslash.
+    r"""The running text that shows ``words`` literally: what would be markup is escaped by a backslash.
 
     Example
     -------
@@ -18,7 +18,7 @@ def quoted(words: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Several names in a sentence; nothing for none.
+    """Join several names in a sentence; the result is empty if there are none.
 
     Example
     -------

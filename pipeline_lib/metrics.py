@@ -1,20 +1,18 @@
 """How good is a ranking?
 
-Every function takes ``(scores, y, offsets)``: the scores and labels of all documents below each other, query q owning
-the entries ``offsets[q]:offsets[q + 1]``. It ranks each query by falling score, ties by document order (a stable
-sort on the negated scores), and gives one number a query, shape (Q,).
+Every function takes ``(scores, y, offsets)``: the scores and labels of all documents, where query q owns the entries
+``offsets[q]:offsets[q + 1]``. It ranks the documents of each query by decreasing score, breaks ties by the order of the
+documents (a stable sort on the negated scores), and returns one number per query, shape (Q,).
 
 Conventions, with m the number of documents of a query:
 
 - gain G(r) = 2^r - 1, discount D(i) = 1/log2(i + 1), rank i = 1 is the top;
-- a document is relevant when its label is at least 1; that is all that AP and precision see;
+- a document is relevant when its label is at least 1; AP and precision depend on nothing else;
 - a query without a relevant document has no NDCG and no AP: it gets ``no_relevant``, 0 by default (the LETOR
-  convention; bounds on a loss want 1), or NaN with ``no_relevant="skip"``, to be averaged with ``numpy.nanmean``;
+  convention; bounds on a loss require 1), or NaN with ``no_relevant="skip"``, to be averaged with ``numpy.nanmean``;
 - the LETOR 4.0 evaluation differs in its discount and its cutoffs: see :func:`letor4_per_query`.
 
-Kernels stand below, plain functions above. None of the measures sees where documents with label 0 stand, so a kernel
-first puts the labels of the relevant documents at their ranks (:func:`_labels_by_rank`), once for all measures, and
-each measure then reads the labels from the top.
+Each query is ranked once for all measures; the loops are in :mod:`pipeline_lib.metric_kernels`.
 """
 
 from __future__ import annotations
@@ -25,10 +23,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, ranking
+from pipeline_lib import metric_kernels as kernels
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError
 from pipeline_lib.measures import EVERY_RANK, Measure, load, parse
@@ -54,7 +52,7 @@ def ndcg(
     y : array-like, shape (N,)
         Whole labels in 0..255.
     offsets : array-like, shape (Q + 1,)
-        Rises strictly from 0 to N.
+        Increases strictly from 0 to N.
     k : int, optional
         Cutoff rank, at least 1; without it every rank counts.
     no_relevant : number in [0, 1] or "skip"
@@ -107,7 +105,7 @@ def average_precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *, no
 
 
 def precision(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
-    """Share of relevant documents among the first k; the divisor is k also where a query has fewer documents.
+    """Share of relevant documents among the first k; the divisor is k even if a query has fewer documents.
 
     ::
 
@@ -130,8 +128,8 @@ def expected_reciprocal_rank(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike
 
         ERR(s, y) = sum_{i <= m} (1/i) R_i prod_{l < i} (1 - R_l),    R_i = (2^{label at rank i} - 1) / 2^{y_max}
 
-    ``y_max`` is the largest label of the scale, not of the sample at hand; a label above it is an error. Other
-    arguments, result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
+    ``y_max`` is the largest label of the scale, not of the sample; a label above it is an error. Other arguments,
+    result and errors as in :func:`ndcg`; a query without a relevant document has ERR 0.
 
     References
     ----------
@@ -156,7 +154,7 @@ def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dic
     - NDCG@k of a query with fewer than k documents is 0;
     - ``mean_ndcg`` is the mean of NDCG@1, ..., NDCG@m;
     - every measure of a query without a relevant document is 0;
-    - P@k divides by k also where a query has fewer documents.
+    - P@k divides by k even if a query has fewer documents.
 
     Arguments and errors as in :func:`ndcg`.
 
@@ -184,7 +182,7 @@ def letor4_per_query(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dic
 
 
 def letor4(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> dict[str, float]:
-    """The means over queries of :func:`letor4_per_query`: the numbers that published LETOR 4.0 tables hold.
+    """The means over queries of :func:`letor4_per_query`: the numbers in published LETOR 4.0 tables.
 
     Raises
     ------
@@ -252,7 +250,7 @@ def per_query(
 
 @dataclass(frozen=True, eq=False)
 class _Ranking:
-    """All queries ranked once: what every measure is computed from.
+    """All queries ranked once, from which every measure is computed.
 
     ``labels[offsets[q] + i]`` is the label at rank i + 1 of query q, 0 where the document there is not relevant.
     """
@@ -265,7 +263,7 @@ class _Ranking:
         s, labels, bounds = checks.ranking(scores, y, offsets)
         # Writable copies where needed: numba would compile every kernel a second time for read-only arrays.
         s, bounds = np.require(s, requirements=["C", "W"]), np.require(bounds, requirements=["C", "W"])
-        return cls(_labels_by_rank(s, labels.astype(np.uint8), bounds), bounds)
+        return cls(kernels.labels_by_rank(s, labels.astype(np.uint8), bounds), bounds)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -273,30 +271,30 @@ class _Ranking:
 
     def ndcg(self, cutoffs: Sequence[int]) -> Floats:
         D = ranking.discounts(int(self.sizes.max(initial=1)))
-        return _ndcg(self.labels, self.offsets, self._gains(), D, np.array(cutoffs, np.int64))
+        return kernels.ndcg(self.labels, self.offsets, self._gains(), D, np.array(cutoffs, np.int64))
 
     def letor4_ndcg(self, cutoffs: Sequence[int]) -> Floats:
         ks = np.array(cutoffs, np.int64)
-        values: Floats = _ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts(), ks)
+        values: Floats = kernels.ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts(), ks)
         return np.where(self.sizes >= ks[:, None], values, 0.0)
 
     def letor4_mean_ndcg(self) -> Floats:
-        return _mean_ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts())
+        return kernels.mean_ndcg(self.labels, self.offsets, self._gains(), self._letor4_discounts())
 
     def average_precision(self) -> Floats:
-        return _average_precision(self.labels, self.offsets)
+        return kernels.average_precision(self.labels, self.offsets)
 
     def precision(self, cutoffs: Sequence[int]) -> Floats:
-        return _precision(self.labels, self.offsets, np.array(cutoffs, np.int64))
+        return kernels.precision(self.labels, self.offsets, np.array(cutoffs, np.int64))
 
     def expected_reciprocal_rank(self, y_max: int) -> Floats:
         checks.whole("y_max", y_max, checks.RANGES["y_max"])
         if self._top_label() > y_max:
             raise DataError(f"y: expected labels of at most y_max = {y_max}, found {self._top_label()}")
-        return _expected_reciprocal_rank(self.labels, self.offsets, self._gains() / 2.0**y_max)
+        return kernels.expected_reciprocal_rank(self.labels, self.offsets, self._gains() / 2.0**y_max)
 
     def or_else(self, values: Floats, no_relevant: NoRelevant) -> Floats:
-        """Put ``no_relevant`` where a query has no relevant document: a relevant label would head its ideal ranking."""
+        """Use ``no_relevant`` as the value of queries without a relevant document."""
         instead = _no_relevant_value(no_relevant)
         if instead != 0.0 and len(values):
             values[np.maximum.reduceat(self.labels, self.offsets[:-1]) == 0] = instead
@@ -340,144 +338,3 @@ def _no_relevant_value(no_relevant: NoRelevant) -> float:
         return float(no_relevant)
     kind = DataError if isinstance(no_relevant, float | int | str) else ArgumentError
     raise kind(f'no_relevant: expected a number in [0, 1] or "skip", found {checks.shown(no_relevant)}')
-
-
-# A relevant document's rank can be counted in one pass over its query, several scores an instruction, or read off a
-# sort. With r relevant documents counting costs r m such steps, sorting about this many times m log2(m) (measured).
-COUNTING_STEPS_PER_SORTING_STEP = 40.0
-
-
-@njit(cache=True)
-def _labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
-    # rank(i) = |{j : s_j > s_i}| + |{j < i : s_j = s_i}|, from 0; the label at every rank, 0 for irrelevant documents
-    labels = np.zeros(len(y), np.uint8)
-    for q in range(len(offsets) - 1):
-        lo, m = offsets[q], offsets[q + 1] - offsets[q]
-        query = scores[lo : lo + m]
-        relevant = 0
-        for i in range(m):
-            relevant += y[lo + i] > 0
-        if relevant <= COUNTING_STEPS_PER_SORTING_STEP * np.log2(m + 1.0):
-            for i in range(m):
-                if y[lo + i] > 0:
-                    labels[lo + _rank(query, i)] = y[lo + i]
-        else:
-            order = np.empty(m, np.int64)
-            ranking.order_by_score(query, order)
-            for rank in range(m):
-                labels[lo + rank] = y[lo + order[rank]]
-    return labels
-
-
-@njit(cache=True)
-def _rank(query: Floats, i: int) -> int:
-    s, rank, equal = query[i], 0, 0
-    for j in range(len(query)):
-        rank += query[j] > s
-        equal += query[j] == s
-    if equal > 1:
-        for j in range(i):
-            rank += query[j] == s
-    return rank
-
-
-@njit(cache=True)
-def _ndcg(
-    labels: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    gains: Floats,
-    discounts: Floats,
-    cutoffs: NDArray[np.int64],
-) -> Floats:
-    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in falling order, for rising cutoffs k
-    values = np.zeros((len(cutoffs), len(offsets) - 1))
-    left = np.empty(len(gains), np.int64)
-    for q in range(len(offsets) - 1):
-        lo, m = offsets[q], offsets[q + 1] - offsets[q]
-        left[:] = 0
-        for i in range(m):
-            left[labels[lo + i]] += 1
-        level, dcg, ideal, c = len(gains) - 1, 0.0, 0.0, 0
-        for i in range(min(m, cutoffs[-1])):
-            while left[level] == 0:
-                level -= 1
-            left[level] -= 1
-            dcg += gains[labels[lo + i]] * discounts[i]
-            ideal += gains[level] * discounts[i]
-            if ideal == 0.0:
-                break
-            while cutoffs[c] == i + 1 and c < len(cutoffs) - 1:
-                values[c, q] = dcg / ideal
-                c += 1
-        if ideal > 0.0:
-            values[c:, q] = dcg / ideal
-    return values
-
-
-@njit(cache=True)
-def _mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats) -> Floats:
-    # (1/m) sum_{k <= m} NDCG@k
-    values = np.zeros(len(offsets) - 1)
-    left = np.empty(len(gains), np.int64)
-    for q in range(len(offsets) - 1):
-        lo, m = offsets[q], offsets[q + 1] - offsets[q]
-        left[:] = 0
-        for i in range(m):
-            left[labels[lo + i]] += 1
-        level, dcg, ideal, total = len(gains) - 1, 0.0, 0.0, 0.0
-        for i in range(m):
-            while left[level] == 0:
-                level -= 1
-            left[level] -= 1
-            dcg += gains[labels[lo + i]] * discounts[i]
-            ideal += gains[level] * discounts[i]
-            if ideal == 0.0:
-                break
-            total += dcg / ideal
-        values[q] = total / m
-    return values
-
-
-@njit(cache=True)
-def _average_precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Floats:
-    # AP = (1/r) sum_{i : label at i >= 1} |{l <= i : label at l >= 1}| / i
-    values = np.zeros(len(offsets) - 1)
-    for q in range(len(offsets) - 1):
-        lo, hi = offsets[q], offsets[q + 1]
-        relevant, total = 0, 0.0
-        for i in range(lo, hi):
-            if labels[i] > 0:
-                relevant += 1
-                total += relevant / (i - lo + 1)
-        if relevant > 0:
-            values[q] = total / relevant
-    return values
-
-
-@njit(cache=True)
-def _precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], cutoffs: NDArray[np.int64]) -> Floats:
-    # P@k = |{i <= min(k, m) : label at i >= 1}| / k
-    values = np.zeros((len(cutoffs), len(offsets) - 1))
-    for q in range(len(offsets) - 1):
-        lo, hi = offsets[q], offsets[q + 1]
-        for c in range(len(cutoffs)):
-            k = cutoffs[c]
-            relevant = 0
-            for i in range(lo, lo + min(hi - lo, k)):
-                relevant += labels[i] > 0
-            values[c, q] = relevant / k
-    return values
-
-
-@njit(cache=True)
-def _expected_reciprocal_rank(labels: NDArray[np.uint8], offsets: NDArray[np.int64], stops: Floats) -> Floats:
-    # ERR = sum_i (1/i) R_i prod_{l < i} (1 - R_l), R_i = stops[label at i]
-    values = np.zeros(len(offsets) - 1)
-    for q in range(len(offsets) - 1):
-        lo, hi = offsets[q], offsets[q + 1]
-        reading, total = 1.0, 0.0
-        for i in range(lo, hi):
-            total += reading * stops[labels[i]] / (i - lo + 1)
-            reading *= 1.0 - stops[labels[i]]
-        values[q] = total
-    return values

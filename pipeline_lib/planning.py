@@ -1,8 +1,8 @@
 """How long will the planned jobs take, how much memory does each need, and what is missing?
 
-The estimates before the first run are start-up plus a rate times the size of the job's data, plus what the job's
-settings ask for (:attr:`pipeline_lib.experiment.Step.seconds`); as soon as a rule has run, the seconds that the
-workflow measured for it are used instead.
+Before the first run, the estimate of a job is the time of its start, plus a rate times the size of its data, plus the
+seconds that its settings add (:attr:`pipeline_lib.experiment.Step.seconds`). As soon as a rule has run, the seconds
+that the workflow measured are used instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pipeline_lib.cost import Cost
 
-# Seconds on one core of 2020s server hardware; float32 and float64 copies of the training part dominate the memory.
+# Seconds on one core of a server of the 2020s; float32 and float64 copies of the training part dominate the memory.
 COSTS: Mapping[str, Cost] = {
     "simulate_data": Cost(2.0, 3.0, 500.0, 100.0),
     "obtain_data": Cost(1.0, 0.1, 300.0, 0.0),
@@ -35,14 +35,15 @@ COSTS: Mapping[str, Cost] = {
 DEFAULT_COST = Cost(1.0, 0.0)
 
 OVERHEAD_MB = 400.0
-"""What a cluster's job holds besides its command: two Snakemake processes, that of the submission and that of its step.
+"""Memory of a cluster's job besides its command: two Snakemake processes, that of the submission and that of its step.
 
-They were measured together, as a scheduler adds them up, at 363 to 367 MB.
+Together, as a scheduler adds them up, they were measured at 363 to 367 MB.
 """
 SHORT_SECONDS = 10.0
-"""A job that takes less is on its way for longer than it runs: a lone job of 2 s occupies a slot for about 8 s."""
+"""A job that takes less spends more time in the scheduler than at work: a single job of 2 s occupies a slot for about
+8 s."""
 LIGHT_MB = 1000.0
-"""What a light job may hold, so that it may run where the controlling process runs."""
+"""Memory of a light job, at most, so that it may run where the controlling process runs."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,19 @@ def cost(rule: str) -> Cost:
     return COSTS.get(rule, DEFAULT_COST)
 
 
-def seconds(cost: Cost, cells: float, asked: float = 0.0) -> float:
-    """Estimated seconds of a job on ``cells`` feature values whose settings ask for ``asked`` more.
+def seconds(cost: Cost, cells: float, extra: float = 0.0) -> float:
+    """Estimated seconds of a job on ``cells`` feature values, of which its settings add ``extra``.
 
     Example
     -------
-    >>> seconds(cost("evaluate_model"), 1e7), seconds(Cost(2.0), 0.0, asked=30.0)
+    >>> seconds(cost("evaluate_model"), 1e7), seconds(Cost(2.0), 0.0, extra=30.0)
     (2.0, 32.0)
     """
-    return cost.seconds(cells) + asked
+    return cost.seconds(cells) + extra
 
 
-def memory_mb(cost: Cost, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
-    """Memory to ask for, in MB, of which the settings ask for ``asked``; a retry asks for twice as much.
+def memory_mb(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) -> int:
+    """Memory to request, in MB, of which the settings add ``extra``; a retry requests twice as much.
 
     :data:`OVERHEAD_MB` is part of it, also where a job runs without a cluster and does not need it.
 
@@ -80,18 +81,18 @@ def memory_mb(cost: Cost, cells: float, attempt: int = 1, asked: float = 0.0) ->
     >>> memory_mb(Cost(2.0, start_mb=500.0), 0.0), memory_mb(Cost(2.0, start_mb=500.0), 0.0, attempt=2)
     (900, 1800)
     """
-    return math.ceil((cost.mb(cells) + asked + OVERHEAD_MB) * 2 ** (attempt - 1))
+    return math.ceil((cost.mb(cells) + extra + OVERHEAD_MB) * 2 ** (attempt - 1))
 
 
-def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, asked: float = 0.0) -> int:
-    """Minutes to ask a cluster for: ten times the estimated :func:`seconds`, at least 10, doubled with every retry.
+def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) -> int:
+    """Minutes to request: ten times the estimated :func:`seconds`, at least 10; a retry gets twice as many.
 
     Example
     -------
-    >>> runtime_minutes(Cost(2.0), 0.0), runtime_minutes(Cost(2.0), 0.0, asked=598.0)
+    >>> runtime_minutes(Cost(2.0), 0.0), runtime_minutes(Cost(2.0), 0.0, extra=598.0)
     (10, 100)
     """
-    return max(10, math.ceil(seconds(cost, cells, asked) / 6)) * 2 ** (attempt - 1)
+    return max(10, math.ceil(seconds(cost, cells, extra) / 6)) * 2 ** (attempt - 1)
 
 
 def is_short(seconds: float) -> bool:
@@ -99,13 +100,13 @@ def is_short(seconds: float) -> bool:
 
     Example
     -------
-    >>> is_short(seconds(Cost(1.5), 1e7)), is_short(seconds(Cost(2.0), 0.0, asked=30.0))
+    >>> is_short(seconds(Cost(1.5), 1e7)), is_short(seconds(Cost(2.0), 0.0, extra=30.0))
     (True, False)
     """
     return seconds <= SHORT_SECONDS
 
 
-def is_light(cost: Cost, cells: float, asked: float = 0.0, asked_mb: float = 0.0) -> bool:
+def is_light(cost: Cost, cells: float, extra: float = 0.0, extra_mb: float = 0.0) -> bool:
     """Whether a job is short and small enough to run where a cluster's controlling process runs.
 
     Parameters
@@ -113,15 +114,15 @@ def is_light(cost: Cost, cells: float, asked: float = 0.0, asked_mb: float = 0.0
     cost : Cost
     cells : float
         Feature values in the job's data set.
-    asked, asked_mb : float
-        Seconds and MB that the settings ask for.
+    extra, extra_mb : float
+        Seconds and MB that the settings add.
 
     Example
     -------
-    >>> is_light(Cost(1.0), 1e6), is_light(Cost(2.0), 0.0, asked=598.0)
+    >>> is_light(Cost(1.0), 1e6), is_light(Cost(2.0), 0.0, extra=598.0)
     (True, False)
     """
-    return is_short(seconds(cost, cells, asked)) and cost.mb(cells) + asked_mb <= LIGHT_MB
+    return is_short(seconds(cost, cells, extra)) and cost.mb(cells) + extra_mb <= LIGHT_MB
 
 
 def recorded_seconds(path: Path) -> float | None:
@@ -154,7 +155,7 @@ def estimates(jobs: Sequence[PlannedJob]) -> list[float]:
 class TimeLeft:
     """How long will the unfinished jobs of a run take, judged by those that have finished?
 
-    The estimates of a rule are scaled by the median of how long its finished jobs took beside their estimates.
+    The estimates of a rule are scaled by the median ratio of the times of its finished jobs to their estimates.
     ``slots`` jobs run at a time; no run is shorter than its longest job.
 
     Example

@@ -1,8 +1,8 @@
-"""How does long work say how far it is?
+"""How does long work report its progress?
 
 Modules write to ``logging.getLogger(__name__)``. The library adds no handler, so that nothing is printed unless a
-program asks for it: the commands of this project do, by :func:`printed`, and a caller's own handlers work as for any
-library. What is written never enters a result.
+program requests it: the commands of this project do so by :func:`printed`, and a caller's own handlers work as with any
+library. Nothing that is logged becomes part of a result.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TextIO, TypeVar
 Item = TypeVar("Item")
 
 SECONDS = 10.0
-"""Work of many small steps writes a line about as often as this."""
+"""Work that consists of many small steps logs about one line in this time."""
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def printed(stream: TextIO) -> Iterator[None]:
 
 
 class Pace:
-    """Is it time for another line? At most once in :data:`SECONDS`, and not in the first of them.
+    """Determine when another line is due: at most once in :data:`SECONDS`, and not before they have passed once.
 
     Example
     -------
@@ -58,7 +58,7 @@ class Pace:
         self._last = clock()
 
     def due(self) -> bool:
-        """Whether so much time has passed since the pace was made or was last due."""
+        """Whether :data:`SECONDS` have passed since the object was created or a line was last due."""
         now = self._clock()
         if now - self._last < SECONDS:
             return False
@@ -67,7 +67,7 @@ class Pace:
 
 
 def counted(items: Sequence[Item], log: logging.Logger, what: str, pace: Pace | None = None) -> Iterator[Item]:
-    """Go through ``items`` and log every now and then how many of them are done; ``what`` names them.
+    """Iterate over ``items`` and log from time to time how many of them are done; ``what`` names them.
 
     Example
     -------

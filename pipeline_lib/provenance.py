@@ -18,7 +18,7 @@ LIBRARIES = ("numpy", "scipy", "numba", "pandas", "polars", "pyarrow", "matplotl
 def collect() -> dict[str, Any]:
     """Gather versions, machine, time and the state of the code, as plain JSON types.
 
-    These facts differ between runs; they are shown beside the results and are never part of them.
+    These facts differ between runs; they are shown together with the results and are never part of them.
 
     Example
     -------
@@ -37,7 +37,7 @@ def collect() -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """The commit the code was at, and whether it had been changed since; words where there is no git."""
+    """The commit of the code, and whether the code had been changed since; a remark if there is no git."""
     folder = Path(pipeline_lib.__file__).parent
     try:
         commit = _git(folder, "rev-parse", "HEAD")

@@ -1,4 +1,4 @@
-"""What are gain, discount and ideal DCG, and in which order do scores put the documents of a query?
+"""How do scores rank the documents of a query, and what are gain, discount and ideal DCG?
 
 Gain G(r) = 2^r - 1 of a label r, discount D(i) = 1 / log2(i + 1) of a rank i; rank 1 is the top (`slam`, (1)).
 Documents of equal scores, and those of equal labels in the ideal ranking, keep their order in the data.
@@ -61,7 +61,8 @@ def order_by_score(s, ranked):  # type: ignore[no-untyped-def]
 def ideal_dcg(y, D):  # type: ignore[no-untyped-def]
     """The sum over the ranks i <= len(D) of D(i) times the gain of the i-th largest label of one query.
 
-    Terms are added from the top rank down, so that the DCG of the best ranking, added alike, is equal to it in bits.
+    Terms are added from the top rank down, so that the DCG of the best ranking, added in the same way, equals it bit
+    for bit.
 
     Example
     -------
@@ -83,7 +84,7 @@ def ideal_dcg(y, D):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def ideal_ranks(y, offsets):  # type: ignore[no-untyped-def]
-    """The rank 1..m of every document when its query is sorted by falling label, equal labels in document order."""
+    """The rank 1..m of every document when its query is sorted by decreasing label, equal labels in document order."""
     ranks = np.empty(len(y), np.int64)
     following = np.zeros(MAX_LABEL + 1, np.int64)
     for q in range(len(offsets) - 1):

@@ -1,7 +1,7 @@
 """Which module and object does a name in a registry stand for?
 
 A registry is a TOML file of lines ``name = "module:object"``. Names are data, so that adding one changes no module that
-other jobs depend on, and nothing is imported before it is asked for.
+other jobs depend on, and an object is imported only when it is needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pipeline_lib.errors import ArgumentError, ConfigurationError, hint
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError:
-    """The error for a name that does not exist, with the nearest that does.
+    """The error for a name that does not exist, which suggests the nearest one that does.
 
     Example
     -------
@@ -27,9 +27,9 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> ConfigurationError
 
 
 def check_name(name: object) -> None:
-    """Raise an ArgumentError when a name is no string.
+    """Raise an ArgumentError when a name is not a string.
 
-    Here and not by ``pipeline_lib.checks``, which imports numpy: packages give their names without it.
+    ``pipeline_lib.checks`` is not used here, because it imports numpy, which is not needed to look up a name.
 
     Example
     -------

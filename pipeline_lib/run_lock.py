@@ -1,15 +1,14 @@
 """Is another run already working in this folder?
 
-A run shares the data sets with every other run in its folder, whatever their studies: one run works there at a time.
-The lock is the kernel's (``flock``): it goes when the process that holds it goes, however that ends, so that a killed
-run can simply be started again, which a lock file of Snakemake's own kind does not allow.
+A run shares the data sets with every other run in its folder, whatever their studies; therefore one run works there at
+a time. The lock is the kernel's (``flock``): it is released when the process that holds it ends, for whatever reason,
+so that a killed run can simply be started again. A lock file such as Snakemake's own would have to be removed first.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import io
 import os
 import shlex
 import socket
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import IO
 
 from pipeline_lib.errors import PipelineError
+from pipeline_lib.snakemake_internals import parsed_arguments
 
-# What Snakemake calls the options that only look at a workflow; all that is not named here may change files.
+# Snakemake's names of the options that only read a workflow; any other option may change files.
 READING = (
     "archive",
     "containerize",
@@ -51,22 +51,17 @@ _HELD: dict[Path, IO[str]] = {}
 
 
 def only_reads(arguments: Sequence[str]) -> bool:
-    """Whether Snakemake, started with these arguments, looks at the workflow and changes nothing.
+    """Whether Snakemake, started with these arguments, reads the workflow and changes nothing.
+
+    Arguments of another program, which runs the workflow through Snakemake's Python interface, may change anything.
 
     Example
     -------
     >>> only_reads(["--summary"]), only_reads(["--delete-all-output"]), only_reads(["--cores", "2", "all"])
     (True, False, False)
     """
-    from snakemake.cli import get_argument_parser
-
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            given, _ = get_argument_parser().parse_known_args(list(arguments))
-    except SystemExit:
-        # Another program's command line, which runs the workflow through Snakemake's Python interface.
-        return False
-    if getattr(given, "report_after_run", False):
+    given = parsed_arguments(arguments)
+    if given is None or getattr(given, "report_after_run", False):
         return False
     return any(getattr(given, option, None) not in (None, False) for option in READING)
 
@@ -116,7 +111,7 @@ def _open_locked(path: Path) -> IO[str]:
             handle.close()
             raise PipelineError(f"another run is working in this folder: {holder}; wait for it or stop it") from None
         except OSError:
-            # Some network file systems have no flock: there the person sees to it that one run works at a time.
+            # Some network file systems have no flock; there, users must make sure that one run works at a time.
             return handle
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle.fileno()), path.stat()):

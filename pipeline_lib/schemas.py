@@ -1,7 +1,7 @@
 """How is a document checked against a JSON Schema without YAML's and Python's leniency?
 
-A whole number is one that is written so (1.0 is none, though JSON Schema takes it for one), and a pattern that ends
-with "$" ends with the text (to Python it may also end before a last line feed).
+A whole number must be written as one (JSON Schema also accepts 1.0), and a pattern that ends with "$" must match up to
+the end of the text (in Python it may also end before a final line feed).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def violations(document: Any, path: Path) -> Iterator[Any]:
-    """What breaks the schema in a YAML file, as errors of ``jsonschema``, in the order of their places.
+    """The violations of a schema in a YAML document, as errors of ``jsonschema``, in the order of their places.
 
     Example
     -------

@@ -1,4 +1,4 @@
-"""Which random numbers does a place in the experiment get?
+"""Which random numbers belong to each part of a study?
 
 A generator is seeded by a stable hash of the experiment's axes (the study's seed, the data set, the fold, the
 repetition, ...), never by the order in which jobs run. The same configuration therefore gives the same numbers on
@@ -23,7 +23,7 @@ def seed(*axes: Axis) -> int:
     Raises
     ------
     TypeError
-        When an axis is not a plain string, number, boolean or None: anything else has no stable spelling.
+        When an axis is not a plain string, number, boolean or None: nothing else has a stable form as text.
 
     Example
     -------
@@ -33,8 +33,8 @@ def seed(*axes: Axis) -> int:
     for axis in axes:
         if not (axis is None or isinstance(axis, str | int | float)):
             raise TypeError(f"an axis of a seed is a plain string, number, boolean or None, not {axis!r}")
-    spelled = json.dumps(axes, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return int.from_bytes(hashlib.sha256(spelled.encode("ascii")).digest()[:16], "big")
+    text = json.dumps(axes, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return int.from_bytes(hashlib.sha256(text.encode("ascii")).digest()[:16], "big")
 
 
 def generator(*axes: Axis) -> np.random.Generator:

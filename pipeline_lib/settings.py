@@ -48,7 +48,7 @@ def _ordered(values: tuple[int, int]) -> tuple[int, int]:
 
 # Not ge=1: pydantic would keep that and forget the ge of a field.
 Whole = Annotated[int, Strict(), Field(gt=0)]
-"""A whole number of at least 1; ``Field(ge=...)`` may ask for more."""
+"""A whole number of at least 1; ``Field(ge=...)`` may require more."""
 NotNegative = Annotated[int, Strict(), Field(ge=0)]
 """A whole number of at least 0."""
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
@@ -78,7 +78,7 @@ Names = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_differe
 
 
 def at_least(least: int) -> AfterValidator:
-    """The additional demand that no number of a list is below ``least``.
+    """The additional requirement that no number of a list is below ``least``.
 
     Example
     -------
@@ -99,7 +99,7 @@ def at_least(least: int) -> AfterValidator:
 
 
 def at_most(most: int) -> AfterValidator:
-    """The additional demand that no number of a list is above ``most``."""
+    """The additional requirement that no number of a list is above ``most``."""
 
     def check(values: tuple[int, ...]) -> tuple[int, ...]:
         if any(value > most for value in values):
@@ -110,7 +110,7 @@ def at_most(most: int) -> AfterValidator:
 
 
 def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
-    """The additional demand that a list holds ``fewest`` values, because of the ``purpose``."""
+    """The additional requirement that a list has at least ``fewest`` values, because of the ``purpose``."""
 
     def check(values: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(values) < fewest:
@@ -121,19 +121,19 @@ def no_fewer_than(fewest: int, purpose: str) -> AfterValidator:
 
 
 class Settings(BaseModel):
-    """One section of the configuration: frozen, with every key known, lists kept as tuples."""
+    """One section of the configuration: immutable, without unknown keys, with lists stored as tuples."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, ser_json_inf_nan="constants")
 
     @classmethod
     def parse(cls, mapping: Mapping[str, Any], where: str = "") -> Self:
-        """Check a plain mapping and make the object; keys that are missing have their defaults.
+        """Check a plain mapping and create the object; missing keys have their defaults.
 
         Raises
         ------
         ConfigurationError
             With every problem on a line of its own: the place below ``where``, what was expected, what was found, and
-            for an unknown key the nearest right one.
+            for an unknown key the nearest valid one.
         """
         if not isinstance(where, str):
             raise ArgumentError(f"where: expected a string, found a {type(where).__name__}")
@@ -166,7 +166,7 @@ def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: 
         keys = [one for one in here if one["type"] in WRONG_KEYS]
         yield from (_wrong_key(kind, one, place, where) for one in keys)
         inside = any(len(other) > len(place) and other[: len(place)] == place for other, _ in found)
-        # A problem inside says more than that the whole is of another kind, or too short without the wrong part.
+        # A problem inside a value says more than the error that the whole value is of another kind, or too short.
         values = [one for one in here if one["type"] == "value_error" or not (keys or inside)]
         if values:
             yield place_words(place, where) + _wrong_value(values)
@@ -195,7 +195,7 @@ def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int 
 
 
 def _wrong_value(alternatives: list[Any]) -> str:
-    """What one value should have been, of which each alternative of its type says something."""
+    """What one value should have been, as told by the errors of all alternatives of its type."""
     own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
     if own:
         return own[0]
@@ -240,7 +240,7 @@ EXPECTED = {
     "too_short": "expected at least {min_length} values",
     "tuple_type": "expected a list",
 }
-"""What was expected, by pydantic's kinds of error; for other kinds pydantic's own words are shown."""
+"""What was expected, by pydantic's kinds of error; for other kinds, pydantic's own message is shown."""
 
 
 def _keys(kind: type[BaseModel] | None) -> list[str]:
@@ -248,7 +248,7 @@ def _keys(kind: type[BaseModel] | None) -> list[str]:
 
 
 def _model_at(kind: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The class of the section at ``loc``, as far as types tell."""
+    """The class of the section at ``loc``, as far as it follows from the types."""
     found: type[BaseModel] | None = kind
     for part in loc:
         if found is None:
@@ -268,7 +268,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def place_words(loc: tuple[int | str, ...], where: str = "") -> str:
-    """How the message about a value begins: the place ``loc`` below ``where``, with a colon.
+    """The beginning of the message about a value: the place ``loc`` below ``where``, with a colon.
 
     Example
     -------

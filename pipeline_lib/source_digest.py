@@ -1,4 +1,4 @@
-"""Do two texts of a module say the same to Python?
+"""Do two texts of a module mean the same to Python?
 
 The digest of a source text is that of its syntax tree, written in a form of our own: comments, docstrings, blank lines,
 quotes, parentheses and line breaks leave no trace in it, whereas every name, constant, operator and ``assert`` does.
@@ -12,16 +12,17 @@ import ast
 import hashlib
 from collections.abc import Iterable
 
-# What a statement does not mean: where a name stands says whether it is read or written, u"" is "", and comments that
-# declare types are comments.
+# Fields that do not change the meaning of a statement: whether a name is read or written follows from its place, u"" is
+# "", and comments that declare types are comments.
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 def digest(source: str | ast.Module) -> str:
     """Give the digest of what a module's text, or its syntax tree, means.
 
-    Every statement that is only a constant is left out, for it does nothing: a docstring, a string below a variable
-    that describes it, ``...``; so is ``pass``. Code must therefore not read ``__doc__`` for anything but help texts.
+    Every statement that is only a constant is left out, because it has no effect: a docstring, a string below a
+    variable that describes it, ``...``; so is ``pass``. Code must therefore not read ``__doc__`` for anything but help
+    texts.
 
     Raises
     ------
@@ -36,25 +37,25 @@ def digest(source: str | ast.Module) -> str:
     False
     """
     tree = ast.parse(source) if isinstance(source, str) else source
-    return hashlib.sha256(_spelled(tree).encode("ascii")).hexdigest()
+    return hashlib.sha256(_node_text(tree).encode("ascii")).hexdigest()
 
 
-def _spelled(node: ast.AST) -> str:
+def _node_text(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
         return ascii(node.value)
     if isinstance(node, ast.JoinedStr):
-        return f"JoinedStr([{','.join(map(_spelled, _merged(node.values)))}])"
+        return f"JoinedStr([{','.join(map(_node_text, _merged(node.values)))}])"
     fields = ((name, getattr(node, name, None)) for name in node._fields if name not in _IGNORED)
-    written = [f"{name}={_spelled_value(value)}" for name, value in fields if value is not None and value != []]
+    written = [f"{name}={_value_text(value)}" for name, value in fields if value is not None and value != []]
     return f"{type(node).__name__}({','.join(written)})"
 
 
-def _spelled_value(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, ast.AST):
-        return _spelled(value)
+        return _node_text(value)
     if isinstance(value, list):
         # An item may be missing: {**x} has no key where {None: x} has one.
-        items = ("" if item is None else _spelled_value(item) for item in value if not _does_nothing(item))
+        items = ("" if item is None else _value_text(item) for item in value if not _does_nothing(item))
         return f"[{','.join(items)}]"
     return ascii(value)
 

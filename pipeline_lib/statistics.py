@@ -1,10 +1,10 @@
-"""How sure are we?
+"""How certain are the numbers of a study?
 
-Tests and intervals for the numbers of a study: is one ranker better than another over these queries, how far may a
-mean lie from the truth, does an error really fall like n^(-1/2)? The unit that is resampled is always the one drawn
-independently: the query, the fold's result, the repetition; never the document.
+Tests and intervals answer whether one ranker is better than another on these queries, how far a mean may be from the
+true value, and whether an error really falls like n^(-1/2). The unit of resampling is always the one that was drawn
+independently: the query, the result of a fold, or the repetition, and never the document.
 
-Values with NaN are rejected: drop queries that have no value (``no_relevant="skip"``) from both sides first.
+NaN is rejected: first drop the queries without a value (``no_relevant="skip"``) from both sides.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def paired_randomisation_test(
     a, b : array-like, shape (Q,)
         A measure of two systems on the same queries.
     resamples : int
-        Random sign patterns when not enumerated.
+        Number of random sign patterns, if they are not enumerated.
     rng : numpy.random.Generator
         Unused when enumerated.
 
@@ -117,7 +117,7 @@ def paired_randomisation_test(
 
 @checked
 def smallest_p_value(n_queries: int) -> float:
-    """The least that :func:`paired_randomisation_test` can give for so many queries, however large the differences.
+    """The smallest p-value that :func:`paired_randomisation_test` can give for so many queries.
 
     When all differences have one sign, two of the 2^n patterns of signs are as extreme: all plus and all minus.
 
@@ -192,7 +192,7 @@ def bootstrap_interval(
     Parameters
     ----------
     values : array-like, shape (Q,)
-        One finite value a query, at least two.
+        One finite value per query, at least two.
     level : float
         Confidence, in (0, 1).
     resamples : int
@@ -264,14 +264,14 @@ def over_folds(values: ArrayLike, *, level: float = 0.95) -> FoldSummary:
 
         low, high = mean -+ t_{k-1, (1 + level)/2} sd / sqrt(k)
 
-    Training sets of different folds overlap, so the k results are not quite independent and the interval is rather
-    too narrow than too wide (Bengio and Grandvalet, "No unbiased estimator of the variance of k-fold
+    Training sets of different folds overlap, so the k results are not independent, and the interval tends to be too
+    narrow rather than too wide (Bengio and Grandvalet, "No unbiased estimator of the variance of k-fold
     cross-validation", JMLR 5, 2004).
 
     Parameters
     ----------
     values : array-like, shape (k,)
-        One finite result a fold, at least two.
+        One finite result per fold, at least two.
 
     Raises
     ------
@@ -301,11 +301,11 @@ def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Exponent
     - ``y`` of shape (grid,): values at equal x are averaged; the interval is the t interval of least squares, which
       presumes equal, independent deviations from the line.
     - ``y`` of shape (repetitions, grid): row r holds one repetition of the whole grid. With g the least-squares
-      weights, slope = sum_x g_x log ybar(x), the slope's influence values z_r = sum_x g_x y_r(x) / ybar(x) (the
-      delta method) give slope -+ t_{R-1} sd(z) / sqrt(R). Whole repetitions are the unit, so nothing is presumed
-      about how a repetition's values at different x depend on each other, nor that the points lie on a line. In
-      simulations it covers better than studentised bootstraps over repetitions, which
-      fail below about 10 of them, and it needs no random numbers.
+      weights, slope = sum_x g_x log ybar(x), the slope's influence values z_r = sum_x g_x y_r(x) / ybar(x) (the delta
+      method) give slope -+ t_{R-1} sd(z) / sqrt(R). Whole repetitions are the unit, so nothing is presumed about how a
+      repetition's values at different x depend on each other, nor that the points lie on a line. In simulations, its
+      coverage is better than that of studentised bootstraps over repetitions, which fail with fewer than about 10 of
+      them, and it needs no random numbers.
 
     Single values may be negative or 0 (a measured gap can be); their means may not.
 
@@ -370,7 +370,7 @@ def _bca_levels(
 ) -> Floats:
     from scipy.special import ndtr, ndtri
 
-    # Half of the ties count as below, so that discrete statistics are not called biased; the ends stay finite.
+    # Half of the ties count as below, so that discrete statistics are not considered biased; the ends stay finite.
     tie = RELATIVE_TIE * np.abs(sample).max()
     below = np.mean(resampled < estimate - tie) + 0.5 * np.mean(np.abs(resampled - estimate) <= tie)
     bias = ndtri(np.clip(below, 0.5 / len(resampled), 1.0 - 0.5 / len(resampled)))

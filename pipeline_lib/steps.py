@@ -1,7 +1,7 @@
 """Which jobs does each step of an experiment have in a study, and which files do they read and write?
 
-A declared step (:mod:`pipeline_lib.experiment`) knows no study; :class:`StudyStep` puts it into one: the data sets at
-hand, their folds and models, and the experiment's settings. The rule file makes a rule of every :class:`StudyStep`.
+A declared step (:mod:`pipeline_lib.experiment`) knows no study; :class:`StudyStep` puts it into one: the available data
+sets, their folds and models, and the experiment's settings. The rule file makes a rule of every :class:`StudyStep`.
 Paths hold the wildcards of the workflow, ``{study}`` among them.
 """
 
@@ -30,19 +30,17 @@ class StudyView:
     settings : mapping
         Paper and experiment -> its settings.
     folds : mapping
-        The data sets at hand, in the study's order -> the folds that it runs.
+        The available data sets, in the study's order -> the folds that it runs.
     models : mapping
         The same data sets -> the models trained on them.
-    published : mapping
-        Models that reproduce a published row -> that row.
     facts : mapping
-        What steps may ask for by name (:attr:`pipeline_lib.experiment.Step.facts`), as plain values.
+        What steps may request by name (:attr:`pipeline_lib.experiment.Step.facts`), as plain values. ``reproduces``
+        maps the models that reproduce a published row to that row.
     """
 
     settings: Mapping[tuple[str, str], Settings]
     folds: Mapping[str, Sequence[int]]
     models: Mapping[str, Sequence[str]]
-    published: Mapping[str, str]
     facts: Mapping[str, Any]
 
 
@@ -73,7 +71,7 @@ class StudyStep:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What its jobs are told of the study."""
+        """What its jobs need to know of the study."""
         return {name: _looked_up(self.study.facts, name) for name in self.step.facts}
 
     @property
@@ -147,8 +145,8 @@ class StudyStep:
             for step in declared.steps
             if table in step.tables
         ]
-        mine = {axis: f"{{{axis}}}" for axis in axes_of(table) if axis in self.step.axes}
-        parts = (table.format(**{**cell, **mine}) for cell in producer.cells)
+        own = {axis: f"{{{axis}}}" for axis in axes_of(table) if axis in self.step.axes}
+        parts = (table.format(**{**cell, **own}) for cell in producer.cells)
         return [f"results/{{study}}/{part}.parquet" for part in dict.fromkeys(parts)]
 
     @property
@@ -159,13 +157,18 @@ class StudyStep:
             EVALUATION.format(study="{study}", dataset=dataset, model=model)
             for dataset, models in self.study.models.items()
             for model in models
-            if chosen == ALL_MODELS or (dataset in chosen and model in self.study.published)
+            if chosen == ALL_MODELS or (dataset in chosen and model in self.study.facts["reproduces"])
         ]
 
     @property
     def files(self) -> list[str]:
         """The other files that a job reads."""
         return [re.sub(r"^results/", "results/{study}/", path) for path in self.step.files]
+
+    @property
+    def inputs(self) -> list[str]:
+        """All files that a job reads; those of the project begin with their folder there."""
+        return [*self.documents, *self.folds, *self.tables, *self.evaluations, *self.files]
 
     @property
     def written(self) -> list[str]:

@@ -1,9 +1,9 @@
 """How are tables and JSON documents stored, so that a damaged file is noticed before it is used?
 
-Every stored file states the SHA-256 of its own bytes, the digits of this statement taken as zeros: JSON documents
+Every stored file contains the SHA-256 of its own bytes, computed with zeros in place of the digest: JSON documents
 under their first key, Parquet files among the key-value metadata of their footer. Readers compare it before they parse
-anything. In a large Parquet file the statement begins with the digest of the footer alone, followed by a digest of
-every :data:`BLOCK` bytes before it, so that a reader of some row groups checks no more than it reads.
+anything. A large Parquet file contains the digest of its footer, followed by a digest of every :data:`BLOCK` bytes
+before the footer, so that a reader of some row groups checks no more than it reads.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PARQUET_END = b"PAR1"
 
 
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any], *, sort_keys: bool = True) -> None:
-    """Write a JSON object with its checksum as the first key, whole or not at all; equal content gives equal bytes.
+    """Write a JSON object with its checksum, completely or not at all; equal content gives equal bytes.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def write_table(path: str | os.PathLike[str], table: pl.DataFrame) -> None:
-    """Write a table as Parquet with its checksum, whole or not at all.
+    """Write a table as Parquet with its checksum, completely or not at all.
 
     Example
     -------
@@ -131,7 +131,7 @@ def parquet_writer(path: str | os.PathLike[str], schema: pa.Schema, **options: A
 
 @contextmanager
 def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[BinaryIO]:
-    """Open a Parquet file whose bytes are compared with its checksums before anyone sees them.
+    """Open a Parquet file whose bytes are compared with its checksums before they are used.
 
     A file without a checksum, as other programs write it, is opened as it is unless one is ``required``.
 
@@ -170,8 +170,8 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
 def set_aside(path: Path) -> Path | None:
     """Move a damaged file to ``NAME.damaged`` (or ``NAME.damaged-2``, ...), so that the next run makes it again.
 
-    Only files that a run makes are moved: those below ``results`` and ``data/parquet`` of the working folder; and
-    nothing is ever replaced. Returns the new place, or None when the file stays where it is.
+    Only files that a run makes are moved, which are those below ``results`` and ``data/parquet`` in the working folder,
+    and no file is ever replaced. Returns the new path, or None if the file is not moved.
     """
     here = Path.cwd()
     made = any(path.absolute().is_relative_to(here / folder) for folder in ("results", "data/parquet"))
@@ -183,9 +183,9 @@ def set_aside(path: Path) -> Path | None:
             os.link(path, target)
         except FileExistsError:
             continue
-        except FileNotFoundError:  # another job has noticed, too, and was faster
+        except FileNotFoundError:  # another job has noticed the damage as well, and was faster
             return target
-        except OSError:  # a read-only folder, or a file system without second names for a file
+        except OSError:  # a read-only folder, or a file system without hard links
             if target.exists():
                 continue
             return _renamed(path, target)
@@ -199,7 +199,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def _renamed(path: Path, target: Path) -> Path | None:
-    """Rename where a file cannot have two names; None where the folder is read-only."""
+    """Rename on a file system without hard links; None if the folder is read-only."""
     try:
         path.rename(target)
     except OSError:
@@ -275,7 +275,7 @@ def _compare(path: str | os.PathLike[str], stated: bytes, *content: bytes) -> No
 
 
 def _footer(file: BinaryIO) -> tuple[int, bytes]:
-    """Where the footer of a Parquet file begins, and its bytes, last word included; empty where there is none."""
+    """The position and the bytes of the footer of a Parquet file, including its last word; empty if there is none."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - 8, 0))
     end = file.read()
@@ -287,7 +287,7 @@ def _footer(file: BinaryIO) -> tuple[int, bytes]:
 
 
 def _place(footer: bytes) -> slice | None:
-    """Where the digits stand in a footer: behind the key, a type and a length, as Thrift's compact protocol has it."""
+    """The positions of the digits in a footer: after the key, a type and a length, as in Thrift's compact protocol."""
     at = footer.rfind(PARQUET_KEY + b"\x18")
     if at < 0:
         return None
@@ -309,7 +309,7 @@ def _unsigned(footer: bytes, place: slice) -> bytes:
 
 
 def _sign(path: Path) -> None:
-    """Put the digests into the places that a Parquet file keeps for them."""
+    """Write the digests into the space reserved for them in a Parquet file."""
     with path.open("r+b") as file:
         start, footer = _footer(file)
         place = _place(footer)

@@ -1,7 +1,7 @@
-"""What may a study's configuration say? One class, with every section, default, range and description.
+"""What may a study's configuration contain? One class with every section, default, range and description.
 
-The sections of learners and experiments are those of their declarations: a learner or a paper that is added has its
-section without a change here. ``config.yaml`` and the JSON Schema are written from this class.
+The sections of learners and experiments are those of their declarations: a new learner or paper has its section without
+a change here. ``config.yaml`` and the JSON Schema are generated from this class.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def section(learner: str) -> str:
 
 @cache
 def study_settings() -> type[Settings]:
-    """The class of a whole configuration, made of all learners and papers there are."""
+    """The class of a whole configuration, composed of all learners and papers."""
     sections: dict[str, Any] = {}
     for name in learners.NAMES:
         kind = learners.get(name).settings

@@ -1,6 +1,6 @@
-"""How does a package give its modules by name and import none of them before it is used?
+"""How does a package provide its modules by name without importing any of them before it is used?
 
-A package hands the two names over to this module::
+A package delegates the two functions to this module::
 
     def __getattr__(name: str) -> Any:
         return submodules.load(__name__, __path__, name)
@@ -23,7 +23,7 @@ def load(package: str, path: Iterable[str], name: str) -> ModuleType:
     Raises
     ------
     AttributeError
-        When the package has no such module. What the module itself fails to import is raised as it is.
+        When the package has no such module. An error of an import inside the module is not changed.
 
     Example
     -------

@@ -319,7 +319,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "random": lambda good: learners.kernel.RandomFourier(2, 2, 1.0, (1,)),
     },
     "learners.models.RandomModel": {"seed": value((1,))},
-    "learners.models.from_dict": {"spelled": lambda good: learners.models.LinearModel.of([1.0, 2.0]).to_dict()},
+    "learners.models.from_dict": {"stored": lambda good: learners.models.LinearModel.of([1.0, 2.0]).to_dict()},
     **{
         f"learners.models.ThresholdModel{ending}": {
             "features": value(np.array([0, 1])),
@@ -452,13 +452,13 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "theory.perceptron_bounds.right_side": {"mistaken": value([0, 1, 3])},
     "theory.rademacher.composite": {"steps": value(2), "surrogate": surrogate("listnet")},
     "theory.self_bounding.of_values": {name: value(np.array([0.5, 1.0])) for name in ("here", "there", "distance")},
-    "theory.two_layer.allocation_by_search": {
+    "theory.labelling_budget.allocation_by_search": {
         "queries": value(2),
         "documents": value(100.0),
         "start": value([0.4, 0.6]),
     },
-    "theory.two_layer.pooled_document_layer": {"documents": value(100)},
-    "theory.two_layer.even_bound": {"queries": value(10.0)},
+    "theory.two_layer_bounds.pooled_document_layer": {"documents": value(100)},
+    "theory.labelling_budget.even_bound": {"queries": value(10.0)},
     "theory.two_layer_rademacher.Pairs": {"owner": value(np.array([0, 0, 1]))},
     "theory.two_layer_rademacher.exactly": {"weights": value([1.0, 0.5, 0.25])},
     "theory.two_layer_rademacher.two_layer": {
@@ -468,7 +468,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     },
 }
 for _name in ("budget", "budget_by_search", "whole_budget", "even_bound"):
-    OWN.setdefault(f"theory.two_layer.{_name}", {})["documents"] = value(200)
+    OWN.setdefault(f"theory.labelling_budget.{_name}", {})["documents"] = value(200)
 SETTINGS: dict[str, dict[str, Any]] = {
     "controls": {"selection": "ndcg"},
     "adarank": {"measure": "ndcg", "rounds": 2, "repeats": None, "selection": "ndcg"},

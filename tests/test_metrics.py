@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import metrics
+from pipeline_lib import metric_kernels, metrics
 from pipeline_lib.errors import ConfigurationError, DataError
 
 # --- the definitions, one query at a time -------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_counting_and_sorting_rank_alike(relevant_share, distinct_scores):
     rng = np.random.default_rng(5)
     scores = rng.integers(0, distinct_scores, 2000).astype(float)
     y = (rng.random(2000) < relevant_share) * rng.integers(1, 5, 2000)
-    labels = metrics._labels_by_rank(scores, y.astype(np.uint8), np.array([0, 2000]))
+    labels = metric_kernels.labels_by_rank(scores, y.astype(np.uint8), np.array([0, 2000]))
     np.testing.assert_array_equal(labels, y[np.argsort(-scores, kind="stable")])
 
 

@@ -52,22 +52,22 @@ def test_the_plan_says_what_is_missing_and_how_to_get_it() -> None:
 
 def test_what_settings_ask_for_counts() -> None:
     cost = Cost(2.0, 0.0, 600.0)
-    assert planning.runtime_minutes(cost, 0.0, asked=3600.0) >= 600
-    assert planning.memory_mb(cost, 0.0, asked=2000.0) == planning.memory_mb(cost, 0.0) + 2000
+    assert planning.runtime_minutes(cost, 0.0, extra=3600.0) >= 600
+    assert planning.memory_mb(cost, 0.0, extra=2000.0) == planning.memory_mb(cost, 0.0) + 2000
 
 
 @given(costs, st.floats(0, 1e10), st.integers(1, 4))
 def test_memory_covers_what_runs_next_to_the_command(cost: Cost, cells: float, attempt: int) -> None:
-    asked = planning.memory_mb(cost, cells, attempt)
-    assert asked >= 2 ** (attempt - 1) * (cost.mb(cells) + planning.OVERHEAD_MB)
-    assert asked <= 2 ** (attempt - 1) * planning.memory_mb(cost, cells)
+    requested = planning.memory_mb(cost, cells, attempt)
+    assert requested >= 2 ** (attempt - 1) * (cost.mb(cells) + planning.OVERHEAD_MB)
+    assert requested <= 2 ** (attempt - 1) * planning.memory_mb(cost, cells)
 
 
 def test_light_jobs_are_short_and_small() -> None:
     cost = planning.cost("split_folds")
     assert planning.is_light(cost, 1e6)
-    assert not planning.is_light(cost, 1e6, asked=planning.SHORT_SECONDS)
-    assert not planning.is_light(cost, 1e6, asked_mb=planning.LIGHT_MB)
+    assert not planning.is_light(cost, 1e6, extra=planning.SHORT_SECONDS)
+    assert not planning.is_light(cost, 1e6, extra_mb=planning.LIGHT_MB)
     assert not planning.is_light(planning.cost("train_model"), 1e9)
 
 

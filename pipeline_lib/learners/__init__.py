@@ -1,12 +1,11 @@
-"""How is a ranker trained? Learners are looked up by name and imported when asked for.
+"""How is a ranker trained? Learners are looked up by name and imported when they are needed.
 
 Every learner is one function ``train(train, validation, settings, seed) -> Trained``: two
-:class:`~pipeline_lib.ranking_data.RankingData`, a mapping of those of its settings that are not to have their defaults
-(:func:`completed` adds the others), and a seed or axes of one. What it gives
-has a ``model`` that scores documents and a ``record`` of how it came about, ready for JSON.
-The modules are attributes of this package: ``learners.erm.fit`` and others are for use by hand.
-Their public functions check what they are given. Modules with an empty ``__all__`` (the solvers behind ``erm.fit``) and
-functions compiled by numba are internal: they check nothing.
+:class:`~pipeline_lib.ranking_data.RankingData`, a mapping of the settings that differ from their defaults
+(:func:`completed` adds the others), and a seed or axes of one. The result has a ``model`` that scores documents and a
+``record`` of the training, in plain JSON types. The modules are attributes of this package, so that
+``learners.erm.fit`` and others can also be called directly. Their public functions check their arguments. Modules with
+an empty ``__all__`` (the solvers behind ``erm.fit``) and functions compiled by numba are internal: they check nothing.
 
 Example
 -------
@@ -37,12 +36,12 @@ NAMES: tuple[str, ...] = tuple(
 
 
 def get(name: str) -> Learner:
-    """What is declared of the learner ``name``.
+    """The declaration of the learner ``name``.
 
     Raises
     ------
     ConfigurationError
-        When there is no such learner; the message gives the nearest one that there is.
+        When there is no such learner; the message gives the nearest name.
 
     Example
     -------
@@ -58,12 +57,12 @@ def get(name: str) -> Learner:
 
 
 def create(name: str) -> Train:
-    """Give the training function of the learner ``name``; ConfigurationError where there is none."""
+    """Return the training function of the learner ``name``; ConfigurationError if there is none."""
     return get(name).train
 
 
 def completed(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the settings of the learner ``name``, and give all of them as plain values: defaults are filled in.
+    """Check the settings of the learner ``name``, and return all of them as plain values, including defaults.
 
     Learners with a surrogate need the setting ``surrogate``, and may have its ``options``.
 

@@ -1,15 +1,16 @@
 """How does AdaRank boost single features towards a ranking measure?
 
-With queries' weights P_1 = 1/Q, in every round t the weak ranker is the feature k that maximises
-sum_q P_t(q) E(q, x_k), where E in [0, 1] is the measure of the query ranked by that feature alone, and
+The weights of the queries start at P_1 = 1/Q. In every round t, the weak ranker is the feature k that maximises sum_q
+P_t(q) E(q, x_k), where E in [0, 1] is the measure of the query ranked by that feature alone, and
 
     alpha_t = 1/2 ln( sum_q P_t(q) (1 + E(q, x_k)) / sum_q P_t(q) (1 - E(q, x_k)) ),
     f_t = f_(t-1) + alpha_t x_k,      P_(t+1)(q) proportional to exp(-E(q, f_t)).
 
-As printed the algorithm stalls where f_t ranks as f_(t-1) does, above all where the first feature is chosen again: P
-then stays, and the feature is chosen for ever. ``repeats`` limits how often one may be chosen (null: as printed).
+As printed, the algorithm stalls when f_t gives the same ranking as f_(t-1), in particular when the first feature is
+chosen again: P then no longer changes, and this feature is chosen in all later rounds. ``repeats`` limits how often a
+feature may be chosen (null: as printed).
 
-Rankings tie by document order. A query without a relevant document has no measure: it is left out of training.
+Ties are broken by document order. Queries without a relevant document have no measure and are left out of training.
 
 References
 ----------
@@ -39,12 +40,12 @@ from pipeline_lib.ranking_data import RankingData
 _LOG = logging.getLogger(__name__)
 
 CERTAIN = 1e-12
-"""A weak ranker without any loss would get infinite weight: its loss counts as at least this."""
+"""A weak ranker without any loss would have infinite weight; its loss counts as at least this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What :func:`run` went through.
+    """The course of :func:`run`.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class Run:
 
 @checked
 def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = None) -> Run:
-    """Boost for ``rounds``, or until every feature was chosen ``repeats`` times.
+    """Boost for ``rounds``, or until every feature has been chosen ``repeats`` times.
 
     Parameters
     ----------

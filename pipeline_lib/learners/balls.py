@@ -1,4 +1,4 @@
-"""Which point of a ball is nearest to a given one, and which is furthest against a slope?"""
+"""Which point of a ball is nearest to a given point, and at which is a regularised linear function smallest?"""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def project(w: Floats, radius: float, ball: Ball = "l2") -> Floats:
     falling = np.sort(np.abs(w))[::-1]
     threshold = float(((np.cumsum(falling) - radius) / np.arange(1, len(w) + 1)).max())
     nearest: Floats = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
-    # In rounding the sum may exceed the radius by some units in the last place.
+    # By rounding, the sum may exceed the radius by some units in the last place.
     return nearest * min(1.0, radius / norm(nearest, ball))
 
 
 def lowest(slope: Floats, l2: float, radius: float, ball: Ball = "l2") -> Floats | None:
-    """Where l2/2 ||v||_2^2 + <slope, v> is smallest over ||v|| <= radius; None if nowhere, or anywhere (slope 0).
+    """The minimiser of l2/2 ||v||_2^2 + <slope, v> over ||v|| <= radius; None if there is none, or no unique one.
 
-    With l2 > 0 it is the projection of -slope / l2. Without, a point of the ball's surface: -radius slope / ||slope||_2
-    or, for l1, a corner.
+    With l2 > 0 it is the projection of -slope / l2. With l2 = 0 it is a point of the ball's surface: -radius slope /
+    ||slope||_2 or, for l1, a corner.
 
     Example
     -------

@@ -1,14 +1,14 @@
 """How is a convex risk with kinks minimised to a certified gap from its values and subgradients alone?
 
-A bundle method for  F(w) = l2/2 ||w||^2 + L(w)  over ||w|| <= radius (l2 or l1). Every subgradient a_k of L at a
-point w_k gives a plane below L, b_k + <a_k, v>; the model M(v) = l2/2 ||v||^2 + max_k (b_k + <a_k, v>) lies below F,
-and its minimum over the ball is a lower bound on min F, whence the gap. The model's minimiser jumps about while planes
-are few, so the next planes are made on the way from the best point w to the minimiser of M(v) + pull/2 ||v - w||^2,
-with a pull such that M falls there about half-way to the bound (Lemarechal, Nemirovskii and Nesterov 1995); a line
-search along that way improves the best point (Franc and Sonnenburg 2009).
+A bundle method for  F(w) = l2/2 ||w||^2 + L(w)  over ||w|| <= radius (l2 or l1). Every subgradient a_k of L at a point
+w_k gives a plane below L, b_k + <a_k, v>; the model M(v) = l2/2 ||v||^2 + max_k (b_k + <a_k, v>) lies below F, and its
+minimum over the ball is a lower bound on min F, which gives the gap. While there are few planes, the minimiser of the
+model is unstable. The next planes are therefore computed on the segment from the best point w to the minimiser of M(v)
++ pull/2 ||v - w||^2, with a pull such that M decreases there by about half the distance to the bound (Lemarechal,
+Nemirovskii and Nesterov 1995); a line search along this segment improves the best point (Franc and Sonnenburg 2009).
 
-The model is minimised by a kept solver (:mod:`~pipeline_lib.learners.plane_model`); the bound is computed anew from the
-planes' weights that it gives and is valid whatever they are.
+The model is minimised by an interior-point solver (:mod:`~pipeline_lib.learners.plane_model`). The bound is computed
+again from the planes' weights that the solver returns, and is valid whatever these are.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 ITERATIONS = 1000
 CERTIFICATE = "cutting planes"
-# Planes that carried no weight for so many rounds are forgotten; a weight below NO_WEIGHT is none.
+# Planes without weight for so many rounds are removed; a weight below NO_WEIGHT counts as none.
 FORGET_AFTER, NO_WEIGHT = 100, 1e-9
-# A plane is made at this fraction of the rest of the way, beyond the line search.
+# A further plane is computed at this fraction of the rest of the segment, beyond the point of the line search.
 BEYOND = 0.1
-# The pull is right when the model falls by such a share of best - bound; else it is weakened or strengthened.
+# The pull is right when the model decreases by such a share of best - bound; otherwise it is weakened or strengthened.
 LITTLE, MUCH, WEAKER, STRONGER, PULLS = 0.3, 0.8, 0.25, 3.0, 2
 FIRST_PULL = 1e-4
 LINE_SEARCH_STEPS = 20
@@ -69,7 +69,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
 
 
 def _touch(problem: Problem, planes: Planes, w: Floats) -> tuple[Floats, Floats, float]:
-    # Add the plane that touches L at w; give w, its scores and L(w).
+    # Add the plane that touches L at w; return w, its scores and L(w).
     scores = problem.X @ w
     loss, score_gradient = problem.loss(scores)
     planes.add(loss, problem.X.T @ score_gradient, w)
@@ -77,7 +77,8 @@ def _touch(problem: Problem, planes: Planes, w: Floats) -> tuple[Floats, Floats,
 
 
 def _line_search(problem: Problem, w: Floats, scores: Floats, way: Floats) -> float:
-    # Bisect [0, 1] on the sign of the directional derivative of F; a pass over scores each, no features.
+    # Bisect [0, 1] on the sign of the directional derivative of F; each takes a pass over the scores, not over the
+    # features.
     low, high, along = 0.0, 1.0, problem.X @ way
     for _ in range(LINE_SEARCH_STEPS):
         middle = 0.5 * (low + high)
@@ -88,17 +89,19 @@ def _line_search(problem: Problem, w: Floats, scores: Floats, way: Floats) -> fl
 
 
 class Planes:
-    """Planes b_k + <a_k, v> below L, and the weights of those that the model's minimum rests on."""
+    """Planes b_k + <a_k, v> below L, and the weights of those that support the model's minimum."""
 
     def __init__(self, d: int) -> None:
         self.slopes: Floats = np.empty((0, d))
         self.intercepts: Floats = np.empty(0)
         self.weights: Floats = np.empty(0)
         self.idle: NDArray[np.int64] = np.empty(0, np.int64)
-        self.used = np.zeros(d, np.bool_)  # features that some model's minimiser in the l1 ball had
+        self.used = np.zeros(
+            d, np.bool_
+        )  # features with non-zero weight in the minimiser of some earlier model in the l1 ball
 
     def add(self, loss: float, slope: Floats, w: Floats) -> None:
-        """Add the plane that touches L at w, and forget those idle for long."""
+        """Add the plane that touches L at w, and remove those without weight for long."""
         kept = self.idle <= FORGET_AFTER
         self.slopes = np.vstack([self.slopes[kept], slope])
         self.intercepts = np.append(self.intercepts[kept], loss - float(slope @ w))
@@ -106,16 +109,16 @@ class Planes:
         self.idle = np.append(self.idle[kept], 0)
 
     def aggregate(self) -> tuple[float, Floats]:
-        """The weighted mean of the planes: itself a plane below L."""
+        """The weighted mean of the planes, which is itself a plane below L."""
         return float(self.weights @ self.intercepts), self.weights @ self.slopes
 
     def minimise_model(self, problem: Problem) -> None:
-        """Find the weights of the planes that the model's minimum over the ball rests on."""
+        """Compute the weights of the planes that support the model's minimum over the ball."""
         _, self.weights = self._model(problem, self.slopes, problem.l2)
         self.idle = np.where(self.weights > NO_WEIGHT, 0, self.idle + 1)
 
     def half_way(self, problem: Problem, w: Floats, best: float, bound: float, pull: float) -> tuple[Floats, float]:
-        """The model's minimiser when pulled towards ``w``, and the pull next to be tried."""
+        """The minimiser of the model with a pull towards ``w``, and the pull to be tried next."""
         for _ in range(PULLS):
             # l2/2 ||v||^2 + pull/2 ||v - w||^2 is (l2 + pull)/2 ||v||^2 - pull <w, v>, up to a constant.
             v, _ = self._model(problem, self.slopes - pull * w, problem.l2 + pull)

@@ -1,16 +1,16 @@
-"""How are ConeRank's two blocks, the coefficients of every pair and the basis, brought down?
+"""How are ConeRank's two blocks, the coefficients of every pair and the basis, optimised?
 
 For a pair with difference z (eq. 5) and basis U, with G = U'U and b = U'z,
 
     ||z - U w||^2 = ||z||^2 - 2 b.w + w'G w,     g = 2 (G w - b) its gradient in w,
 
-so that a step of the folding-in costs K^2, whatever the number of features. Pairs are enumerated and never stored: a
-query's documents are multiplied by U once, and the gradient in U is collected over documents,
+so that a step of folding in costs K^2, whatever the number of features. Pairs are enumerated and never stored: a
+query's documents are multiplied by U once, and the gradient in U is summed over documents,
 
     d/dU (1/n) sum_j phi_j ||z_j - U w_j||^2 = (2/n) (U sum_j phi_j w_j w_j' - X'V),
     V_l = sum over pairs (l, m) of phi f w - sum over pairs (m, l) of phi f w,     z = f (x_l - x_m).
 
-Everything is serial, so the numbers do not depend on the number of cores.
+Everything runs serially, so that the numbers do not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from numba import njit
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 PAIR_STEPS = 10_000
-"""Of folding a pair in exactly, at most; where they do not suffice, steps on the whole support follow."""
+"""Largest number of pair steps for folding in exactly; if they do not suffice, steps on the whole support follow."""
 
 SUPPORT_STEPS = 1_000
-"""At most, after the pair steps; the gap that is left says whether they were enough."""
+"""Largest number of steps on the support, after the pair steps; the remaining gap shows whether they were enough."""
 
 SLACK = 1.01
-"""A gap may exceed its tolerance by this factor: pair steps update their gradient, and rounding adds up in it."""
+"""A gap may exceed its tolerance by this factor, because pair steps update their gradient, in which rounding errors add
+up."""
 
 DEPENDENT = 1e-14
-"""Square of the share of an edge outside the span of others below which it counts as dependent on them."""
+"""An edge counts as dependent on others if the square of its relative distance from their span is below this."""
 
 SG, SG_PRINTED, EG, EG_LINEAR, EXACT = range(5)
 """How coefficients are folded in; :mod:`pipeline_lib.learners.cone` names them."""
@@ -40,9 +41,9 @@ SG, SG_PRINTED, EG, EG_LINEAR, EXACT = range(5)
 
 @njit(cache=True)
 def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore[no-untyped-def]
-    """Move w from where it is towards argmin b.w-form over {w >= 0, low <= sum w <= high}.
+    """Move w towards the minimiser of its quadratic form over {w >= 0, low <= sum w <= high}.
 
-    Returns the gap that the exact method leaves, 0 for the others, which have no certificate.
+    Returns the gap of the exact method, and 0 for the others, which have no certificate.
     """
     if method == EXACT:
         return fold_exactly(G, b, w, low, high, tol, g, aside)
@@ -86,7 +87,7 @@ def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore
 
 @njit(cache=True)
 def _rescale(w, low, high):  # type: ignore[no-untyped-def]
-    # w / (sum w) into the band; the even vector where every entry vanished.
+    # w / (sum w), scaled into the band; the constant vector if every entry vanished.
     total = w.sum()
     if total <= 0.0:
         w[:] = low / len(w)
@@ -128,10 +129,10 @@ def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
     """Fold in until the certified gap is at most tol; w is the result, and its gap is returned.
 
     The set is the convex hull of low e_k and high e_k, so the coefficients are w = sum_a v_a s_a e_k(a) with v on the
-    simplex of K (low = high) or 2K atoms. Pair steps move weight from the atom of largest slope to that of smallest,
-    by exact line search, until the Frank-Wolfe gap sum_a v_a h_a - min_a h_a <= tol bounds the distance to the minimum.
-    They zigzag where the minimum lies inside a face with long edges: :func:`_fold_on_support` ends what they leave.
-    The gap that is returned is that of w itself, from a gradient computed anew.
+    simplex of K (low = high) or 2K atoms. Pair steps move weight from the atom of largest slope to that of smallest, by
+    exact line search, until the Frank-Wolfe gap sum_a v_a h_a - min_a h_a <= tol bounds the distance to the minimum.
+    They zigzag if the minimum is inside a face with long edges; :func:`_fold_on_support` then completes the
+    minimisation. The gap that is returned is that of w itself, from a gradient computed anew.
     """
     K = len(w)
     atoms = K if low == high else 2 * K
@@ -180,8 +181,8 @@ def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _gap(G, b, v, low, high, w, g):  # type: ignore[no-untyped-def]
-    # Sets w = sum_a v_a s_a e_k(a) and its gradient g; the gap g.w - min over the set of g.w', which no rounding of
-    # former steps is in.
+    # Sets w = sum_a v_a s_a e_k(a) and its gradient g; the gap g.w - min over the set of g.w', which is free of the
+    # rounding errors of earlier steps.
     K = len(w)
     w[:] = 0.0
     for a in range(K if low == high else 2 * K):
@@ -199,7 +200,7 @@ def _gap(G, b, v, low, high, w, g):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
-    """End a folding-in at which pair steps zigzag; as :func:`fold_exactly`, from the weights v of the atoms.
+    """Complete the folding in where pair steps zigzag; as :func:`fold_exactly`, from the weights v of the atoms.
 
     An active-set method. The atoms of positive weight and the one of least slope are the support S. With the atom r of
     largest weight as reference and edges D_a = s_a e_k(a) - s_r e_k(r), the minimum over the affine hull of S is at
@@ -207,9 +208,9 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
 
         (D_a'G D_b) t = -(h_a - h_r) / 2,     h_a = s_a g_k(a),
 
-    or as far in that direction as no weight of S turns negative; an atom whose weight vanishes leaves S. Slopes are
-    computed anew from w each time, so that what rounding spoils in one solution the next one mends. The best weights
-    met are the result.
+    or as far in that direction as no weight of S becomes negative; an atom whose weight vanishes leaves S. Slopes are
+    computed again from w each time, so that each solution corrects the rounding errors of the previous one. The result
+    is the best weights that occurred.
     """
     K, atoms = len(w), len(v)
     size, order = np.empty(atoms), np.empty(atoms, np.int64)
@@ -316,7 +317,7 @@ def _affine_minimum(G, g, low, high, r, order, edges, t):  # type: ignore[no-unt
 
 @njit(cache=True)
 def _mixed(x):  # type: ignore[no-untyped-def]
-    # SplitMix64: the start of every pair is a hash of where it stands, the same whichever queries are left out.
+    # SplitMix64: the start of every pair is a hash of its position, which is the same whichever queries are left out.
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -351,11 +352,11 @@ def _gram(U):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type: ignore[no-untyped-def]
-    """Fold in every pair of one query; its number of pairs, its loss L_q (eq. 3 with 7), and the largest gap left.
+    """Fold in every pair of one query; its number of pairs, its loss L_q (eq. 3 with 7), and the largest remaining gap.
 
-    ``how`` = (method, most steps, weighted), ``numbers`` = (alpha, rho, step, tol, low, high). Adds
-    (1/n) sum phi w w' to M (K, K) and (1/n) sum phi z w' to B (d, K). The coefficients of the pairs go to W (n, K), in
-    the order of enumeration, if it has rows.
+    ``how`` = (method, most steps, weighted), ``numbers`` = (alpha, rho, step, tol, low, high). Adds (1/n) sum phi w w'
+    to M (K, K) and (1/n) sum phi z w' to B (d, K). The coefficients of the pairs are written to W (n, K), in the order
+    of enumeration, if it has rows.
     """
     method, most, weighted = how
     alpha, rho, step, tol, low, high = numbers
@@ -382,7 +383,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
             for k in range(K):
                 b[k] = f * (A[l, k] - A[r, k])
             _begin(w, seed, round_, begin + l, begin + r, low, high)
-            # Without phi, which scales a pair's loss and leaves its minimiser where it is.
+            # Without phi, which scales a pair's loss and does not change its minimiser.
             left = max(left, fold(method, G, b, w, step, most, tol, low, high, g, aside))
             phi = float(y[begin + l] - y[begin + r]) if weighted else 1.0
             value = f * f * squared
@@ -416,7 +417,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
 
 @njit(cache=True)
 def clip_columns(U, c, equal):  # type: ignore[no-untyped-def]
-    """Columns of norm above c (or, for ``equal``, of any norm but 0) get norm c."""
+    """Scale columns of norm above c (or, for ``equal``, of any norm but 0) to norm c."""
     for k in range(U.shape[1]):
         total = 0.0
         for i in range(U.shape[0]):
@@ -447,10 +448,10 @@ def basis_gap(U, M, B, c):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
-    """Minimise tr(U M U') - 2 tr(U'B) over ||u_k|| <= c, a column at a time; the Frank-Wolfe gap that is left.
+    """Minimise tr(U M U') - 2 tr(U'B) over ||u_k|| <= c, one column at a time; returns the remaining Frank-Wolfe gap.
 
-    The Hessian in one column is 2 M_kk I, so its exact minimiser over the ball is the scaled free one. With norms that
-    must equal c the problem is not convex; then the gap is NaN.
+    The Hessian in one column is 2 M_kk I, so its exact minimiser over the ball is the scaled free one. If the norms
+    must equal c, the problem is not convex, and the gap is NaN.
     """
     d, K = U.shape
     gap = np.inf
@@ -498,7 +499,8 @@ def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: 
 
 @njit(cache=True)
 def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
-    """phi min_w ||z - U w||^2 of every pair of every query, in the order of enumeration, and the largest gap left."""
+    """phi min_w ||z - U w||^2 of every pair of every query, in the order of enumeration, and the largest remaining
+    gap."""
     n, largest = 0, 0.0
     for q in range(len(offsets) - 1):
         for l in range(offsets[q], offsets[q + 1]):
@@ -528,7 +530,7 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
 
 @njit(cache=True)
 def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no-untyped-def]
-    """The folded-in coefficients of the n pairs of one query, shape (n, K), and the largest gap left."""
+    """The folded-in coefficients of the n pairs of one query, shape (n, K), and the largest remaining gap."""
     d, K = U.shape
     W = np.empty((n, K))
     _, _, left = visit(X, y, begin, end, U, _gram(U), how, numbers, seed, 0, np.zeros((K, K)), np.zeros((d, K)), W)
@@ -537,12 +539,12 @@ def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no
 
 @njit(cache=True)
 def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once, seed, path, met):  # type: ignore[no-untyped-def]
-    """Passes over the queries of ``order`` (passes, Q) but ``skipped``; the basis after each goes to ``path``.
+    """Make passes over the queries of ``order`` (passes, Q) except ``skipped``; ``path`` receives the basis after each.
 
-    With ``at_once`` the basis takes one step a pass, along the gradient of the empirical risk (the exact method: solves
-    its block); else one a query, along that of L_q. ``met`` (passes,) gets the risk at the coefficients and bases met
-    on the way, path (passes + 1, d, K) the start too. Returns the largest gap of the basis blocks that were solved,
-    and of the coefficients that were.
+    With ``at_once`` the basis takes one step per pass, along the gradient of the empirical risk (the exact method
+    solves its block); otherwise one step per query, along that of L_q. ``met`` (passes,) receives the risk at the
+    coefficients and bases during the pass; path (passes + 1, d, K) also contains the start. Returns the largest gap of
+    the basis blocks that were solved, and that of the coefficients.
     """
     d, K = start.shape
     method, step = how[0], numbers[2]
@@ -583,7 +585,8 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
 
 @njit(cache=True)
 def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
-    # U - 2 step (U M - B), all columns at once, then back to norm c if violated; Algorithm 1 prints one after another.
+    # U - 2 step (U M - B), all columns at once, then scaled back to norm c if necessary; Algorithm 1 prints one column
+    # after another.
     d, K = U.shape
     row = np.empty(K)
     for i in range(d):

@@ -1,7 +1,7 @@
 """How does a learned cone rank documents? Algorithm 2, and the linear score that gives the same order.
 
-Algorithm 2 folds in every pair's difference z without the sign constraint and gives document l a point when the
-coefficients sum to more than 0, else document m. The sum is linear in z:
+Algorithm 2 folds in the difference z of every pair without the sign constraint, and gives a point to document l if the
+sum of the coefficients is positive, otherwise to document m. The sum is linear in z:
 
 - ``least-squares``: the coefficients of least norm are U^+ z, their sum is a.z with a = (U^+)' 1;
 - ``gradient``: one gradient step from w = 0 gives coefficients 2 mu U'z, whose sum has the sign of a.z with a = U 1.
@@ -26,7 +26,7 @@ from pipeline_lib.errors import DataError
 FoldIn = Literal["gradient", "least-squares"]
 
 TIE = 1e-9
-"""Differences of scores below this share of ||a|| max ||x|| are ties that rounding decides."""
+"""Differences of scores below this share of ||a|| max ||x|| are ties, which rounding would decide."""
 
 
 @checked
@@ -91,12 +91,12 @@ def votes(X: ArrayLike, U: ArrayLike, fold_in: FoldIn, *, alpha: float = 1.0, rh
 
 @checked
 def same_order(points: ArrayLike, scores: ArrayLike, scale: float) -> bool:
-    """Do the points rank as the scores do, but for score differences of at most ``TIE * scale``?
+    """Whether points and scores give the same ranking, except for differences of scores of at most ``TIE * scale``.
 
     Raises
     ------
     DataError
-        When points and scores are not finite numbers, one a document, or the scale is not finite and >= 0.
+        When points and scores are not finite numbers, one per document, or the scale is not finite and >= 0.
 
     Example
     -------

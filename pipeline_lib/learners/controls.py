@@ -1,4 +1,4 @@
-"""Which rankers tell how good a measured value is? Random, ideal, the file's own order, and the best single feature."""
+"""With which control rankers are learners compared: random order, ideal order, order of the file, best feature?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 @checked
 def train_random(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
-    """A ranker that knows nothing; no settings."""
+    """A ranker that uses no information; it has no settings."""
     completed("random", settings)
     axes = seed if isinstance(seed, tuple) else (seed,)
     return Trained(RandomModel(axes), {"seed": list(axes)})
@@ -28,9 +28,9 @@ def train_random(train: RankingData, validation: RankingData, settings: Mapping[
 
 @checked
 def train_file_order(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
-    """A ranker with w = 0, which leaves documents in the order of the file, as every tie does; no settings.
+    """A ranker with w = 0, which leaves documents in the order of the file, as every tie does; it has no settings.
 
-    Files need not list documents at random: this is what a learner that ends at w = 0 is worth.
+    Files need not list documents in random order: this is the value of a learner that ends at w = 0.
     """
     completed("file-order", settings)
     return Trained(LinearModel.of(np.zeros(train.n_features)), {})
@@ -38,7 +38,7 @@ def train_file_order(train: RankingData, validation: RankingData, settings: Mapp
 
 @checked
 def train_ideal(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
-    """A ranker that knows the labels; no settings."""
+    """A ranker that uses the labels; it has no settings."""
     completed("ideal", settings)
     return Trained(IdealModel(), {})
 
@@ -61,7 +61,7 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     Raises
     ------
     ConfigurationError, DataError
-        When the settings are not these, or there is no training query or no feature.
+        When there are other settings, or there is no training query or no feature.
     """
     measure = completed("best-feature", settings)["selection"]
     if not train.n_queries or not train.n_features:

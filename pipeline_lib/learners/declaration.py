@@ -1,8 +1,8 @@
-"""What is a learner, as the workflow and the report see it?
+"""What is a learner, and how is it declared?
 
 A learner is declared in a module of ``pipeline_lib/learners/declared/``, named like the learner with "_" for "-", as
-``LEARNER = Learner(...)``. Declarations are imported whenever the workflow is planned, and therefore import nothing
-heavy: the function that trains imports the mathematics when it is called.
+``LEARNER = Learner(...)``. Declarations are imported whenever the workflow is planned, and therefore import no large
+library: the function that trains imports the mathematics when it is called.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Learner:
-    """Everything that is known of a learner without importing it.
+    """Everything that is known about a learner without importing its code.
 
     Attributes
     ----------
     train : callable
-        (training part, validation part, settings as plain values, seed or axes of one) -> what was trained.
+        (training part, validation part, settings as plain values, seed or axes of one) -> Trained.
     settings : type of Settings
         Its settings, and their defaults.
     formula : str
-        What it minimises or does. ``_`` lowers, ``^`` raises.
+        What it minimises or does. ``_`` begins a subscript, ``^`` a superscript.
     with_surrogate : bool
         Whether it minimises a surrogate, which the settings of a model then name.
     control : bool
-        Whether it is no learner but says how good a value is.
+        Whether it is a control ranker, with which learners are compared, and not a learner.
     seconds : callable
         Settings -> seconds per million feature values of the training data, on one core.
     """
@@ -53,7 +53,7 @@ class Learner:
 
     @cached_property
     def every_setting(self) -> type[Settings]:
-        """All that decides how it is trained: its settings and, where it minimises a surrogate, which one."""
+        """All that determines how it is trained: its settings and, if it minimises one, the surrogate."""
         if not self.with_surrogate:
             return self.settings
         kind = self.settings
@@ -86,7 +86,7 @@ Steps = Positives
 
 
 class Selecting(Settings):
-    """Settings of a learner that chooses something on the validation part."""
+    """Settings of a learner that chooses a setting on the validation part."""
 
     selection: Text = Field(
         "letor4_mean_ndcg", description="measure by which settings are chosen on the validation part"
@@ -94,4 +94,4 @@ class Selecting(Settings):
 
 
 class NoSettings(Settings):
-    """There is nothing to set."""
+    """The settings of a learner without any."""

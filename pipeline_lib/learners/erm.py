@@ -1,4 +1,4 @@
-"""How is a linear ranker found that minimises a surrogate on the training queries, and how surely?
+"""How is a linear ranker found that minimises a surrogate on the training queries, and how is this certified?
 
     minimise F(w) = l2/2 ||w||^2 + (1/Q) sum_q phi(X_q w, y_q),  optionally over ||w||_2 (or ||w||_1) <= radius.
 
@@ -45,7 +45,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What :func:`fit` found.
+    """The result of :func:`fit`.
 
     Attributes
     ----------
@@ -59,11 +59,11 @@ class Fit:
     iterations : int
         Steps of the solver.
     certified : bool
-        Is relative_gap <= tol?
+        Whether relative_gap <= tol.
     certificate : str
-        By what: "duality", "self-concordance" or "cutting planes"; "local" where there is none to be had.
+        How the gap is proved: "duality", "self-concordance" or "cutting planes"; "local" if there can be no proof.
     reason : str
-        Why not, when not certified; else empty.
+        The reason if it is not certified; otherwise empty.
     """
 
     w: Floats
@@ -96,27 +96,27 @@ def fit(
     data : RankingData
         At least one query.
     surrogate : str or Surrogate
-        A name of ``surrogates.NAMES`` (then with default options) or an object. One that is not convex is brought to
-        the lowest of several local minima, and certified is False.
+        A name of ``surrogates.NAMES`` (then with default options) or an object. For one that is not convex, the result
+        is the lowest of several local minima, and certified is False.
     l2 : float >= 0
         The published C of RankSVM-struct is 1 / l2 with the ``sum`` normalisation.
     radius : float > 0, optional
         Keep ||w|| <= radius.
     ball : "l2" or "l1"
-        Which norm the radius speaks of.
+        The norm that the radius limits.
     tol : float > 0
-        The relative gap asked for.
+        The required relative gap.
     start : shape (d,), optional
-        Where to begin; any point gives the same minimum of a convex surrogate. Moved into the ball if outside.
+        The starting point, projected onto the ball; for a convex surrogate, every point leads to the same minimum.
     weights : shape (Q,), >= 0, optional
-        How much every query counts, such as how often it was met: the mean over queries becomes the weighted mean.
+        The weight of every query, such as the number of its rounds: the mean over queries becomes the weighted mean.
     seed : int or axes of a seed
         Of the restarts for a surrogate that is not convex; nothing else is random.
 
     Returns
     -------
     Fit
-        With ``certified`` False and a ``reason`` when the gap was not reached; never silently.
+        With ``certified`` False and a ``reason`` if the gap was not reached.
 
     Raises
     ------
@@ -150,12 +150,12 @@ def path(
     tol: float = 1e-6,
     seed: Seed = 0,
 ) -> list[Fit]:
-    """Fit every l2, from the largest to the smallest, each from where the one before ended.
+    """Fit every l2, from the largest to the smallest, each starting at the solution of the previous one.
 
     Returns
     -------
     list of Fit
-        In the order of ``l2_values``. What was found before only saves steps: every fit has its own certificate.
+        In the order of ``l2_values``. Earlier solutions only save steps: every fit has its own certificate.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             f"validation {chosen['selection']} {value:.4f}"
         )
     best = max(range(len(tried)), key=lambda k: (tried[k][2], chosen["l2"][k]))
-    steps = [_spelled(l2, tried[k][0], tried[k][2]) for k, l2 in enumerate(chosen["l2"])]
+    steps = [_step_record(l2, tried[k][0], tried[k][2]) for k, l2 in enumerate(chosen["l2"])]
     fit, kept, _ = tried[best]
     record = {"settings": chosen, "l2": chosen["l2"][best], "certified": _certified(fit), "path": steps}
     return Trained(kept, record)
@@ -248,7 +248,7 @@ def _problem(
     if not smooth and l2 == 0.0 and radius is None:
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
-    # A ball without end has no norm to speak of: the solvers for the l2 ball serve it.
+    # Without a radius there is no ball; the solvers for the l2 ball are used.
     return Problem(data.X64, data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball)
 
 
@@ -296,7 +296,7 @@ def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:
 
 
 def _certified(fit: Fit) -> bool | None:
-    # A local minimum was never meant to be certified: neither reached nor missed.
+    # For a local minimum there is no certificate to reach.
     return None if fit.certificate == restarts.CERTIFICATE else fit.certified
 
 
@@ -305,8 +305,8 @@ def _in_words(fit: Fit) -> str:
     return f"{fit.iterations} iterations{gap} ({f'certified by {fit.certificate}' if fit.certified else fit.reason})"
 
 
-def _spelled(l2: float, fit: Fit, value: float) -> dict[str, Any]:
-    # JSON knows no infinity: an unknown gap is null.
+def _step_record(l2: float, fit: Fit, value: float) -> dict[str, Any]:
+    # JSON has no infinity: an unknown gap is null.
     return {
         "l2": l2,
         "objective": fit.objective,

@@ -1,7 +1,7 @@
-"""In which features does a learner see the documents, and how are its scores given back on documents as they are?
+"""With which features of the documents does a learner work, and how does its ranker score the original documents?
 
-A learner works inside: ``features = fitted(setting, train, seed)``, ``features.apply(train)``, learn w there, and
-``features.model(w)`` ranks documents from outside.
+A learner fits the map, ``features = fitted(setting, train, seed)``, learns w on ``features.apply(train)``, and returns
+``features.model(w)``, which ranks documents with their original features.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ KERNEL_KEYS = ("kernel", "components", "bandwidth")
 @checked
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The map into the features a learner sees: standardised (if asked for), then random features (if asked for)."""
+    """The map to the features that a learner uses: optionally standardised, then optionally random features."""
 
     standard: Standardisation | None
     random: RandomFourier | None
     n_features: int
 
     def apply(self, data: RankingData) -> RankingData:
-        """The documents as the learner sees them."""
+        """The documents with the features that the learner uses."""
         inside = data if self.standard is None else self.standard.apply(data)
         return inside if self.random is None else self.random.apply(inside)
 
     def model(self, w: Floats) -> LinearModel | RandomFourierModel:
-        """The model that scores documents as they are with <w, inside features>."""
+        """The model that scores documents with their original features by <w, mapped features>."""
         d = self.n_features
         mean, scale = (np.zeros(d), np.ones(d)) if self.standard is None else (self.standard.mean, self.standard.scale)
         checks.floats("w", w, shape=(d if self.random is None else self.random.components,))
@@ -54,9 +54,8 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
     Parameters
     ----------
     setting : "standardised", "raw" or mapping
-        Standardised by mean and deviation of the training documents; as they are; or
-        ``{"kernel": "gaussian", "components": D, "bandwidth": b or "median"}``: standardised, then D random features
-        of the Gaussian kernel.
+        Standardised by mean and deviation of the training documents; unchanged; or ``{"kernel": "gaussian",
+        "components": D, "bandwidth": b or "median"}``: standardised, then D random features of the Gaussian kernel.
     train : RankingData
     seed
         Of the random features.

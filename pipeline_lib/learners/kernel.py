@@ -1,11 +1,11 @@
-"""How does a linear learner become a kernel one, at a cost that does not grow with the square of the documents?
+"""How does a linear learner become a kernel method, at a cost that is linear in the number of documents?
 
 By random features (Rahimi and Recht 2007): for the Gaussian kernel k(x, x') = exp(-||x - x'||^2 / (2 b^2)),
 
     z(x) = sqrt(2/D) cos(x Omega + phase),   Omega_ij ~ N(0, 1/b^2),   phase_j ~ U(0, 2 pi),
 
 has E <z(x), z(x')> = k(x, x') with the variance (1 + k(x, x')^4 / 2 - k(x, x')^2) / D, a standard error of at most
-sqrt(1/D), so that any learner of linear rankers on z(x) is one on the kernel's functions, approximately.
+sqrt(1/D), so that any learner of linear rankers on z(x) approximates one on the kernel's functions.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 
-# So many documents are mapped at a time: bounds the memory beside the result.
+# So many documents are mapped at a time, which limits the memory needed in addition to the result.
 ROWS_AT_ONCE = 16_384
-# The median distance is that of the pairs of so many documents.
+# The median distance is computed from the pairs of so many documents.
 SAMPLE = 1_000
 
 
 @checked
 @dataclass(frozen=True)
 class RandomFourier:
-    """D random features of the Gaussian kernel on d features; Omega and phase are drawn again from the seed.
+    """D random features of the Gaussian kernel on d features; Omega and phase are determined by the seed.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class RandomFourier:
     def of(
         cls, data: RankingData, components: int, bandwidth: float | str, seed: Axis | tuple[Axis, ...]
     ) -> RandomFourier:
-        """For the features of ``data``; a bandwidth "median" is the median distance between its documents.
+        """Make random features for ``data``; the bandwidth "median" is the median distance between its documents.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class RandomFourier:
         return cls(data.n_features, components, float(bandwidth), axes)
 
     def apply(self, data: RankingData) -> RankingData:
-        """z of every document, in single precision as features are stored; labels and queries stay.
+        """z of every document, in single precision as features are stored; labels and queries are unchanged.
 
         Raises
         ------
@@ -105,7 +105,8 @@ class RandomFourier:
         omega, phase = self._drawn
         for begin in range(0, len(X), ROWS_AT_ONCE):
             rows = X[begin : begin + ROWS_AT_ONCE].astype(np.float64)
-            # einsum sums in one order for every row: equal documents get equal features wherever they stand.
+            # einsum sums every row in the same order: equal documents have equal features wherever they are in the
+            # data.
             angle = np.einsum("ij,jk->ik", rows, omega) + phase
             yield begin, math.sqrt(2.0 / self.components) * np.cos(angle)
 

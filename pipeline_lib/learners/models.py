@@ -1,7 +1,7 @@
 """What does a trained ranker look like, in memory and as JSON?
 
 Every model has ``score(data) -> float64 (N,)``, ``to_dict()`` and a ``kind``; :func:`from_dict` reads any of them back
-exactly (JSON spells every float64 such that it is read back unchanged).
+exactly (JSON writes every float64 so that it is read back unchanged).
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Trained:
 
 
 class Train(Protocol):
-    """What every learner's entry in the registry is."""
+    """The signature of every learner's function that trains."""
 
     def __call__(self, train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
-        """Train on ``train``, choose what is to be chosen on ``validation``."""
+        """Train on ``train``, and choose settings on ``validation``."""
 
 
 @checked
@@ -74,7 +74,7 @@ class LinearModel:
 
     @classmethod
     def of(cls, w: ArrayLike, mean: ArrayLike | None = None, scale: ArrayLike | None = None) -> LinearModel:
-        """A model from array-likes; without mean and scale, of the features as they are.
+        """A model from array-likes; without mean and scale, features are not standardised.
 
         Raises
         ------
@@ -91,8 +91,8 @@ class LinearModel:
     def score(self, data: RankingData) -> Floats:
         """<w, (x - mean) / scale> of every document.
 
-        Every document's sum is taken in the same order, so that equal documents have equal scores wherever they stand
-        (a matrix product does not promise that, and would break ties by rounding).
+        Every document's sum is taken in the same order, so that equal documents have equal scores wherever they are in
+        the data (a matrix product does not guarantee this, and would break ties by rounding).
 
         Raises
         ------
@@ -113,7 +113,7 @@ class LinearModel:
 @checked
 @dataclass(frozen=True, eq=False)
 class RandomFourierModel:
-    """Scores <w, z((x - mean) / scale)> with random features z of a kernel; what they were drawn from is stored.
+    """Scores <w, z((x - mean) / scale)> with random features z of a kernel, whose parameters and seed are stored.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class RandomFourierModel:
 @checked
 @dataclass(frozen=True, eq=False)
 class ThresholdModel:
-    """Scores sum_t alpha_t [x_k(t) > theta_t], as boosting makes them.
+    """Scores sum_t alpha_t [x_k(t) > theta_t], the result of boosting.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class ThresholdModel:
         Raises
         ------
         DataError
-            When shapes differ, a number is not finite or a feature is not there.
+            When shapes differ, a number is not finite or a feature does not exist.
         """
         which = checks.whole_numbers("features", features, 0, n_features - 1)
         theta = checks.floats("thresholds", thresholds, shape=which.shape)
@@ -237,7 +237,7 @@ class ThresholdModel:
 @checked
 @dataclass(frozen=True)
 class RandomModel:
-    """Scores uniform on [0, 1), the same for the same seed and the same queries, whenever they are asked for.
+    """Scores uniform on [0, 1), always the same for the same seed and the same queries.
 
     The generator is seeded by the model's seed and a digest of the queries' names and list lengths.
 
@@ -265,7 +265,7 @@ class RandomModel:
 @checked
 @dataclass(frozen=True)
 class IdealModel:
-    """Scores every document with its own label: the best ranking there is.
+    """Scores every document by its label, which gives the best possible ranking.
 
     Example
     -------
@@ -285,23 +285,23 @@ class IdealModel:
 
 
 @checked
-def from_dict(spelled: Mapping[str, Any]) -> Model:
+def from_dict(stored: Mapping[str, Any]) -> Model:
     """Read back what ``to_dict`` wrote.
 
     Raises
     ------
     ConfigurationError
-        When the kind is unknown or the fields are not that kind's.
+        When the kind is unknown or the fields are not those of that kind.
 
     Example
     -------
     >>> from_dict(RandomModel((7, "fold", 1)).to_dict())
     RandomModel(seed=(7, 'fold', 1))
     """
-    if "kind" not in spelled:
-        raise ConfigurationError(f"spelled: expected a model with its kind, found the keys {sorted(map(str, spelled))}")
-    kind = spelled["kind"]
-    fields = {name: value for name, value in spelled.items() if name != "kind"}
+    if "kind" not in stored:
+        raise ConfigurationError(f"stored: expected a model with its kind, found the keys {sorted(map(str, stored))}")
+    kind = stored["kind"]
+    fields = {name: value for name, value in stored.items() if name != "kind"}
     expected: dict[str, set[str]] = {
         "linear": {"w", "mean", "scale"},
         "random-fourier": {"w", "mean", "scale", "bandwidth", "seed"},

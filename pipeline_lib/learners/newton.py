@@ -1,24 +1,23 @@
 """How is a smooth regularised risk minimised to a certified gap?
 
-L-BFGS brings most of the decrease cheaply; Newton's method with the exact second derivative finishes what it leaves,
-keeps to a ball, and carries the certificate where nothing is regularised.
+L-BFGS achieves most of the decrease at low cost. Newton's method with the exact second derivative completes the
+minimisation, handles the ball, and provides the certificate if there is no regularisation.
 
 The certificate for l2 = 0 without a ball. Let |D^3 F(w)[v, v, v]| <= R(v) D^2 F(w)[v, v] for all w, v (a generalised
-self-concordance; Bach 2010), where R(v) is third_order times the largest |score| that v gives, scores being centred
-within queries if the surrogate is shift-invariant. For fixed v, g(t) = F(w + t v) has g'' ' >= -R g'', so
-g''(t) >= g''(0) e^(-R t), and integrating twice from 0 to 1,
+self-concordance; Bach 2010), where R(v) is third_order times the largest |score| under v, with scores centred within
+queries if the surrogate is shift-invariant. For fixed v, g(t) = F(w + t v) has g'' ' >= -R g'', so g''(t) >= g''(0)
+e^(-R t), and integrating twice from 0 to 1,
 
     F(w + v) >= F(w) + <grad, v> + D^2 F[v, v] (e^-R + R - 1) / R^2.
 
 Write r = D^2 F[v, v]^(1/2), nu for the Newton decrement (<grad, v> >= -nu r) and c for a number with R(v) <= c r. The
-factor falls with R, so F(w + v) - F(w) >= -nu r + (e^(-c r) + c r - 1) / c^2. With t = c nu < 1 the right side is
+factor decreases in R, so F(w + v) - F(w) >= -nu r + (e^(-c r) + c r - 1) / c^2. With t = c nu < 1 the right side is
 smallest at c r = -ln(1 - t), whence
 
     F(w) - min F <= (t + (1 - t) ln(1 - t)) / c^2     (nu^2 / 2 as c -> 0, exact for a quadratic).
 
-c is the largest norm of a (centred) document in the metric of the inverse second derivative, times third_order.
-Directions without curvature are directions in which F is constant, provided that the gradient vanishes there, too:
-that is checked.
+c is the largest norm of a (centred) document in the metric of the inverse second derivative, times third_order. Along
+directions without curvature F is constant, provided that the gradient vanishes along them as well, which is checked.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-# L-BFGS hands over after 10 + d / 10 iterations: two or three Newton steps cost less than many more of them.
+# L-BFGS stops after 10 + d / 10 iterations: two or three Newton steps cost less than many more iterations.
 LBFGS_ITERATIONS = 10
 NEWTON_ITERATIONS = 100
-# Newton gives up after so many steps in a row that did not shrink the gap.
+# Newton's method stops after so many steps in a row that did not reduce the gap.
 PATIENCE = 5
-# Eigenvalues of a second derivative, and singular values of features, below this fraction of the largest are noise.
+# Eigenvalues of a second derivative, and singular values of features, below this fraction of the largest count as 0.
 FLAT, DEPENDENT = 1e-13, 1e-12
 ROWS_AT_ONCE = 16_384
 # A slope along a flat direction counts as 0 below this fraction of its summands.
@@ -66,7 +65,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
 
 
 def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floats:
-    """Where the quadratic model of F at w is smallest within the ball, minus w."""
+    """The step from w to the minimiser of the quadratic model of F within the ball."""
     if math.isinf(problem.radius):
         try:
             return -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
@@ -76,7 +75,9 @@ def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floa
     target = vectors.T @ (hessian @ w - gradient)
     curved = values > FLAT * max(values[-1], np.finfo(float).tiny)
     flat = float(np.linalg.norm(target[~curved]))
-    if flat <= ROUNDING * float(np.linalg.norm(target)):  # else the model falls for ever: its minimum is on the sphere
+    if flat <= ROUNDING * float(
+        np.linalg.norm(target)
+    ):  # otherwise the model is unbounded below, and its minimum is on the sphere
         free = np.divide(target, values, out=np.zeros_like(target), where=curved)
         if np.linalg.norm(free) <= problem.radius:
             return vectors @ free - w
@@ -86,8 +87,8 @@ def step(problem: Problem, w: Floats, gradient: Floats, hessian: Floats) -> Floa
 
 def _on_sphere(values: Floats, target: Floats, radius: float) -> Floats:
     # target / (values + mu) with mu > 0 such that its norm is the radius: Newton's method on 1/norm - 1/radius, which
-    # is concave and rising in mu, so that the iterates rise to the root from the left, where they start: at a mu where
-    # one coordinate alone is as long as the radius.
+    # is concave and increasing in mu, so that the iterates increase to the root from the left, where they start: at a
+    # mu for which one coordinate alone is as long as the radius.
     mu = max(0.0, float((np.abs(target) / radius - values).max()))
     for _ in range(100):
         point = np.divide(target, values + mu, out=np.zeros_like(target), where=values + mu > 0.0)
@@ -101,7 +102,7 @@ def _on_sphere(values: Floats, target: Floats, radius: float) -> Floats:
 
 
 def line_search(problem: Problem, w: Floats, scores: Floats, objective: float, move: Floats, decrease: float) -> float:
-    """Halve the step until F falls by a fair part of ``decrease`` (= -<gradient, move> > 0); 0 if it never does."""
+    """Halve the step until F falls by enough of ``decrease`` (= -<gradient, move> > 0); 0 if it never does."""
     along = problem.X @ move
     length = 1.0
     for _ in range(50):
@@ -187,7 +188,7 @@ def _without_regularisation(problem: Problem, start: Floats, tol: float) -> Solu
         if not _vanishes(problem, flat, score_gradient):
             gap = math.inf
         watch.at(iterations, gap, loss)
-        # Far from the minimum no certificate holds yet: patience is for what does not shrink once it does.
+        # Far from the minimum there is no certificate yet; steps without progress count only once there is one.
         waited = waited + 1 if math.isfinite(best.gap) and gap > 0.9 * best.gap else 0
         if gap < best.gap:
             best = Solution(w, gap, SELF_CONCORDANCE, iterations)
@@ -205,9 +206,9 @@ def _without_regularisation(problem: Problem, start: Floats, tol: float) -> Solu
 
 def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, Floats]:
     # Bases (d, r) and (d, d - r) of directions in which F is curved and flat: those in which some contributing query's
-    # (centred) documents differ, whatever w. Features are scaled to unit length first, so that a small unit does not
-    # make one vanish; the singular values come from the features themselves, not from their products, whose
-    # squares would hide nearly dependent features; and directions are scaled such that documents have unit spread.
+    # (centred) documents differ, whatever w is. Features are first scaled to unit length, so that none vanishes because
+    # of its unit. The singular values are those of the features themselves and not of their products, whose squares
+    # would hide nearly dependent features. Directions are scaled such that documents have unit spread.
     contributing = np.repeat(_contributes(problem, surrogate), np.diff(problem.offsets))
     documents = _centred(problem, problem.X) if surrogate.shift_invariant else problem.X
     length = np.sqrt(np.einsum("ij,ij,i->j", documents, documents, contributing.astype(np.float64)))
@@ -225,7 +226,7 @@ def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, F
 
 
 def _contributes(problem: Problem, surrogate: SmoothSurrogate) -> NDArray[np.bool_]:
-    # Which queries have any curvature? (Q,); a vector that is constant on no query, and 0 nowhere, finds it.
+    # Which queries have any curvature, shape (Q,); tested with a vector that is constant on no query and nowhere 0.
     sizes = np.diff(problem.offsets)
     ranks = np.arange(len(problem.y)) - np.repeat(problem.offsets[:-1], sizes) + 1.0
     product = surrogate.hessian_product(
@@ -242,7 +243,7 @@ def _centred(problem: Problem, documents: Floats) -> Floats:
 
 
 def _vanishes(problem: Problem, flat: Floats, score_gradient: Floats) -> bool:
-    # Is the slope along every flat direction 0, compared with what its summands amount to?
+    # Whether the slope along every flat direction is 0, relative to the size of its summands.
     slopes = flat.T @ (problem.X.T @ score_gradient)
     summands = np.abs(flat).T @ (np.abs(problem.X).T @ np.abs(score_gradient))
     return bool(np.all(np.abs(slopes) <= ROUNDING * summands))

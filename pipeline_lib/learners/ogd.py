@@ -1,4 +1,4 @@
-"""How does online gradient descent learn a linear ranker, one query a round?
+"""How does online gradient descent learn a linear ranker, with one query per round?
 
     w_1 = 0,   w_(t+1) = projection of w_t - eta_t X_t' grad phi(X_t w_t, y_t) onto ||w|| <= radius.
 
@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What :func:`run` went through.
+    """The course of :func:`run`.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class Run:
     losses : float64, shape (T,)
         phi(X_t w_t, y_t) of every round, before its step.
     gradient_norms : float64, shape (T,)
-        ||X_t' grad phi||_2 of every round: what the regret bound sums.
+        ||X_t' grad phi||_2 of every round, which the regret bound sums.
     projections : int
-        Rounds after which w had to be moved back to the ball.
+        Number of rounds after which w had to be projected onto the ball.
     """
 
     w: Floats
@@ -67,7 +67,7 @@ def run(
     ball: Ball = "l2",
     start: ArrayLike | None = None,
 ) -> Run:
-    """Go through queries in ``order``, a projected gradient step each.
+    """Process queries in ``order``, with one projected gradient step for each.
 
     For convex phi and constant eta, every u in the ball has (Zinkevich 2003)
 
@@ -79,19 +79,19 @@ def run(
     surrogate : str or Surrogate
         Convex or not.
     steps : float > 0 or shape (T,)
-        eta_t: one number for all rounds, or one a round.
+        eta_t: one number for all rounds, or one per round.
     order : integers, shape (T,), optional
-        Queries by position in ``data``, repeats allowed; every query once, as they stand, when not given.
+        Queries by position in ``data``, repeats allowed; by default every query once, in the order of the data.
     radius, ball
         Keep ||w||_2 (or ||w||_1) <= radius; None: no ball.
     start : shape (d,), optional
-        w_1, moved into the ball; 0 when not given.
+        w_1, projected onto the ball; 0 by default.
 
     Raises
     ------
     DataError
-        When a step is not positive and finite, the order names a query that is not there, there is no such ball, or
-        shapes do not fit.
+        When a step is not positive and finite, the order names a query that does not exist, there is no such ball, or
+        shapes do not agree.
 
     Example
     -------
@@ -185,7 +185,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ----------
     settings : mapping
         ``surrogate`` (name), ``options`` (of the surrogate) and those of
-        :class:`pipeline_lib.learners.declared.ogd.OgdSettings`; what is missing has its default. Every pass meets the
+        :class:`pipeline_lib.learners.declared.ogd.OgdSettings`; what is missing has its default. Every pass visits the
         queries in a new random order. Ties go to the smaller c.
     seed
         Of the orders and of random features.

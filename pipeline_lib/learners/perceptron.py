@@ -1,14 +1,14 @@
-"""How does SLAM's perceptron learn a linear ranker, and what did every round cost it?
+"""How does SLAM's perceptron learn a linear ranker, and what is the loss of every round?
 
 `slam`, Algorithm 1: w_1 = 0; on round t the documents of a query are ranked by X_t w_t; if the ranking loss
 1 - NDCG, 1 - AP or 1 - NDCG@k is not 0,
 
     w_(t+1) = w_t - eta z_t,   z_t = X_t' sum_i v_i (e_k(i) - e_i)   (14),
 
-over the documents i with an open hinge, 1 + s_k(i) - s_i > 0, where k(i) is the best-scored document with a smaller
-label. The paper says that eta does not matter (Section 5). It does, because the margin of 1 fixes the scale of w
+over the documents i with an active hinge, 1 + s_k(i) - s_i > 0, where k(i) is the best-scored document with a smaller
+label. The paper states that eta does not matter (Section 5). It does, because the margin of 1 fixes the scale of w
 (docs/errata.md, A); with only misordered documents active, s_k(i) >= s_i, it does not, up to rounding, and Theorem 5
-then holds at every step and without its factors m and v_max (see :func:`norm_factor`).
+then holds for every step size and without its factors m and v_max (see :func:`norm_factor`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Active = Literal["margin", "misordered"]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What :func:`run` went through.
+    """The course of :func:`run`.
 
     Attributes
     ----------
@@ -83,18 +83,18 @@ def run(
     ----------
     data : RankingData
     order : integers, shape (T,), optional
-        Queries by position, repeats (several passes) allowed; every query once, as they stand, when not given.
+        Queries by position, repeats (several passes) allowed; by default every query once, in the order of the data.
     measure : "ndcg", "map" (label >= 1 counts as 1) or "ndcg@K"
         The ranking loss, and with it the weights v.
     eta : float > 0 or "theory"
         The step; "theory" is that of Theorem 5, :func:`theory_step` for the queries in ``order``.
     active : "margin" (as printed) or "misordered"
-        Which documents' hinges count.
+        The documents whose hinges count.
 
     Raises
     ------
     DataError
-        When the order names a query that is not there or eta is not positive.
+        When the order names a query that does not exist, or eta is not positive.
     ConfigurationError
         When the measure or the active set does not exist.
 
@@ -137,7 +137,7 @@ def theory_step(
     0.125
     """
     factor = norm_factor(data, order, measure, active)
-    # Documents that are all 0 teach nothing, whatever the step.
+    # If all documents are 0, nothing is learned, whatever the step size.
     return 1.0 / factor if factor > 0.0 else 1.0
 
 
@@ -147,8 +147,8 @@ def norm_factor(
 ) -> float:
     """The C of ||z_t||^2 <= C f_t(w_t), which Theorem 5 multiplies by ||u||^2, for the queries in ``order``.
 
-    With the margin it is 4 m R_X^2 v_max (16), from the longest list, longest document and largest v_max; for NDCG@k,
-    min(k, m) takes the place of m (Corollary 7). With misordered documents only it is 4 R_X^2: there
+    With the margin it is 4 m R_X^2 v_max (16), from the longest list, the largest norm of a document and the largest
+    v_max; for NDCG@k, min(k, m) takes the place of m (Corollary 7). With misordered documents only it is 4 R_X^2: there
     ||z_t|| <= 2 R_X a_t for a_t = sum of their v_i, the ranking loss is at most a_t, and a_t <= 1.
 
     Returns
@@ -192,7 +192,7 @@ def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[n
         longest = max(longest, offsets[q + 1] - offsets[q])
     s, ranked, z = np.empty(longest), np.empty(longest, np.int64), np.empty(d)
     best = np.full(MAX_LABEL + 2, -1, np.int64)
-    since = 0  # w has been what it is since this round: total is brought up to date when it changes
+    since = 0  # w has not changed since this round; total is updated when it changes
     for t in range(T):
         begin, end = offsets[order[t]], offsets[order[t] + 1]
         m = end - begin
@@ -265,7 +265,7 @@ def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-de
 
 @checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
-    """Make ``passes`` passes over ``train`` in random orders; keep the number of them that ``validation`` likes best.
+    """Make ``passes`` passes over ``train`` in random orders; keep the number of passes that is best on ``validation``.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
-"""Where is a maximum of planes, regularised, smallest within a ball, and which weights of the planes prove it?
+"""Where is a regularised maximum of planes smallest within a ball, and which weights of the planes prove it?
 
     min over ||v|| <= radius of  l2/2 ||v||_2^2 + t  with  b_k + <a_k, v> <= t for all planes k
 
 is a small convex programme with a quadratic term and a cone; Clarabel, an interior-point solver, gives the point and
-the planes' multipliers lam >= 0 with sum lam = 1. Whatever rounding they carry, the weighted mean of the planes lies
+the planes' multipliers lam >= 0 with sum lam = 1. Whatever their rounding errors, the weighted mean of the planes lies
 below their maximum and bounds it.
 
-The programme stays small: in the l2 ball the minimiser lies in the span of the slopes, whose coordinates are used when
-there are fewer planes than features; in the l1 ball few features take part, and a feature joins when its slope is
-steeper than the ball's multiplier.
+The programme stays small: in the l2 ball the minimiser is in the span of the slopes, whose coordinates are used if
+there are fewer planes than features; in the l1 ball few features enter, and a feature is added when its slope exceeds
+the ball's multiplier.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pipeline_lib.learners.balls import Ball
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 ACCURACY = 1e-11
-# So many features enter the programme of an l1 ball at first, and at a time.
+# So many features enter the programme of an l1 ball at first, and are added at a time.
 FEATURES_AT_ONCE = 50
 
 
@@ -44,8 +44,8 @@ def minimise(
     slopes : float64, shape (K, d)
     intercepts : float64, shape (K,)
     first : features, optional
-        In the l1 ball: those that enter the programme at once, because a neighbouring one used them. Any choice gives
-        the same minimum.
+        In the l1 ball: those that enter the programme first, because a neighbouring programme used them. Any choice
+        gives the same minimum.
 
     Example
     -------
@@ -53,7 +53,7 @@ def minimise(
     >>> w.round(6), weights.round(6)
     (array([1.]), array([0.5, 0.5]))
     """
-    # Numbers of the size of 1: what accuracy means to the solver.
+    # Scale to numbers of size 1, on which the solver's accuracy is defined.
     unit = max(float(np.ptp(intercepts)), float(np.abs(slopes).max(initial=0.0)), float(np.finfo(float).tiny))
     heights = (intercepts - intercepts.max()) / unit
     if ball == "l2" or math.isinf(radius):

@@ -21,10 +21,11 @@ from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 _LOG = logging.getLogger(__name__)
 
-# So many columns of the features are multiplied by second derivatives at a time: bounds the memory at N x 64 numbers.
+# So many columns of the features are multiplied by second derivatives at a time, which limits the memory to N x 64
+# numbers.
 COLUMNS_AT_ONCE = 64
-# In relative gaps, an objective below this fraction of its value at w = 0 counts as this much: a minimum of 0 has gaps
-# to be compared with, too.
+# In relative gaps, an objective below this fraction of its value at w = 0 counts as this much, so that relative gaps
+# are also defined for a minimum of 0.
 NEGLIGIBLE = 1e-6
 
 
@@ -57,7 +58,7 @@ class Problem:
             columns = slice(start, start + COLUMNS_AT_ONCE)
             block = np.ascontiguousarray(self.X[:, columns])
             product = surrogate.hessian_product(scores, self.y, self.offsets, block)
-            # Few documents are on a rounded kink when it is narrow: leave the others out of the matrix product.
+            # Few documents are on a narrow rounded kink: leave the others out of the matrix product.
             rows = np.flatnonzero(product.any(axis=1))
             if 2 * len(rows) < len(product):
                 lower[start:, columns] = self.X[rows, start:].T @ product[rows]
@@ -70,7 +71,7 @@ class Problem:
 
     @cached_property
     def negligible(self) -> float:
-        """What a smaller objective counts as in relative gaps: a millionth of the objective at w = 0."""
+        """The smallest objective in relative gaps: a millionth of the objective at w = 0."""
         values, _ = self.surrogate.unchecked(np.zeros(len(self.y)), self.y, self.offsets)
         return max(NEGLIGIBLE * abs(float(values.mean())), float(np.finfo(float).tiny))
 
@@ -104,9 +105,9 @@ def minorant_gap(problem: Problem, w: Floats, loss: float, intercept: float, slo
 
 @dataclass(frozen=True)
 class Solution:
-    """Where a solver stopped: the point, its certified gap (inf if none), by which certificate, after how many steps.
+    """The result of a solver: the point, its certified gap (inf if none), the certificate, and the number of steps.
 
-    ``reason`` says why the solver gave up, when it did.
+    ``reason`` states why the solver stopped early, if it did.
     """
 
     w: Floats
@@ -117,13 +118,13 @@ class Solution:
 
 
 class Watch:
-    """Logs now and then how far a solver is that takes at most ``most`` steps."""
+    """Logs the progress of a solver that takes at most ``most`` steps."""
 
     def __init__(self, problem: Problem, most: int) -> None:
         self._problem, self._most, self._pace = problem, most, progress.Pace()
 
     def at(self, step: int, gap: float, objective: float) -> None:
-        """Say, if it is time for it, which step this is and how large the relative gap is."""
+        """Log the number of the step and the relative gap, if a line is due."""
         if self._pace.due():
             problem, relative = self._problem, self._problem.relative(gap, objective)
             _LOG.info(

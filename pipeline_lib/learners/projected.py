@@ -1,6 +1,6 @@
 """How is a smooth risk minimised in an l1 ball to a certified gap?
 
-Accelerated projected gradients (Nesterov 1983; Beck and Teboulle 2009) with a step found by halving and a fresh start
+Accelerated projected gradients (Nesterov 1983; Beck and Teboulle 2009) with a step size found by halving, restarted
 whenever the momentum points uphill (O'Donoghue and Candes 2015):
 
     v = w_k + (t_k - 1)/t_(k+1) (w_k - w_(k-1)),   w_(k+1) = projection of v - grad F(v) / curvature onto the ball.
@@ -22,7 +22,8 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 ITERATIONS = 20_000
 CERTIFICATE = "duality"
-# The curvature estimate may fall by this factor a step, so that one steep place does not slow the rest.
+# The estimate of the curvature may decrease by this factor per step, so that one steep place does not slow down the
+# rest.
 RELAX = 0.9
 NO_PROGRESS = f"the gap was not reached in {ITERATIONS} projected gradient steps"
 
@@ -37,7 +38,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
         loss, score_gradient = problem.loss(problem.X @ v)
         slope = problem.X.T @ score_gradient
         objective = problem.objective(v, loss)
-        # The tangent at v bounds min F from below wherever v is; the gap is that of the best point in the ball.
+        # The tangent at any v bounds min F from below; the gap is that of the best point in the ball.
         gap = minorant_gap(problem, best_w, best_loss, loss - float(slope @ v), slope)
         bound = max(bound, best - gap)
         watch.at(iteration, best - bound, best)
@@ -59,7 +60,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
 def _step(
     problem: Problem, v: Floats, objective: float, gradient: Floats, curvature: float
 ) -> tuple[Floats, float, float]:
-    # The projected step with the least curvature, doubled from the one given, whose parabola lies above F at its end.
+    # The projected step with the smallest curvature, doubled from the given one, whose parabola is above F at its end.
     while True:
         after = project(v - gradient / curvature, problem.radius, problem.ball)
         move = after - v

@@ -7,8 +7,8 @@ round the weak ranker h(x) = [x_k > theta] is the one with the largest |r|, wher
     alpha = 1/2 ln((1 + r) / (1 - r)),     D(l, m) <- D(l, m) exp(-alpha (h(x_l) - h(x_m))) / Z.
 
 D is never stored: D(l, m) is proportional to exp(H(x_m) - H(x_l)) with H the sum of the rankers so far, so -pi is the
-gradient of the exponential surrogate (:mod:`pipeline_lib.surrogates.rankboost`), O(m) a query. Every feature is sorted
-once; the best threshold is then one pass over the documents for every feature.
+gradient of the exponential surrogate (:mod:`pipeline_lib.surrogates.rankboost`), O(m) per query. Every feature is
+sorted once; the best threshold is then one pass over the documents for every feature.
 
 References
 ----------
@@ -40,12 +40,12 @@ from pipeline_lib.surrogates.rankboost import RankBoost
 _LOG = logging.getLogger(__name__)
 
 CERTAIN = 1e-9
-"""A weak ranker that orders every pair would get infinite weight: |r| counts as at most 1 minus this."""
+"""A weak ranker that orders every pair would have infinite weight; |r| counts as at most 1 minus this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What :func:`run` went through.
+    """The course of :func:`run`.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
         if chosen:
             chosen[-1] = (*chosen[-1][:3], total / before)
             if total == 0.0:
-                # Every pair is ordered so far apart that its loss is below the smallest number.
+                # The documents of every pair are so far apart that its loss is below the smallest number.
                 break
         elif not total > 0.0:
             raise DataError("data: rankboost: expected documents with different labels in some query, found none")
@@ -141,7 +141,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Raises
     ------
     ConfigurationError, DataError
-        When a setting is missing, unknown or out of range, or no weak ranker tells documents apart.
+        When a setting is missing, unknown or out of range, or no weak ranker distinguishes documents.
     """
     chosen = completed("rankboost", settings)
     selection.check_queries("rankboost", train, validation, "the rounds")

@@ -1,12 +1,12 @@
-"""How is a risk that is not convex made small, when no gap can be certified?
+"""How is a risk that is not convex minimised, if no gap can be certified?
 
-Local minima are found from several starts, and the lowest is kept: from 0, from the start given, some way straight down
-from 0, and from random directions of several lengths. A surrogate that can be made smoother
-(:class:`~pipeline_lib.surrogates.base.AnnealableSurrogate`) is annealed: it is minimised at several times the
-smoothing asked for, whose minima are few, and then nearer and nearer, each time from where the last ended.
+Local minima are found from several starts, and the lowest is kept: 0, the given start, a point on the steepest descent
+from 0, and random directions of several lengths. A surrogate that can be made smoother
+(:class:`~pipeline_lib.surrogates.base.AnnealableSurrogate`) is annealed: it is first minimised with several times the
+requested smoothing, where it has few minima, and then with less and less, each time starting at the previous minimum.
 
 Every local minimum is L-BFGS's or, in a ball, that of projected gradients with spectral steps (Birgin, Martinez and
-Raydan 2000). The result says what it is: a local minimum, with the norm of its projected gradient.
+Raydan 2000). The result states that it is a local minimum, and the norm of its projected gradient.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 _LOG = logging.getLogger(__name__)
 
 CERTIFICATE = "local"
-# Times the smoothing asked for, one after the other.
+# Multiples of the requested smoothing, in this order.
 ANNEALING = (64.0, 16.0, 4.0, 1.0)
 RANDOM_STARTS = 4
-# Standard deviations of the scores that the starts give, in turn.
+# Standard deviations of the scores at the random starts, in turn.
 SPREADS = (1.0, 0.1, 10.0)
 ITERATIONS, STATIONARY = 500, 1e-7
-# A spectral step must fall below the largest of so many last values (Grippo, Lampariello and Lucidi 1986).
+# A spectral step must lead below the largest of so many last values (Grippo, Lampariello and Lucidi 1986).
 MEMORY, ENOUGH = 10, 1e-4
 
 

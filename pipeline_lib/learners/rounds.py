@@ -1,4 +1,4 @@
-"""Which query does an online learner meet in which round?"""
+"""Which query does an online learner process in which round?"""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pipeline_lib.seeds import Axis, generator
 
 @checked
 def of_order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
-    """The queries of ``order`` by position, shape (T,); every query once, as they stand, when there is none.
+    """The queries of ``order`` by position, shape (T,); without an order, every query once, in the order of the data.
 
     Raises
     ------
     DataError
-        When the order is not a list of whole numbers or names a query that is not there.
+        When the order is not a list of whole numbers or names a query that does not exist.
 
     Example
     -------
@@ -34,7 +34,7 @@ def of_order(data: RankingData, order: ArrayLike | None) -> NDArray[np.int64]:
 
 @checked
 def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
-    """Every query once a pass, in a new random order each time, shape (passes * n_queries,).
+    """Every query once per pass, in a new random order each time, shape (passes * n_queries,).
 
     Example
     -------
@@ -47,7 +47,7 @@ def random_passes(n_queries: int, passes: int, seed: Axis | tuple[Axis, ...]) ->
 
 @checked(T=checks.COUNT)
 def of_game(data: RankingData, T: int, order: ArrayLike | None, seed: Axis | tuple[Axis, ...]) -> NDArray[np.int64]:
-    """The queries of T rounds by position, shape (T,): those of ``order``, or else random passes cut off after T.
+    """The queries of T rounds by position, shape (T,): those of ``order``, or random passes cut off after T rounds.
 
     Raises
     ------

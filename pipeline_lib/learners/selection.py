@@ -1,4 +1,4 @@
-"""How good is a ranker on the queries by which settings are chosen?"""
+"""How good is a ranker on the validation queries, by which settings are chosen?"""
 
 from __future__ import annotations
 

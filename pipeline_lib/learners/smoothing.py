@@ -1,16 +1,16 @@
 """How is a risk with kinks minimised to a certified gap through smooth minorants of its surrogate?
 
-Newton's method minimises F_h, in which the kinks are rounded off over a width h, while h falls. The gradients of F_h
-are slopes of affine functions below L (for RankSVM: dual variables alpha in [0, 1] of its pairs), so that every step
-gives a duality gap for F itself (see :func:`~pipeline_lib.learners.problem.minorant_gap`), without the pairs ever
-being stored. At the minimum of F_h the gap is what the rounding costs, sum alpha (1 - alpha) h over the rounded pairs
-for RankSVM, which vanishes with h.
+Newton's method minimises F_h, in which the kinks are rounded off over a width h, while h decreases. The gradients of
+F_h are slopes of affine functions below L (for RankSVM: dual variables alpha in [0, 1] of its pairs), so that every
+step gives a duality gap for F itself (see :func:`~pipeline_lib.learners.problem.minorant_gap`), without the pairs ever
+being stored. At the minimum of F_h the gap is the cost of rounding, sum alpha (1 - alpha) h over the rounded pairs for
+RankSVM, which vanishes with h.
 
 Without l2 and without a ball the problem is a linear programme, and an affine function below L bounds nothing unless
-its slope u = (1/Q) sum alpha z is 0. It is 0 only to rounding, and is mended: with B the variables at least e inside
-(0, 1), solve (1/Q) sum_B z z' zeta = u and replace alpha_p by alpha_p - <z_p, zeta>. If no |<z_p, zeta>| exceeds e this
-is feasible with slope 0, and its intercept b' is at least b (1 - max |<z_p, zeta>| / e), because
-sum_B |<z_p, zeta>| <= (max |<z_p, zeta>| / e) sum_B alpha_p.
+its slope u = (1/Q) sum alpha z is 0. It is 0 only up to rounding, and is corrected as follows: with B the variables at
+least e inside (0, 1), solve (1/Q) sum_B z z' zeta = u and replace alpha_p by alpha_p - <z_p, zeta>. If no |<z_p, zeta>|
+exceeds e this is feasible with slope 0, and its intercept b' is at least b (1 - max |<z_p, zeta>| / e), because sum_B
+|<z_p, zeta>| <= (max |<z_p, zeta>| / e) sum_B alpha_p.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from pipeline_lib.surrogates.base import MinorantSurrogate, SmoothableSurrogate
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 ITERATIONS = 300
-# Widths are in margins. With all scores 0 every hinge is at 1: the first width rounds all of them off. A point from a
-# neighbouring problem is not to be forgotten in so wide a rounding.
+# Widths are in margins. With all scores 0 every hinge is at 1: the first width rounds all of them off. Starting at the
+# solution of a neighbouring problem, the first width is smaller, so that this solution is not lost.
 FIRST_WIDTH, WARM_WIDTH = 2.0, 0.1
-# The width falls by at most this factor, once the step's predicted decrease is below READY times the rounding's cost,
-# or after so many steps; it stops falling when the cost is TARGET of what the tolerance allows.
+# The width decreases by at most this factor, once the step's predicted decrease is below READY times the cost of
+# rounding, or after so many steps; it stops when this cost is TARGET times what the tolerance allows.
 SHRINK, READY, TARGET, STEPS_PER_WIDTH = 0.25, 5.0, 0.8, 50
 # A line search ends where the slope is this fraction of what it was.
 LINE_SEARCH_STEPS, FLATTENED = 60, 0.25
 NARROWEST = 1e-11
-# The solver gives up after so many steps at one width that improved neither the objective nor the bound.
+# The solver stops after so many steps at one width that improved neither the objective nor the bound.
 PATIENCE = 20
-# How far inside (0, 1) dual variables must be for mending a slope with them: the best of these is taken.
+# The distances from 0 and 1 that dual variables must have to be used for correcting a slope; the best one is taken.
 EDGES = (1e-1, 1e-3, 1e-6)
-# Curvature that is lent to the linear programme's steps, as a fraction of that of the first step.
+# Curvature that is added in the steps of the linear programme, as a fraction of that of the first step.
 LENT = 1e-9
 NO_PROGRESS = "the gap stopped shrinking: rounding, or for l2 = 0 a minimum that is not unique; give l2 > 0 or a radius"
 
@@ -52,7 +52,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
         warm = _descend(problem, start, tol, WARM_WIDTH)
         if not warm.reason:
             return warm
-    # Far from the minimum so narrow a rounding can miss all kinks: begin anew, and wide.
+    # Far from the minimum, such a narrow width can miss all kinks: start again with a wide one.
     return _descend(problem, np.zeros_like(start), tol, FIRST_WIDTH)
 
 
@@ -93,9 +93,9 @@ def _descend(problem: Problem, start: Floats, tol: float, width: float) -> Solut
 
 
 def _line_search(problem: Problem, w: Floats, scores: Floats, move: Floats, decrease: float) -> float:
-    # Between kinks the Newton step is exact; across many, F along it must be followed: find a length where the slope,
-    # which rises from -decrease, is small. Regula falsi, halved where it lingers; beyond 1 only without a ball.
-    if decrease <= 0.0:  # rounding: there is no way down
+    # Between kinks the Newton step is exact; across many kinks, a line search finds a length at which the slope, which
+    # increases from -decrease, is small: regula falsi, with halving where it is slow; beyond 1 only without a ball.
+    if decrease <= 0.0:  # rounding: there is no descent
         return 0.0
     along = problem.X @ move
 
@@ -135,7 +135,7 @@ def _lent_curvature(problem: Problem) -> Floats:
 def _lower_bound(
     problem: Problem, rounded: MinorantSurrogate, w: Floats, scores: Floats, intercept: float, slope: Floats
 ) -> tuple[float, float]:
-    # What the rounding costs at w, L(w) - intercept - <slope, w>, and a lower bound on min F.
+    # The cost of rounding at w, L(w) - intercept - <slope, w>, and a lower bound on min F.
     loss, _ = problem.loss(scores)
     cost = loss - intercept - float(slope @ w)
     if problem.l2 > 0.0 or math.isfinite(problem.radius):

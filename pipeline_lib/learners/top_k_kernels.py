@@ -1,9 +1,9 @@
-"""The compiled loop of learning from the top k labels: scores, what is shown, estimate, step, and what is measured.
+"""How do the rounds of learning from the top k labels run in one compiled loop?
 
-The formulas of the estimate are those of :mod:`pipeline_lib.learners.top_k_feedback`. A round takes O(m d); a pair loss
-that is measured, or learned with all labels, takes O(m^2 + m d), without pairs in memory. Features are read in float32,
-as they are stored; sums are in float64. The queries come in any order, so that the processor cannot guess what is
-read next: the loop asks for the documents of the next query while it works on the present one.
+The formulas of the estimate are those of :mod:`pipeline_lib.learners.top_k_feedback`. A round takes O(m d); a pairwise
+loss that is measured, or learned with all labels, takes O(m^2 + m d), without storing pairs. Features are read in
+float32, as they are stored; sums are in float64. Since the queries come in any order, the processor cannot predict what
+is read next; the loop therefore prefetches the documents of the next query while it works on the present one.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 SHOWN = 10
 """Quality is NDCG at this rank."""
 LARGEST_EXPONENT = 300.0
-# e^300 and its square are finite: what lies beyond is a step to the surface of the ball whatever its size.
+# e^300 and its square are finite; anything larger leads to the surface of the ball, whatever its size.
 
 AHEAD = 2
-"""Documents between the one whose score is computed and the one that is asked for."""
+"""Documents between the one whose score is computed and the one that is prefetched."""
 LINE = 16
 """Features in one line of the cache, 64 bytes."""
 
@@ -107,14 +107,14 @@ def _request(_, X, i, c):  # type: ignore[no-untyped-def]
     return types.void(X, i, c), ask
 
 
-# Ask memory for the line of the cache that holds X[i, c], and do not wait for it.
+# Prefetch the cache line that contains X[i, c], without waiting for it.
 request: Any = intrinsic(_request)
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _score(X, begin, m, following, w, s):  # type: ignore[no-untyped-def]
-    # s_i = <x_i, w>; sums in any order, which the processor's vectors need. Equal documents get equal scores.
-    # The document asked for is AHEAD of the one scored, and behind the last one those of the next query follow.
+    # s_i = <x_i, w>; summed in any order, as vector instructions require. Equal documents have equal scores. The
+    # document that is prefetched is AHEAD of the one scored; the last one is followed by those of the next query.
     for i in range(m):
         ahead = begin + i + AHEAD if i + AHEAD < m else min(following + i + AHEAD - m, X.shape[0] - 1)
         for c in range(0, X.shape[1], LINE):
@@ -140,7 +140,7 @@ def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
         _mix(X, g, z)
         norm, length = _descend(z, 1.0, eta, w)
     if length > radius * radius:
-        # Where the squares overflow no direction is known: NaN, which ends the game with an error.
+        # If the squares overflow, the direction is unknown: NaN, which ends the run with an error.
         shrink = radius / math.sqrt(length) if length < math.inf else math.nan
         for c in range(len(w)):
             w[c] *= shrink
@@ -211,7 +211,7 @@ def _same_set(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _choose(m, k):  # type: ignore[no-untyped-def]
-    # inf where there are more than a float can count, and only there
+    # inf if the number exceeds the range of a float, and only then
     ways = 1.0
     for i in range(min(k, m - k)):
         ways = ways * (m - i) / (i + 1)

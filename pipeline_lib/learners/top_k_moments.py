@@ -1,4 +1,4 @@
-"""What are the mean and the second moment of an estimate from the labels on top, over everything that may be shown?
+"""What are the mean and the second moment of an estimate from the labels at the top, over everything that may be shown?
 
 `topk`: exact sums over all ordered tops (j_1, ..., j_k) of a list, each with the probability (1) that Algorithm 1 gives
 it,
@@ -114,7 +114,7 @@ def second_moment(surrogate: Surrogate, X: ArrayLike, scores: ArrayLike, y: Arra
 
 
 def _sets(scores: ArrayLike, k: int, gamma: float) -> Iterator[tuple[tuple[int, ...], float]]:
-    # The estimate does not see the order within the top: sets are enough.
+    # The estimate does not depend on the order within the top: sets are enough.
     m, best = _checked(scores, k, gamma), set(_ranking(scores)[:k])
     for top in itertools.combinations(range(m), k):
         yield top, (1.0 - gamma) * (set(top) == best) + gamma / math.comb(m, k)
@@ -147,8 +147,8 @@ def _ranking(scores: ArrayLike) -> list[int]:
 def printed_constant(name: str, m: int, feature_norm: float, radius: float, y_max: int) -> float:
     """C of Lemma 5 as its proof prints it, with R_D = ``feature_norm``, U = ``radius`` and R_max = ``y_max``.
 
-    C^sq = m^4 R_D^4 U^2 R_max^2, C^KL = m^2 R_D^2 exp(2 R_D U), and C^svm = m^4 R_D^2, the least whole constant in its
-    O(m^4 R_D^2).
+    C^sq = m^4 R_D^4 U^2 R_max^2, C^KL = m^2 R_D^2 exp(2 R_D U), and C^svm = m^4 R_D^2, the smallest whole constant in
+    its O(m^4 R_D^2).
 
     Example
     -------
@@ -193,7 +193,7 @@ def valid_constant(name: str, m: int, feature_norm: float, radius: float, y_max:
 
 @checked
 def start_constant(name: str, m: int, y_max: int) -> float:
-    """C with E||z_1||^2 <= C R_D^2 / gamma at w_1 = 0, where scores are 0: what a step is chosen by.
+    """C with E||z_1||^2 <= C R_D^2 / gamma at w_1 = 0, where scores are 0; used to choose a step size.
 
     m^2 (2 y_max)^2 for squared, m^2 (e^{y_max} - 1)^2 for kl, m^2 (m - 1)^2 for ranksvm.
 

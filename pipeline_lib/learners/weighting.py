@@ -1,7 +1,7 @@
-"""How are some queries made to count more than others? Their losses are multiplied.
+"""How do some queries count more than others? Their losses are multiplied by weights.
 
 c_q phi(X_q w, y_q) with mean(c) = 1 puts sum_q p_q phi(X_q w, y_q), p_q = c_q / Q, in place of the mean over queries:
-the loss over rounds of which query q had the share p_q. What was convex, smooth or smoothable stays so.
+the mean loss over rounds in which query q has the share p_q. Convexity, smoothness and smoothability are preserved.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def weighted(surrogate: Surrogate, weights: Floats) -> Surrogate:
 class _Weighted(Surrogate):
     def __init__(self, inner: Surrogate, factors: Floats) -> None:
         self.inner, self.factors = inner, factors
-        # Attributes of the instance: they are the inner surrogate's, not this class's.
+        # Attributes of the instance, because they are those of the inner surrogate and not of this class.
         self.name, self.convex = inner.name, inner.convex  # type: ignore[misc]
         self.smooth, self.shift_invariant = inner.smooth, inner.shift_invariant  # type: ignore[misc]
 
@@ -70,7 +70,7 @@ class _WeightedSmooth(_Weighted, SmoothSurrogate):
 
     def __init__(self, inner: SmoothSurrogate, factors: Floats) -> None:
         super().__init__(inner, factors)
-        # |c D^3 phi| <= M c D^2 phi: a factor changes neither side's ratio.
+        # |c D^3 phi| <= M c D^2 phi: a factor does not change the ratio of the two sides.
         self.third_order = inner.third_order  # type: ignore[misc]
 
     def hessian_product(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64], V: Floats) -> Floats:

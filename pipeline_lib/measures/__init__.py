@@ -1,7 +1,7 @@
 """Which ranking measures are there, and how are their names written?
 
-The names are data (``registry.toml``) and stand apart from what computes them (:mod:`pipeline_lib.metrics`), because
-every start of the workflow checks them, and nothing heavy may be imported there.
+The names are data (``registry.toml``), separate from the code that computes the measures (:mod:`pipeline_lib.metrics`),
+because they are checked at every start of the workflow, where no large library may be imported.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Measure:
     ----------
     of : callable
         (labels, offsets, cutoffs, y_max) -> float64 array, shape (len(cutoffs), Q). Query q owns the entries
-        ``offsets[q]:offsets[q + 1]`` of ``labels``, which stand in the order of the ranking, 0 where a document is not
-        relevant. The cutoffs rise strictly; a measure that is not cut off has the single cutoff EVERY_RANK. ``y_max``
-        is the largest label of the scale, or None where it is not known.
+        ``offsets[q]:offsets[q + 1]`` of ``labels``, which are in the order of the ranking, 0 where a document is not
+        relevant. The cutoffs increase strictly; a measure that is not cut off has the single cutoff EVERY_RANK.
+        ``y_max`` is the largest label of the scale, or None where it is not known.
     needs_relevant : bool
         Whether it is undefined for a query without a relevant document, which then gets the value that the caller of
         :func:`pipeline_lib.metrics.per_query` chose.

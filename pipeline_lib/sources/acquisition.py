@@ -1,10 +1,10 @@
-"""How does a data set come to lie unpacked and verified in the folder of raw data?
+"""How is a data set brought into the folder of raw data, unpacked and verified?
 
     raw_folder/NAME/PART.txt ...      every part, under its name only when complete and verified
     raw_folder/NAME/manifest.json     written last
 
-Looked at in order: what is already there; unpacked text and archives in the raw folder and in the mirror folders; and
-only when the network is allowed, address mirrors and the catalogue's addresses.
+Places are searched in this order: the data set's folder; unpacked text and archives in the raw folder and in the mirror
+folders; and, only if the network is allowed, address mirrors and the catalogue's addresses.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def obtain(
     network: bool,
     settings: Settings | None = None,
 ) -> Manifest:
-    """Make sure that a data set lies unpacked and verified in the raw folder, and say what lies there.
+    """Ensure that a data set is unpacked and verified in the raw folder, and return its manifest.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def obtain(
     raw_folder : path
         Usually ``data/raw``.
     mirrors : Mirrors
-        Their folders are used always, their addresses only with ``network``.
+        Their folders are always used, their addresses only with ``network``.
     network : bool
         Whether anything may be fetched. Without it no connection is ever opened.
     settings : Settings, optional
@@ -53,7 +53,8 @@ def obtain(
     DataError
         When the data set is generated and its files are not there yet.
     DownloadError
-        When no place has it: what was tried, why each failed, and how to get it.
+        When no place has it; the message states what was tried, why each attempt failed, and how to obtain the data
+        set.
     """
     raw = Path(raw_folder)
     manifest = read_manifest(data_set, raw)
@@ -66,12 +67,12 @@ def obtain(
             return manifest
     if data_set.source == "generated":
         raise DataError(
-            f"{raw / data_set.name}: expected the files of {data_set.name}, which is made here; make it first"
+            f"{raw / data_set.name}: expected the files of {data_set.name}, which is generated here; generate it first"
         )
     advice = how_to_get(data_set, raw)
     if not network:
         tried = f" Tried: {'; '.join(failures)}." if failures else ""
-        raise DownloadError(f"{data_set.name} is not at hand.{tried} {advice}")
+        raise DownloadError(f"{data_set.name} is not available.{tried} {advice}")
     candidates = [
         Candidate(f"{base}/{archive.name}", archive) for base in mirrors.addresses for archive in data_set.archives
     ]
@@ -87,7 +88,7 @@ def obtain(
 
 
 def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]) -> Manifest | None:
-    """Use unpacked text or an archive in one folder; None, with the reasons noted, when neither serves."""
+    """Use unpacked text or an archive in one folder; None, with the reasons recorded, when neither is usable."""
     texts = find_parts(data_set, folder)
     if texts is not None:
         try:
@@ -96,7 +97,7 @@ def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]
             failures.append(str(error))
     for archive, path in find_archives(data_set, folder):
         try:
-            # Where the parts decide, the same files may have been packed again.
+            # Where the digests of the parts are known, the same files may have been packed again.
             (check_size if data_set.known_by_parts else check_archive)(path, archive)
             return _unpack(data_set, raw, path)
         except DataError as error:
@@ -105,7 +106,7 @@ def _from_folder(data_set: DataSet, raw: Path, folder: Path, failures: list[str]
 
 
 def _adopt(data_set: DataSet, raw: Path, folder: Path, texts: dict[str, Path]) -> Manifest:
-    """Take over text that somebody unpacked: verified where it lies when that is its place, else while copying."""
+    """Use text that a person unpacked: it is verified in place, or while it is copied to its place."""
     stored = {}
     for name, path in texts.items():
         target = raw / data_set.name / f"{name}.txt"

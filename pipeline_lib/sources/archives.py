@@ -1,9 +1,9 @@
-"""How are the wanted files taken out of an archive that nobody vouches for?
+"""How are the needed files extracted from an untrusted archive?
 
-The format is told by the content, not by the name: .zip, .tar (plain, .gz, .bz2, .xz), and through libarchive .rar
-and .7z. Members are read as streams and written under names of our own, so that no member can choose where it lands;
-an archive that tries to (a path that leaves the folder, a link, a device, a member twice), that is encrypted, or that
-unpacks to far more than it should, is refused as a whole and leaves nothing behind.
+The format is recognised by the content, not by the name: .zip, .tar (plain, .gz, .bz2, .xz), and through libarchive
+.rar and .7z. Members are read as streams and written under names of our own, so that no member can choose its
+destination. An archive that attempts to (by a path outside the folder, a link, a device, or a duplicate member), that
+is encrypted, or that unpacks to far more than it should is refused as a whole, and no file is left behind.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import Part
 from pipeline_lib.sources.digests import BLOCK_BYTES, Stored, write_part
 
-# LETOR text packs 5 to 15 times; beyond this ratio it is a bomb, and nothing here unpacks to more than the absolute.
+# LETOR text is compressed by a factor of 5 to 15. A much larger factor indicates an archive bomb, and no data set here
+# unpacks to more than the absolute limit.
 LARGEST_RATIO = 200
 SMALLEST_LIMIT = 1 << 20
 LARGEST_LIMIT = 1 << 37
@@ -46,7 +47,7 @@ _MAGIC = (
     (b"Rar!\x1a\x07", "rar"),
     (b"7z\xbc\xaf\x27\x1c", "7z"),
 )
-# What the readers of the standard library raise at damage; a wrong offset makes them seek to nowhere.
+# What the readers of the standard library raise for damaged archives, in which offsets may be wrong.
 _DAMAGE = (
     *(zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, UnicodeDecodeError),
     *(NotImplementedError, ValueError, IndexError, OverflowError, OSError),
@@ -56,7 +57,7 @@ _SEEK_TO_NOWHERE = (None, errno.EINVAL, errno.EOVERFLOW)
 
 @dataclass(frozen=True)
 class Extracted:
-    """One part as it was taken out: where it lies, which member it was, its size and digest."""
+    """One extracted part: its path, the member that contained it, its size and its digest."""
 
     path: Path
     member: str
@@ -74,7 +75,7 @@ class _Member:
 
 @checked
 def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str, Extracted]:
-    """Take the wanted parts out of an archive into ``folder/PART.txt``, checked while they are read.
+    """Extract the needed parts of an archive to ``folder/PART.txt`` and check them while they are read.
 
     A part is the member whose path ends, in whole components, with one of the part's ``members``; an earlier one of
     these is preferred.
@@ -82,8 +83,9 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
     Raises
     ------
     DataError
-        When the file is no archive or damaged, breaks a rule above, lacks a part, holds it twice, or holds another
-        file than the catalogue expects; and when libarchive is needed but absent. Nothing is left in ``folder`` then.
+        When the file is not an archive, is damaged, violates a rule above, lacks a part, contains it twice, or contains
+        another file than the catalogue expects; also when libarchive is needed but not installed. No file is left in
+        ``folder`` then.
     """
     folder.mkdir(parents=True, exist_ok=True)
     limit = min(LARGEST_LIMIT, max(SMALLEST_LIMIT, LARGEST_RATIO * archive.stat().st_size))
@@ -116,7 +118,7 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
 def _take(
     archive: Path, members: Iterable[_Member], parts: Mapping[str, Part], staging: Path, limit: int
 ) -> dict[str, tuple[int, str, Stored]]:
-    """Pass once over the members, check every one, and write those that are parts."""
+    """Read all members once, check every one, and write those that are parts."""
     found: dict[str, tuple[int, str, Stored]] = {}
     seen: set[str] = set()
     unpacked = 0
@@ -139,7 +141,7 @@ def _take(
 
 
 def _safe_name(archive: Path, member: _Member) -> str:
-    """The member's name in one spelling; refuses what could reach outside a folder, links, devices, encryption."""
+    """The normalised name of a member; refuses paths outside the folder, links, devices and encrypted members."""
     name = member.name
     if member.kind in ("link", "device"):
         raise DataError(f"{archive}: the member {name!r} is a {member.kind}; refused")
@@ -152,7 +154,7 @@ def _safe_name(archive: Path, member: _Member) -> str:
 
 
 def _wanted(member: _Member, name: str, parts: Mapping[str, Part]) -> list[tuple[str, int]]:
-    """The parts a member could be, each with the rank of the pattern it fits."""
+    """The parts that a member could be, each with the rank of the pattern that it matches."""
     if member.kind != "file":
         return []
     return [
@@ -190,7 +192,7 @@ def _what_it_is(head: bytes) -> str:
 def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
     for info in archive.infolist():
         kind = _kind(info.external_attr >> 16, info.orig_filename.endswith("/"))
-        # zipfile cuts names at a null byte and turns the system's separator; the stored name is what counts.
+        # zipfile cuts names at a null byte and replaces the system's separator; the stored name is the one that counts.
         yield _Member(info.orig_filename, kind, bool(info.flag_bits & 1), info.file_size, _zip_content(archive, info))
 
 
@@ -212,7 +214,7 @@ def _tar_members(archive: tarfile.TarFile, plain: _Bounded) -> Iterator[_Member]
         elif info.isreg() and not info.issparse():
             kind = "file"
         yield _Member(info.name, kind, False, info.size, _tar_content(archive, info))
-    # The checksum of a packed stream stands at its end, beyond what tarfile reads.
+    # The checksum of a compressed stream is at its end, which tarfile does not read.
     while plain.read(BLOCK_BYTES):
         pass
 
@@ -228,12 +230,12 @@ def _tar_content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[]
 
 @checked
 def libarchive_members(archive: Path, stack: ExitStack) -> Iterator[_Member]:
-    """Read .rar and .7z (and whatever else libarchive knows) through the system's library."""
+    """Read .rar and .7z (and other formats of libarchive) through the system's library."""
     import ctypes
 
     libarchive = _libarchive()
     file = stack.enter_context(archive.open("rb"))
-    # The binding leaves this function out, and libarchive would hand out encrypted RAR content as it is.
+    # The binding lacks this function, and libarchive would return encrypted RAR content as it is.
     is_encrypted = libarchive.ffi.libarchive.archive_entry_is_encrypted
     is_encrypted.argtypes = [ctypes.c_void_p]
     with _libarchive_errors(archive, libarchive):
@@ -271,7 +273,7 @@ def _libarchive() -> Any:
         import libarchive
         import libarchive.exception
     except (ImportError, OSError, AttributeError, TypeError) as error:
-        # The binding loads the library on import, and fails with any of these when there is none.
+        # The binding loads the library when it is imported, and raises any of these errors if there is none.
         raise DataError(
             ".rar and .7z archives need libarchive, which was not found. Install it: on Debian or Ubuntu `apt-get "
             "install libarchive13`, with conda `conda install -c conda-forge libarchive python-libarchive-c`, on macOS "
@@ -283,7 +285,7 @@ def _libarchive() -> Any:
 
 
 def _kind(mode: int, is_directory: bool) -> Literal["file", "directory", "link", "device"]:
-    """What the Unix mode says; archives made elsewhere carry none, which means a plain file."""
+    """The kind of a member by its Unix mode; a member without a mode, from another system, is a regular file."""
     if stat.S_ISLNK(mode):
         return "link"
     if is_directory or stat.S_ISDIR(mode):
@@ -297,7 +299,7 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 class _Bounded(io.RawIOBase):
-    """An unpacked stream that ends with an error beyond a limit, whatever the headers in it claim."""
+    """An unpacked stream that raises an error beyond a limit, whatever its headers claim."""
 
     def __init__(self, file: IO[bytes], archive: Path, limit: int) -> None:
         self.file, self.archive, self.limit, self.position = file, archive, limit, 0

@@ -1,8 +1,8 @@
-"""Which data sets are known, and what does the catalogue say of each?
+"""Which data sets are known, and what does the catalogue state about each?
 
-``data/catalog.yaml`` is read, checked against ``catalog.schema.yaml`` and against what a schema cannot say (names that
-refer to each other, counts that must add up, folds that must be disjoint), and handed out as frozen records. A package
-installed from a wheel holds a copy of the catalogue next to this module.
+``data/catalog.yaml`` is read, checked against ``catalog.schema.yaml`` and for what a schema cannot express (names that
+refer to each other, counts that must add up, folds that must be disjoint), and returned as immutable records. A package
+installed from a wheel contains a copy of the catalogue next to this module.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ READ_BY: dict[str, tuple[str, ...]] = {
     "split_folds": ("blocks", "split", "folds"),
     "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "n_folds"),
 }
-"""What of an entry the output of each command depends on. Neither a title nor the places where files are to be had
-change a number, so that they are no reason to obtain, convert or train again."""
+"""The parts of an entry on which the output of each command depends. Neither a title nor the addresses of files change
+a number, so that they are no reason to obtain, convert or train again."""
 
 
 @checked
 @dataclass(frozen=True)
 class Archive:
-    """A file that holds the whole data set; digests are those of accepted copies, none if none is known.
+    """A file that contains the whole data set.
 
-    At most ``max_bytes`` are ever fetched.
+    The digests are those of accepted copies; there are none if none is known. At most ``max_bytes`` are downloaded.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Address:
-    """Where an archive can be fetched."""
+    """An address from which an archive can be downloaded."""
 
     address: str
     archive: str
@@ -66,7 +66,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Part:
-    """One text file of the data set: how its path may end, and how a right copy is recognised."""
+    """One text file of the data set: how its path may end, and how a correct copy is recognised."""
 
     name: str
     members: tuple[str, ...]
@@ -78,7 +78,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a complete copy holds; ``labels[r]`` documents have label r; ``approximate`` names unchecked counts."""
+    """The contents of a complete copy; ``labels[r]`` documents have label r; ``approximate`` names unchecked counts."""
 
     rows: int
     queries: int
@@ -109,10 +109,9 @@ class DataSet:
         None only for a generated data set, whose configuration decides.
     labels : "integer" or "rounded"
     qid : "token" or "comment"
-        How the LETOR text is to be read.
-    parts : mapping of names to Part, in the order of storage
-    split : mapping of part names to the number of blocks their queries are dealt to
-    folds : tuple of Fold
+        How the LETOR text is read.
+    parts : mapping of names to Part, in the order of storage split : mapping of part names to the number of blocks over
+    which their queries are distributed folds : tuple of Fold
     """
 
     name: str
@@ -144,7 +143,7 @@ class DataSet:
         return self.counts.rows * self.n_features if self.counts and self.n_features else 0
 
     def digest(self, command: str) -> str:
-        """A short digest of what a command reads of the entry (see :data:`READ_BY`).
+        """A short digest of the parts of the entry that a command reads (see :data:`READ_BY`).
 
         Example
         -------
@@ -160,12 +159,12 @@ class DataSet:
 
     @property
     def known_by_parts(self) -> bool:
-        """Whether every part has a digest, so that the parts alone say which files are the data set."""
+        """Whether every part has a digest, so that the digests of the parts alone identify the data set."""
         return all(part.sha256 for part in self.parts.values())
 
     @property
     def accepted(self) -> tuple[object, ...]:
-        """What decides which files are taken for the data set, whatever place they come from.
+        """What determines which files are accepted as the data set, whatever their origin.
 
         The names and digests of the parts; where these are not known, also the archives and the paths in them.
         """
@@ -176,7 +175,7 @@ class DataSet:
 
     @cached_property
     def blocks(self) -> tuple[str, ...]:
-        """The pieces folds are made of: every part that is not split, and the shares of those that are."""
+        """The pieces of which folds consist: every part that is not split, and the shares of those that are."""
         return tuple(
             block
             for part in self.parts
@@ -201,7 +200,7 @@ def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     ------
     ConfigurationError
         When the file cannot be read, a key is unknown, missing, double or of the wrong kind, or entries do not fit
-        together. The message names the file, the key and, for a misspelt key, the nearest right one.
+        together. The message names the file, the key and, for a misspelt key, the nearest valid one.
 
     Example
     -------
@@ -250,7 +249,7 @@ def _read(path: Path) -> Any:
     import yaml
 
     class UniqueKeys(yaml.SafeLoader):
-        """Refuses a key given twice, of which YAML would silently keep the last."""
+        """Rejects a key that is given twice; YAML would silently use the last one."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             seen: set[Any] = set()
@@ -279,7 +278,7 @@ def _check_schema(document: Any, path: Path) -> None:
 
 
 def _sentence(error: Any) -> str:
-    """Say in words what the schema found."""
+    """Describe a violation of the schema in a sentence."""
     if error.validator == "additionalProperties":
         known = list(error.schema.get("properties", {}))
         unknown = next(key for key in error.instance if key not in known)
@@ -351,7 +350,7 @@ def _part(name: str, entry: Mapping[str, Any]) -> Part:
 
 
 def _problem(data_set: DataSet) -> tuple[str, str] | None:
-    """What spans several keys and is wrong: the key and a sentence; None when all is well."""
+    """The first inconsistency between several keys: the key and a sentence; None if there is none."""
     return _source_problem(data_set) or _counts_problem(data_set) or _folds_problem(data_set)
 
 
@@ -408,9 +407,12 @@ def _folds_problem(data_set: DataSet) -> tuple[str, str] | None:
             if block not in data_set.blocks:
                 return f"folds.{number}", f"unknown part or block {block!r}; {hint(block, data_set.blocks)}"
             if used.count(block) > 1:
-                return f"folds.{number}", f"{block!r} stands in more than one role; a fold's roles must be disjoint"
+                return f"folds.{number}", f"{block!r} has more than one role; the roles of a fold must be disjoint"
     if data_set.n_folds > 1:
         tests = [block for fold in data_set.folds for block in fold.test]
         if sorted(tests) != sorted(data_set.blocks):
-            return "folds", f"the tests must hold every block once ({', '.join(data_set.blocks)}); found {tests}"
+            return (
+                "folds",
+                f"the test parts must contain every block once ({', '.join(data_set.blocks)}); found {tests}",
+            )
     return None

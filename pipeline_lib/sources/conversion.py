@@ -29,7 +29,7 @@ class PartSummary:
 
 @dataclass(frozen=True)
 class ConversionSummary:
-    """What a data set holds, as seen while it was converted.
+    """The contents of a data set, as counted while it was converted.
 
     ``labels`` maps every label to its number of documents; ``queries_without_relevant`` counts queries whose documents
     are all labelled 0.
@@ -59,20 +59,21 @@ def convert(
     labels: letor.Labels = "integer",
     qid: letor.Qid = "token",
 ) -> ConversionSummary:
-    """Convert text files, in the order given, into one Parquet file (see ``ranking_data`` for its form).
+    """Convert text files, in the given order, into one Parquet file (see ``ranking_data`` for its format).
 
-    Queries and documents keep the order of the text; no row group holds documents of two parts, so that a part can be
-    read by itself. The footer names the parts and the SHA-256 of their text, computed while it is read. Memory holds a
-    few row groups, whatever the size of the files, and a few bytes per query. The same text gives the same bytes.
+    Queries and documents keep the order of the text. No row group contains documents of two parts, so that a part can
+    be read separately. The footer contains the names of the parts and the SHA-256 of their text, computed while it is
+    read. The memory needed is that of a few row groups, whatever the size of the files, and a few bytes per query. The
+    same text gives the same bytes.
 
     Parameters
     ----------
     parts : mapping of part names to paths
         A query's name may occur in several parts; those are different queries.
     target : path
-        The Parquet file; it appears only when all text has been read without complaint.
+        The Parquet file; it appears only when all text has been read without an error.
     n_features : int, optional
-        As in :func:`letor.read`; by default the largest id of all parts, which costs one more reading of them.
+        As in :func:`letor.read`; by default the largest id of all parts, for which they are read once more.
     labels, qid
         As in :func:`letor.read`.
 
@@ -109,7 +110,7 @@ def convert(
 
 
 class _Tally:
-    """Counts blocks as they pass. A query may span blocks, never parts."""
+    """Counts the documents, queries and labels of blocks. A query may span several blocks, but not several parts."""
 
     def __init__(self) -> None:
         self.parts: list[PartSummary] = []
@@ -137,13 +138,13 @@ class _Tally:
         self._queries += len(sizes)
 
     def end_part(self, name: str, sha256: str) -> None:
-        """Note that the next block belongs to another part."""
+        """Record that the next block belongs to another part."""
         self.parts.append(PartSummary(name, self._rows, self._queries, sha256))
         self._open_query = None
         self._rows = self._queries = 0
 
     def summary(self, n_features: int) -> ConversionSummary:
-        """Sum up all parts."""
+        """Summarise all parts."""
         sizes = np.concatenate(self._sizes)
         return ConversionSummary(
             rows=int(sizes.sum()),

@@ -1,4 +1,4 @@
-"""Is this file the one we expected, and what is its fingerprint?"""
+"""Is a file the expected one, and what is its digest?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Stored:
-    """What was written or found: size, SHA-256, and whether the catalogue knows this digest.
+    """The size and SHA-256 of a file, and whether the catalogue contains this digest.
 
     ``verified`` is False when the catalogue knows no digest to compare with; a wrong digest is an error instead.
     """
@@ -100,7 +100,7 @@ def write_part(content: Iterable[bytes], target: Path, part: Part, limit: int, o
     Raises
     ------
     DataError
-        As :func:`check_part`, naming ``origin``; ``target`` then holds rubbish and is the caller's to remove.
+        As :func:`check_part`, naming ``origin``; the caller must then remove ``target``.
     StorageError
         When the disk is full.
     """

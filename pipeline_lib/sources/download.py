@@ -1,7 +1,7 @@
 """How is a file fetched over an unreliable network, so that only the right file ever gets its name?
 
-A file grows as ``.NAME.partial`` beside its target, with ``.NAME.partial.json`` saying where it comes from and by
-which validator (ETag or Last-Modified) the server names its version. It is resumed by range requests, checked by size
+A file grows as ``.NAME.partial`` next to its target; ``.NAME.partial.json`` states where it comes from and by which
+validator (ETag or Last-Modified) the server names its version. It is resumed by range requests, checked by size
 and digest, and only then renamed. Every source is tried in order; when none works, one error lists them all.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import http.client
-import io
 import json
 import os
 import re
@@ -20,7 +19,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial as prefilled
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -30,16 +28,16 @@ from pipeline_lib.errors import DataError, DownloadError
 from pipeline_lib.files import write_text
 from pipeline_lib.sources.catalog import Archive
 from pipeline_lib.sources.digests import BLOCK_BYTES, check_archive
+from pipeline_lib.sources.http_opener import SCHEMES, Pace, SourceError, opener
 
 ATTEMPTS = 5  # in a row without progress
 PROGRESS_BYTES = 1 << 20  # what counts as progress
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts; doubled every time
 PASSING_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 REPORT_EVERY = 5.0  # seconds
-LEAST_RATE, RATE_WINDOW = 4096.0, 60.0  # bytes a second, over so many seconds
-SPARED_BYTES = 1 << 28  # of the disk
-ROOM_EVERY = 1 << 24  # bytes after which the room on the disk is looked at again
-SCHEMES = ("http", "https")
+LEAST_RATE, RATE_WINDOW = 4096.0, 60.0  # bytes per second, over so many seconds
+SPARED_BYTES = 1 << 28  # that stay free on the disk
+ROOM_EVERY = 1 << 24  # bytes after which the free space is checked again
 
 T = TypeVar("T")
 
@@ -55,7 +53,7 @@ class Settings:
     attempts : int >= 1
         In a row without progress.
     least_rate, window : float > 0
-        An attempt ends that brings fewer bytes a second, over that many seconds; what it brought is kept.
+        An attempt that brings fewer bytes per second, over that many seconds, ends; what it brought is kept.
     sleep, clock : functions
         Those of :mod:`time`.
     """
@@ -77,12 +75,8 @@ class Candidate:
     archive: Archive
 
 
-class _SourceError(Exception):
-    """This source will not give the file, whatever is tried."""
-
-
 class _PassingError(Exception):
-    """This attempt failed, the next may not; ``pause`` is what the server asked for."""
+    """This attempt failed, but the next one may succeed; the server requests a ``pause`` of so many seconds."""
 
     def __init__(self, message: str, pause: float = 0.0) -> None:
         super().__init__(message)
@@ -128,7 +122,7 @@ def download(
         target = folder / candidate.archive.name
         try:
             _fetch(candidate, target, settings or Settings())
-        except _SourceError as error:
+        except SourceError as error:
             failures.append(f"{candidate.address}: {error}")
             continue
         except OSError as error:
@@ -139,7 +133,7 @@ def download(
         except DataError as error:
             target.unlink()
             failures.append(f"{candidate.address}: wrong file ({error}); removed")
-    listed = "; ".join(failures) if failures else "nothing, for there is no address"
+    listed = "; ".join(failures) if failures else "nothing, because no address is known"
     what = " or ".join(dict.fromkeys(candidate.archive.name for candidate in candidates)) or "the file"
     raise DownloadError(f"{what} could not be fetched. Tried: {listed}. {by_hand}")
 
@@ -154,7 +148,7 @@ def _fetch(candidate: Candidate, target: Path, settings: Settings) -> None:
         except DataError as error:
             _discard(partial)
             if last or not in_pieces:
-                raise _SourceError(f"wrong file ({error}); removed") from error
+                raise SourceError(f"wrong file ({error}); removed") from error
         else:
             break
     partial.replace(target)
@@ -168,7 +162,7 @@ def _receive(candidate: Candidate, partial: Path, settings: Settings) -> bool:
         _copy(Path(unquote(urlsplit(candidate.address).path)), partial, candidate.archive)
         return False
     if scheme not in SCHEMES:
-        raise _SourceError(f"expected an address with http, https or file, found {scheme!r}")
+        raise SourceError(f"expected an address with http, https or file, found {scheme!r}")
     failed, attempts, furthest = 0, 0, _size(partial)
     while True:
         try:
@@ -179,7 +173,7 @@ def _receive(candidate: Candidate, partial: Path, settings: Settings) -> bool:
             if _size(partial) >= furthest + PROGRESS_BYTES:
                 failed, furthest = 1, _size(partial)
             if failed >= settings.attempts:
-                raise _SourceError(f"{error} ({attempts} attempts)") from error
+                raise SourceError(f"{error} ({attempts} attempts)") from error
             settings.sleep(min(LONGEST_PAUSE, max(error.pause, FIRST_PAUSE * 2.0 ** (failed - 1))))
 
 
@@ -193,7 +187,9 @@ def _attempt(candidate: Candidate, partial: Path, settings: Settings) -> int:
             headers["If-Range"] = validator
     request = urllib.request.Request(candidate.address, headers=headers)
     try:
-        response = _opener(settings).open(request, timeout=settings.timeout)
+        response = opener(Pace(settings.least_rate, settings.window, settings.clock)).open(
+            request, timeout=settings.timeout
+        )
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 416:
@@ -202,8 +198,8 @@ def _attempt(candidate: Candidate, partial: Path, settings: Settings) -> int:
                 _discard(partial)
                 raise _PassingError("the server refused to continue the file") from error
             if error.code in PASSING_STATUSES:
-                raise _PassingError(f"HTTP {error.code} {error.reason}", _asked_pause(error)) from error
-            raise _SourceError(f"HTTP {error.code} {error.reason}") from error
+                raise _PassingError(f"HTTP {error.code} {error.reason}", _stated_pause(error)) from error
+            raise SourceError(f"HTTP {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException) as error:
         raise _PassingError(_why(error)) from error
     with response:
@@ -211,7 +207,7 @@ def _attempt(candidate: Candidate, partial: Path, settings: Settings) -> int:
         expected = candidate.archive.bytes
         if expected is not None and total is not None and total != expected:
             _discard(partial)
-            raise _SourceError(f"offers {total:,} bytes where {expected:,} are expected: another file")
+            raise SourceError(f"offers {total:,} bytes where {expected:,} are expected: another file")
         _check_limit("offers", total or 0, candidate.archive, partial)
         _check_room(partial, max((total or expected or 0) - offset, 0))
         _note_origin(candidate, response, partial)
@@ -236,22 +232,22 @@ def _resume_point(candidate: Candidate, partial: Path) -> tuple[int, str]:
     return 0, ""
 
 
-def _where_it_begins(response: Any, asked: int, validator: str, partial: Path) -> tuple[int, int | None]:
+def _where_it_begins(response: Any, requested: int, validator: str, partial: Path) -> tuple[int, int | None]:
     """The offset at which the body begins and the size of the whole file, as the server states them."""
     length = response.headers.get("Content-Length", "")
     remaining = int(length) if re.fullmatch(r"[0-9]+", length) else None
     if response.status != 206:
         return 0, remaining
     stated = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
-    if stated is None or int(stated[1]) != asked:
+    if stated is None or int(stated[1]) != requested:
         _discard(partial)
-        raise _PassingError("the server continued the file at another place than was asked for")
+        raise _PassingError("the server continued the file at another place than was requested")
     if validator and _validator(response) not in ("", validator):
         _discard(partial)
         raise _PassingError("the file changed between two attempts")
     if stated[2] != "*":
-        return asked, int(stated[2])
-    return asked, None if remaining is None else asked + remaining
+        return requested, int(stated[2])
+    return requested, None if remaining is None else requested + remaining
 
 
 def _note_origin(candidate: Candidate, response: Any, partial: Path) -> None:
@@ -281,7 +277,7 @@ def _append(response: Any, partial: Path, offset: int, total: int | None, archiv
                 break
             size += len(block)
             if expected is not None and size > expected:
-                raise _SourceError(f"sent more than the expected {expected:,} bytes: another file")
+                raise SourceError(f"sent more than the expected {expected:,} bytes: another file")
             _check_limit("sent", size, archive, partial)
             if size - looked >= ROOM_EVERY:
                 looked = size
@@ -296,7 +292,7 @@ def _append(response: Any, partial: Path, offset: int, total: int | None, archiv
 def _check_limit(verb: str, size: int, archive: Archive, partial: Path) -> None:
     if size > archive.max_bytes:
         _discard(partial)
-        raise _SourceError(
+        raise SourceError(
             f"{verb} {size:,} bytes, more than the {archive.max_bytes:,} that {archive.name} may have: another file, "
             "or its max_bytes in data/catalog.yaml is too low"
         )
@@ -315,89 +311,17 @@ def _copy(source: Path, partial: Path, archive: Archive) -> None:
         _check_limit("has", source.stat().st_size, archive, partial)
         _check_room(partial, source.stat().st_size)
     elif source.exists():
-        raise _SourceError("is no regular file")
+        raise SourceError("is no regular file")
     try:
         shutil.copyfile(source, partial)
     except OSError as error:
-        raise _SourceError(f"cannot be copied ({error.strerror or error})") from error
+        raise SourceError(f"cannot be copied ({error.strerror or error})") from error
 
 
-class _Paced(io.RawIOBase):
-    """What a server sends, be it headers or content; an error as soon as a whole window passed at too low a rate."""
-
-    def __init__(self, stream: io.RawIOBase, settings: Settings) -> None:
-        self.stream, self.settings = stream, settings
-        self.began, self.received = settings.clock(), 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        size = self.stream.readinto(buffer)
-        self.received += size or 0
-        seconds = self.settings.clock() - self.began
-        if seconds >= self.settings.window:
-            if self.received < self.settings.least_rate * seconds:
-                rate = f"{self.received / seconds:,.0f} bytes a second"
-                raise TimeoutError(
-                    f"{rate} over {seconds:,.0f} s; at least {self.settings.least_rate:,.0f} are expected"
-                )
-            self.began, self.received = self.settings.clock(), 0
-        return size
-
-    def close(self) -> None:
-        self.stream.close()
-        super().close()
-
-
-class _PacedResponse(http.client.HTTPResponse):
-    def __init__(self, sock: Any, *arguments: Any, settings: Settings, **keywords: Any) -> None:
-        super().__init__(sock, *arguments, **keywords)
-        self.fp = io.BufferedReader(_Paced(self.fp.detach(), settings))
-
-
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows only to http and https; urllib would follow to ftp, where nothing here keeps watch."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        scheme = urlsplit(newurl).scheme.lower()
-        if scheme not in SCHEMES:
-            raise _SourceError(f"leads to an address with {scheme!r}; only http and https are followed")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _opener(settings: Settings) -> urllib.request.OpenerDirector:
-    """Opens http and https alone, and watches the pace of what comes."""
-
-    def connecting(kind: Callable[..., Any]) -> Callable[..., Any]:
-        def connect(host: str, **keywords: Any) -> Any:
-            connection = kind(host, **keywords)
-            connection.response_class = prefilled(_PacedResponse, settings=settings)
-            return connection
-
-        return connect
-
-    class Http(urllib.request.HTTPHandler):
-        def http_open(self, req: urllib.request.Request) -> Any:
-            return self.do_open(connecting(http.client.HTTPConnection), req)
-
-    class Https(urllib.request.HTTPSHandler):
-        def https_open(self, req: urllib.request.Request) -> Any:
-            return self.do_open(connecting(http.client.HTTPSConnection), req)
-
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        *(urllib.request.ProxyHandler(), urllib.request.UnknownHandler(), Http(), Https()),
-        *(urllib.request.HTTPDefaultErrorHandler(), _Redirects(), urllib.request.HTTPErrorProcessor()),
-    ):
-        opener.add_handler(handler)
-    return opener
-
-
-def _asked_pause(error: urllib.error.HTTPError) -> float:
-    """The pause a busy server asks for, in seconds; 0 when it asks for none."""
-    asked = error.headers.get("Retry-After", "")
-    return float(asked) if re.fullmatch(r"[0-9]{1,6}", asked) else 0.0
+def _stated_pause(error: urllib.error.HTTPError) -> float:
+    """The pause that a busy server requests, in seconds; 0 when it requests none."""
+    seconds = error.headers.get("Retry-After", "")
+    return float(seconds) if re.fullmatch(r"[0-9]{1,6}", seconds) else 0.0
 
 
 def _why(error: Exception) -> str:

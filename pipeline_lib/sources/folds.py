@@ -1,7 +1,7 @@
-"""Which queries train, validate and test in each fold?
+"""Which queries are for training, validation and testing in each fold?
 
-Features are stored once; folds are a small table that names queries. It follows from the catalogue's layout and from
-the order of parts that the Parquet file of the data set states of itself.
+Features are stored once; the folds are a small table of queries. It follows from the layout in the catalogue and from
+the order of the parts, which is stated in the metadata of the data set's Parquet file.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     Parameters
     ----------
     data_set : DataSet
-        Its layout; a split part deals its queries to blocks by a stable hash of the data set's name and the query's
-        index within the part, so that blocks depend neither on the order of work nor on a seed.
+        Its layout; the queries of a split part are distributed over blocks by a stable hash of the data set's name and
+        the query's index within the part, so that blocks depend neither on the order of work nor on a seed.
     data_path : path
         The Parquet file, whose metadata lists the parts in the order of the rows.
 
@@ -47,8 +47,8 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     Raises
     ------
     DataError
-        When the file's parts are not those of the catalogue, a role of a fold holds no query, or queries are missed
-        or used twice: within a fold the roles are disjoint, and the tests of several folds hold every query once.
+        When the file's parts are not those of the catalogue, a role of a fold has no query, or queries are missing or
+        used twice: within a fold the roles are disjoint, and the test parts of several folds contain every query once.
     """
     import pyarrow as pa
 
@@ -80,7 +80,7 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
 
 @checked
 def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Write :func:`fold_table` as Parquet with its checksums, whole or not at all."""
+    """Write :func:`fold_table` as Parquet with its checksums, completely or not at all."""
     table = fold_table(data_set, data_path)
     with storage.parquet_writer(target, table.schema) as writer:
         writer.write_table(table)
@@ -88,14 +88,14 @@ def write_folds(data_set: DataSet, data_path: str | os.PathLike[str], target: st
 
 @checked
 def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.int64]:
-    """Read which queries play a role in a fold: their indices in the data set's Parquet file, ascending.
+    """Read which queries have a given role in a fold: their indices in the data set's Parquet file, ascending.
 
     Raises
     ------
     DataError
-        When the file is not a table of folds, or holds no such fold or part.
+        When the file is not a table of folds, or contains no such fold or part.
     DamagedFileError
-        When it is not as it was written.
+        When its content has changed since it was written.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

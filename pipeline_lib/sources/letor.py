@@ -1,78 +1,40 @@
 """How is LETOR text (SVMlight with query ids) read and written?
 
-A line is a document::
+Every line describes one document::
 
     label qid:Q id:value id:value ... # comment
 
-``label`` is a whole number in 0..255, ``Q`` a whole number, ``id`` counts features from 1. Features may stand in any
-order; those missing are 0. Fields are parted by blanks or tabs; lines end with LF or CRLF, the last one may end
-without; lines that are empty or hold only a comment are skipped, a comment may hold any bytes but NUL, and a UTF-8
-byte order mark is passed over. The documents of a query stand together.
+``label`` is a whole number in 0..255, ``Q`` a whole number, and ``id`` the number of a feature, counted from 1.
+Features may come in any order; a feature that is missing is 0. Fields are separated by blanks or tabs, and lines end
+with LF or CRLF, which the last line may lack. Lines that are empty or contain only a comment are skipped. A comment may
+contain any byte except NUL, and a UTF-8 byte order mark is ignored. The documents of a query must be contiguous.
 
 A number is ``[+-]digits[.digits][e[+-]digits]`` (``5``, ``.5``, ``1e-3``) and becomes the float32 nearest to the
 float64 nearest to it: bit for bit ``numpy.float32(float(text))``.
 
-Files are read in pieces: beside what is given out, memory holds one piece (1 MiB, or the longest line) and one entry
-per query. A line has at most 64 MiB, and one wrong id cannot fill the memory: without a stated number of features,
-what a file takes as an array is limited by its size as a text.
+A file is read in pieces: besides its results, a reader holds one piece (1 MiB, or the longest line) and one entry per
+query in memory. A line may have at most 64 MiB. A single wrong id cannot fill the memory: where the number of features
+is not stated, the size of the array is limited by the size of the text.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipeline_lib.checks import MAX_LABEL, checked
+from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import replacing
-from pipeline_lib.ranking_data import RankingData, rows_per_group
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor_kernels as kernels
+from pipeline_lib.sources.letor_reader import Block, Digest, Labels, Qid, Reader
 
-Labels = Literal["integer", "rounded"]
-Qid = Literal["token", "comment"]
+__all__ = ["Block", "Digest", "Labels", "Qid", "count_features", "read", "read_blocks", "write"]
 
-MAX_FEATURES = 65_536
-PIECE = 1 << 20
-LONGEST_LINE = 1 << 26
-"""Bytes of a line, without its line feed."""
-LARGEST_SPARSE, SPARSEST = 1 << 28, 32
-"""An array whose width nobody states has at most the larger of this many bytes and this many times those of its text;
-a value that is written out takes 4 bytes or more in both."""
-_QUOTED = 40
-
-
-class Digest(Protocol):
-    """What takes a file's bytes as they are read: an object of ``hashlib``."""
-
-    def update(self, data: Any, /) -> None:
-        """Take some more bytes."""
-
-    def hexdigest(self) -> str:
-        """The digest of all bytes taken."""
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Some consecutive documents of a file.
-
-    Attributes
-    ----------
-    qid : int64 array, shape (n,)
-        The query of every document.
-    label : uint8 array, shape (n,)
-    X : float32 array, shape (n, d)
-    """
-
-    qid: NDArray[np.int64]
-    label: NDArray[np.uint8]
-    X: NDArray[np.float32]
+WRITTEN_AT_ONCE = 1 << 20
+"""Bytes of text that are put together before they are written."""
 
 
 @checked
@@ -108,7 +70,7 @@ def read(
     >>> data = read(path); data.X.tolist(), data.y.tolist(), data.qids.tolist()
     ([[0.5, 0.0, 0.10000000149011612], [0.0, 1.0, 0.0]], [2, 0], [10])
     """
-    reader = _Reader(path, n_features, labels, qid)
+    reader = Reader(path, n_features, labels, qid)
     blocks, n_documents = [], 0
     for block in reader.blocks():
         blocks.append(block)
@@ -153,7 +115,7 @@ def read_blocks(
     """
     if n_features is None:
         n_features = count_features(path, labels=labels, qid=qid)
-    return _Reader(path, n_features, labels, qid, digest).blocks()
+    return Reader(path, n_features, labels, qid, digest).blocks()
 
 
 @checked
@@ -168,7 +130,7 @@ def count_features(path: str | os.PathLike[str], *, labels: Labels = "integer", 
     >>> count_features(path)
     7
     """
-    reader = _Reader(path, None, labels, qid)
+    reader = Reader(path, None, labels, qid)
     for _ in reader.blocks():
         pass
     return reader.largest_id
@@ -198,268 +160,20 @@ def write(path: str | os.PathLike[str], data: RankingData) -> None:
     if len(np.unique(data.qids)) < data.n_queries:
         raise DataError(f"{path}: expected every query to have its own name, found one that several queries have")
     qids = np.repeat(data.qids, data.documents_per_query)
-    out = np.empty(PIECE + kernels.LONGEST_HEAD + kernels.LONGEST_VALUE * data.n_features, np.uint8)
+    out = np.empty(WRITTEN_AT_ONCE + kernels.LONGEST_HEAD + kernels.LONGEST_VALUE * data.n_features, np.uint8)
     row = 0
     with replacing(path) as partial, open(partial, "wb") as file:
         while row < data.n_documents:
             before = row
-            row, used = kernels.spell(data.X, data.y, qids, row, out)
+            row, used = kernels.format_documents(data.X, data.y, qids, row, out)
             file.write(out[:used].data)
             if row == before:  # a value asks for an exponent
-                values = " ".join(f"{j}:{_spell(x)}" for j, x in enumerate(data.X[row], start=1))
+                values = " ".join(f"{j}:{_shortest_decimal(x)}" for j, x in enumerate(data.X[row], start=1))
                 file.write(f"{data.y[row]} qid:{qids[row]} {values}".rstrip().encode() + b"\n")
                 row += 1
 
 
-def _spell(x: np.float32) -> str:
+def _shortest_decimal(x: np.float32) -> str:
     if x == 0 or kernels.SMALLEST_FIXED <= abs(float(x)) < kernels.FIXED_LIMIT:
         return np.format_float_positional(x, unique=True, trim="-")
     return np.format_float_scientific(x, unique=True, trim="-", exp_digits=1)
-
-
-class _Reader:
-    """One pass over one file. Without a number of features, blocks get wider as larger ids turn up."""
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        n_features: int | None,
-        labels: Labels,
-        qid: Qid,
-        digest: Digest | None = None,
-    ) -> None:
-        if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
-            raise DataError(f"n_features: expected a number in 1..{MAX_FEATURES}, found {n_features}")
-        if labels not in ("integer", "rounded"):
-            raise DataError(f"labels: expected 'integer' or 'rounded', found {labels!r}")
-        if qid not in ("token", "comment"):
-            raise DataError(f"qid: expected 'token' or 'comment', found {qid!r}")
-        self.path = Path(path)
-        self.rounded_labels, self.qid_in_comment = labels == "rounded", qid == "comment"
-        self.digest = digest
-        self.n_features = n_features
-        self.line = 0
-        self.width = n_features or 1
-        self.id_limit = n_features or MAX_FEATURES
-        self.largest_id = self.line_of_largest_id = 0
-        self.bytes_read = 0
-        self._prepare_ids()
-        self.first_lines: dict[int, int] = {}
-        self.last_query: int | None = None
-
-    def blocks(self) -> Iterator[Block]:
-        """Parse the file; blocks have as many documents as a row group, unless the block after is wider."""
-        X, label, qid, lines = self._new_block()
-        hard = np.empty((4096 + self.id_limit, 4), np.int64)
-        row = n_documents = 0
-        for piece, begin, end in self._pieces():
-            position = begin
-            while position < end:
-                status, position, self.line, row, n_hard, fault = kernels.parse(
-                    piece, position, end, self.line, self.rounded_labels, self.qid_in_comment,
-                    X, label, qid, lines, row, *self.id_texts, self.id_limit, self.seen, hard, 0,
-                )  # fmt: skip
-                for r, column, start, stop in hard[:n_hard]:
-                    text = piece[start:stop].tobytes().decode("ascii")
-                    text_line = int(lines[r]) if r < row else self.line + 1
-                    try:
-                        self._settle(text, column, X[r], label[r : r + 1], text_line)
-                    except DataError:
-                        self._check_queries(qid[:r], lines[:r])  # whichever stands first in the file is told
-                        raise
-                if status in (kernels.FULL, kernels.WIDER):
-                    self._check_queries(qid[:row], lines[:row])
-                    if row:
-                        yield Block(qid[:row], label[:row], X[:row])
-                    if status == kernels.WIDER:
-                        self._widen(piece, position)
-                    n_documents += row
-                    row = 0
-                    X, label, qid, lines = self._new_block()
-                elif status not in (kernels.DONE, kernels.HARD_FULL):
-                    self._check_queries(qid[:row], lines[:row])
-                    self._complain(status, piece, fault)
-        self._check_queries(qid[:row], lines[:row])
-        if not n_documents + row:
-            found = "only blank lines and comments" if self.line else "an empty file"
-            raise DataError(f"{self.path}:{max(self.line, 1)}: expected at least one document, found {found}")
-        self._note_largest_id()
-        if self.n_features is None and not self.largest_id:
-            raise DataError(f"{self.path}: expected at least one feature in the file, found none")
-        if row:
-            yield Block(qid[:row], label[:row], X[:row])
-
-    def check_size(self, n_documents: int) -> None:
-        """Raise DataError when so many documents take more memory than a width that nobody states may ask for."""
-        if self.n_features is not None:
-            return
-        self._note_largest_id()
-        size = 4 * n_documents * self.largest_id
-        if size > max(LARGEST_SPARSE, SPARSEST * self.bytes_read):
-            raise DataError(
-                f"{self.path}:{self.line_of_largest_id}: expected features that are mostly written out, found the id "
-                f"{self.largest_id}, with which {n_documents:,} documents take {size / 1e6:,.0f} MB, nearly all of it "
-                f"zeros; if that is right, state n_features={self.largest_id}"
-            )
-
-    def _new_block(self) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-        n = rows_per_group(self.width)
-        return (
-            np.zeros((n, self.width), np.float32),
-            np.empty(n, np.uint8),
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-        )
-
-    def _pieces(self) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
-        """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
-        buffer = bytearray(min(PIECE, self._largest_buffer()))
-        kept = 0
-        first = True
-        with self._open() as file:
-            while True:
-                room = len(buffer) - kernels.PADDING - 1
-                n = file.readinto(memoryview(buffer)[kept:room])
-                if self.digest is not None:
-                    self.digest.update(memoryview(buffer)[kept : kept + n])
-                stop = kept + n
-                self.bytes_read += n
-                if n == 0:
-                    buffer[stop : stop + 1] = b"\n"
-                    end = stop + 1 if stop else 0
-                else:
-                    end = buffer.rfind(b"\n", kept, stop) + 1
-                begin = 0
-                if end and first:
-                    begin = self._check_beginning(bytes(buffer[:4]))
-                    first = False
-                if end:
-                    yield np.frombuffer(buffer, np.uint8), begin, end
-                if n == 0:
-                    return
-                kept = stop - end
-                if kept == room:
-                    buffer = self._larger(buffer)
-                else:
-                    buffer[:kept] = buffer[end:stop]
-
-    def _open(self) -> Any:
-        try:
-            return open(self.path, "rb", buffering=0)
-        except OSError as error:
-            raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
-
-    def _check_beginning(self, head: bytes) -> int:
-        """Where the text begins: behind a UTF-8 byte order mark, if there is one."""
-        others = {
-            b"\x1f\x8b": "gzip: unpack it first",
-            b"PK\x03\x04": "a zip archive: unpack it first",
-            b"\xff\xfe": "UTF-16: convert it to UTF-8",
-            b"\xfe\xff": "UTF-16: convert it to UTF-8",
-        }
-        for mark, name in others.items():
-            if head.startswith(mark):
-                raise DataError(f"{self.path}:1: expected LETOR text, found {name}")
-        return 3 if head.startswith(b"\xef\xbb\xbf") else 0
-
-    @staticmethod
-    def _largest_buffer() -> int:
-        return LONGEST_LINE + 1 + kernels.PADDING + 1  # the longest line with its line feed
-
-    def _larger(self, buffer: bytearray) -> bytearray:
-        if len(buffer) >= self._largest_buffer():
-            raise DataError(
-                f"{self.path}:{self.line + 1}: expected a line of at most {LONGEST_LINE:,} bytes, found a longer one; "
-                "is this LETOR text?"
-            )
-        return buffer + bytearray(min(len(buffer), self._largest_buffer() - len(buffer)))
-
-    def _settle(
-        self, text: str, column: int, features: NDArray[np.float32], label: NDArray[np.uint8], line: int
-    ) -> None:
-        """Let Python read a number that the kernel could not be sure to round correctly."""
-        value = float(text)
-        if column == kernels.LABEL_COLUMN:
-            whole = np.floor(value) + (value - np.floor(value) >= 0.5)
-            if value < 0 or whole > MAX_LABEL:
-                raise DataError(f"{self.path}:{line}: expected a label in 0..{MAX_LABEL}, found {_quote(text)}")
-            label[0] = whole
-            return
-        with np.errstate(over="ignore"):
-            features[column] = np.float32(value)
-        if not np.isfinite(features[column]):
-            raise DataError(
-                f"{self.path}:{line}: expected a value that is finite in float32 for feature {column + 1}, "
-                f"found {_quote(text)}"
-            )
-
-    def _widen(self, piece: NDArray[np.uint8], position: int) -> None:
-        """Make room for all ids of the line at ``position``, and a quarter more than before unless it is the first."""
-        self._note_largest_id()
-        line = piece[position:].tobytes().split(b"\n", 1)[0].split(b"#", 1)[0]
-        ids = [int(text) for text in re.findall(rb"(\d{1,18}):", line)]
-        known = self.width + self.width // 4 if self.first_lines else 1
-        self.width = min(self.id_limit, max(known, *(i for i in ids if i <= self.id_limit), self.width + 1))
-        self._prepare_ids()
-
-    def _prepare_ids(self) -> None:
-        self.id_texts = _id_texts(self.width)
-        self.seen = np.zeros(self.width + 1, np.int64)
-
-    def _note_largest_id(self) -> None:
-        largest = int(np.flatnonzero(self.seen).max(initial=0))
-        if largest > self.largest_id:
-            self.largest_id, self.line_of_largest_id = largest, int(self.seen[largest])
-
-    def _check_queries(self, qid: NDArray[np.int64], lines: NDArray[np.int64]) -> None:
-        """The documents of every query of these rows must continue the row before or begin a query not seen yet."""
-        for start in np.flatnonzero(np.r_[True, qid[1:] != qid[:-1]]) if len(qid) else ():
-            name, line = int(qid[start]), int(lines[start])
-            if name != self.last_query and self.first_lines.setdefault(name, line) != line:
-                raise DataError(
-                    f"{self.path}:{line}: expected the documents of a query to stand together, found query {name} "
-                    f"again, first seen on line {self.first_lines[name]}"
-                )
-            self.last_query = name
-
-    def _complain(self, status: int, piece: NDArray[np.uint8], fault: int) -> NoReturn:
-        number = "a number" if self.rounded_labels else "a whole number"
-        hint = "" if self.rounded_labels else " (real labels are read with labels='rounded')"
-        id_range = f"a feature id in 1..{self.id_limit}"
-        expected = {
-            kernels.BAD_LABEL: f"{number} in 0..{MAX_LABEL} as the label{hint}",
-            kernels.LABEL_RANGE: f"a label in 0..{MAX_LABEL}",
-            kernels.NO_QID: "'qid:' and the query's name after the label",
-            kernels.BAD_QID: "qid: and a whole number of 64 bits",
-            kernels.BAD_ID: f"{id_range} and its value, as in 7:0.5",
-            kernels.ID_RANGE: id_range,
-            kernels.NO_COLON: "a colon right after the feature id, as in 7:0.5",
-            kernels.BAD_VALUE: "a finite number as the feature's value, as in 7:0.5",
-            kernels.DUPLICATE: "every feature id once in a line",
-            kernels.NO_COMMENT: "a comment that begins with the query's name, a whole number of 64 bits",
-            kernels.NUL: "text",
-        }[status]
-        found = _quote_token(piece, fault)
-        if status == kernels.NUL:
-            found = "a NUL byte in a comment"
-        elif status == kernels.DUPLICATE:
-            found += " as well as another value of that id"
-        raise DataError(f"{self.path}:{self.line + 1}: expected {expected}, found {found}")
-
-
-def _id_texts(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
-    """The texts ``0:``, ``1:``, ..., ``d:`` as little-endian words, the masks of their bytes, and their lengths."""
-    texts = [f"{j}:".encode() for j in range(n_features + 1)]
-    words = np.array([int.from_bytes(text, "little") for text in texts], np.uint64)
-    masks = np.array([256 ** len(text) - 1 for text in texts], np.uint64)
-    return words, masks, np.array([len(text) for text in texts])
-
-
-def _quote_token(piece: NDArray[np.uint8], fault: int) -> str:
-    line = piece[fault : fault + 4096].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
-    token = re.match(rb"[^ \t#]*", line).group() or line[:1]  # type: ignore[union-attr]
-    return _quote(token.decode("utf-8", "backslashreplace")) if token else "the end of the line"
-
-
-def _quote(text: str) -> str:
-    return repr(text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…")

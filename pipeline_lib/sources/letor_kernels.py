@@ -1,11 +1,12 @@
-"""How do the bytes of LETOR text become numbers, and numbers bytes, at the speed of memory?
+"""How do the bytes of LETOR text become numbers, and numbers bytes, at the speed of memory access?
 
-The compiled half of :mod:`pipeline_lib.sources.letor`, which reads files, words the errors and documents the format.
-All kernels stand in one module because numba's cache follows the source file of the outermost kernel only.
+The compiled part of :mod:`pipeline_lib.sources.letor`, which documents the format; files are read and errors worded in
+:mod:`pipeline_lib.sources.letor_reader`. All kernels are in one module because numba's cache depends on the source file
+of the outermost kernel only.
 
-Eight bytes are looked at together, as one little-endian word. Whoever calls sees to it that the last line ends with
-a newline, so that no loop needs to watch for the end, and that ``PADDING`` more bytes may be read behind it. The
-functions below get the text as an address: handing on an array costs two atomic operations a call.
+Eight bytes are processed together, as one little-endian word. The caller guarantees that the last line ends with a
+newline, so that no loop has to check for the end, and that ``PADDING`` more bytes after it may be read. The functions
+below receive the text as an address, because passing an array costs two atomic operations per call.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ LABEL_COLUMN = -1
 """The column under which a hard label is listed."""
 
 PADDING = 16
-"""Bytes that must be readable behind the last newline."""
+"""Bytes that must be readable after the last newline."""
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _PLUS, _MINUS, _DOT, _COLON = (ord(c) for c in "\t\n\r #+-.:")
 _ZERO_DIGITS = np.uint64(0x3030303030303030)
@@ -60,7 +61,7 @@ def _load(_: Any, address: Any) -> Any:
 
 @intrinsic
 def _trailing_zeros(_: Any, word: Any) -> Any:
-    """How many zero bits stand below the lowest one; 64 for zero."""
+    """The number of zero bits below the lowest one; 64 for zero."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
@@ -70,7 +71,7 @@ def _trailing_zeros(_: Any, word: Any) -> Any:
 
 @njit(cache=True)
 def _word(text: Any, position: Any) -> Any:
-    """Eight bytes from ``position`` on as a word."""
+    """The eight bytes from ``position`` on as a word."""
     return _load(text + np.uint64(position))  # type: ignore[call-arg]
 
 
@@ -95,7 +96,7 @@ def _digit_count(digits: Any) -> Any:
 
 @njit(cache=True)
 def _eight_digits(digits: Any, n: Any) -> Any:
-    """The number that the lowest ``n`` (1..8) bytes spell: pairs, then fours, then all eight are put together."""
+    """The number that the lowest ``n`` (1..8) bytes stand for: pairs, then fours, then all eight are put together."""
     v = digits << np.uint64(64 - 8 * n)
     v = v * np.uint64(10) + (v >> np.uint64(8))
     even = (v & np.uint64(0x000000FF000000FF)) * np.uint64(0x000F424000000064)
@@ -105,9 +106,9 @@ def _eight_digits(digits: Any, n: Any) -> Any:
 
 @njit(cache=True)
 def _digits(text: Any, position: Any, whole: Any) -> Any:
-    """Append the digits at ``position`` to ``whole``: the position behind, the number, how many did not fit.
+    """Append the digits at ``position`` to ``whole``: the position after them, the number, how many did not fit.
 
-    Nineteen significant digits fit; those behind are dropped, never overflow.
+    Nineteen significant digits fit; further digits are dropped and never overflow.
     """
     digits = _word(text, position) ^ _ZERO_DIGITS
     n = _digit_count(digits)
@@ -120,7 +121,7 @@ def _digits(text: Any, position: Any, whole: Any) -> Any:
 
 @njit(cache=True)
 def _many_digits(text: Any, position: Any, whole: Any) -> Any:
-    """What :func:`_digits` does, for eight digits and more."""
+    """The same as :func:`_digits`, for eight digits and more."""
     dropped = 0
     while True:
         digits = _word(text, position) ^ _ZERO_DIGITS
@@ -142,7 +143,7 @@ def _many_digits(text: Any, position: Any, whole: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def _decimal(text: Any, position: Any) -> Any:
-    """Read ``[+-] digits [. digits] [e [+-] digits]``: position behind, is it one, sign, whole, exponent, dropped.
+    """Read ``[+-] digits [. digits] [e [+-] digits]``: end, is it one, sign, whole, exponent, dropped.
 
     The number is (-1)^sign whole 10^exponent, up to the digits dropped.
     """
@@ -151,7 +152,7 @@ def _decimal(text: Any, position: Any) -> Any:
     if negative or c == _PLUS:
         position += 1
     start = position
-    # Most values have one digit before the point: guessing so, the processor need not wait for a count of digits.
+    # Most values have one digit before the point; with this guess, the processor need not wait for the count of digits.
     digit = np.uint64(_byte(text, position) ^ 48)
     if digit < np.uint64(10) and _byte(text, position + 1) == _DOT:
         whole, dropped = digit, 0
@@ -213,7 +214,7 @@ def _single(whole: Any, exponent: Any, dropped: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def _number(text: Any, position: Any) -> Any:
-    """Read one number: the position behind it, its float32, and ROUNDED, HARD or MALFORMED."""
+    """Read one number: the position after it, its float32, and ROUNDED, HARD or MALFORMED."""
     position, well_formed, negative, whole, exponent, dropped = _decimal(text, position)
     if not well_formed:
         return position, np.float32(0.0), MALFORMED
@@ -223,13 +224,13 @@ def _number(text: Any, position: Any) -> Any:
 
 @njit(cache=True)
 def _ends(c: Any) -> Any:
-    """Does a token end before this byte?"""
+    """Whether a token ends before this byte."""
     return c in (_BLANK, _NEWLINE, _TAB, _RETURN, _HASH)
 
 
 @njit(cache=True)
 def _past_blanks(text: Any, position: Any) -> Any:
-    """The next byte that is no blank; a carriage return before a newline counts as one."""
+    """The next byte that is not a blank; a carriage return before a newline counts as a blank."""
     while True:
         c = _byte(text, position)
         if c != _BLANK and c != _TAB and not (c == _RETURN and _byte(text, position + 1) == _NEWLINE):
@@ -239,7 +240,7 @@ def _past_blanks(text: Any, position: Any) -> Any:
 
 @njit(cache=True)
 def _past_line(text: Any, position: Any) -> Any:
-    """The position behind the line's newline, and whether a NUL byte stands before it."""
+    """The position after the line's newline, and whether there is a NUL byte before it."""
     while True:
         word = _word(text, position)
         newline = word ^ _NEWLINES
@@ -255,7 +256,7 @@ def _past_line(text: Any, position: Any) -> Any:
 
 @njit(cache=True)
 def _whole_number(text: Any, position: Any) -> Any:
-    """A signed whole number within int64, and nothing behind it: (position behind, number, is it one)."""
+    """A signed whole number within int64 that ends its token: (position after it, number, whether it is one)."""
     negative = _byte(text, position) == _MINUS
     start = position + 1 if negative or _byte(text, position) == _PLUS else position
     position, whole, dropped = _digits(text, start, np.uint64(0))
@@ -286,18 +287,18 @@ def parse(
 ) -> Any:
     """Parse the complete lines of ``buffer[position:end]`` into rows ``row``, ``row + 1``, ... of the block.
 
-    ``X`` must hold zeros from ``row`` on; ``lines`` gets every row's line number, ``line`` being the last one read.
-    ``id_words[j]`` under ``id_masks[j]`` is the text ``j:``, likely to stand where id j - 1 has been read, and
-    ``id_lengths[j]`` its length; ids beyond the width of ``X`` up to ``id_limit`` ask for a wider block. ``seen[j]``
-    is the last line on which id j stood. Numbers that need Python are listed in ``hard`` as (row, column, first byte,
-    byte behind).
+    ``X`` must contain zeros from ``row`` on; ``lines`` receives the line number of every row, where ``line`` is the
+    last one read. ``id_words[j]`` under ``id_masks[j]`` is the text ``j:``, which is likely to follow id j - 1, and
+    ``id_lengths[j]`` its length; ids beyond the width of ``X`` up to ``id_limit`` require a wider block. ``seen[j]`` is
+    the last line that contained id j. Numbers that need Python are listed in ``hard`` as (row, column, first byte, byte
+    after the last).
 
     Returns
     -------
     status, position, line, row, n_hard, fault
-        ``position`` is where the next line begins. Where status is a complaint (from BAD_LABEL on) that line, number
-        ``line + 1``, is the faulty one and ``fault`` the byte complained of; WIDER asks for a block that is wide
-        enough for that line.
+        ``position`` is where the next line begins. If the status is an error (from BAD_LABEL on), that line, number
+        ``line + 1``, is the faulty one and ``fault`` the byte at which the error is; WIDER requires a block that is
+        wide enough for that line.
     """
     text = np.uint64(buffer.ctypes.data)
     n_rows, n_features = X.shape
@@ -406,7 +407,7 @@ def parse(
 
 
 SMALLEST_FIXED, FIXED_LIMIT = float(np.float32(1e-4)), 2.0**24
-"""Values of this range (and zero) are spelled in fixed notation by :func:`spell`."""
+"""Values of this range (and zero) are written in fixed notation by :func:`format_documents`."""
 
 LONGEST_VALUE, LONGEST_HEAD = 40, 40
 """Bytes that ``id:value`` with its blank, and ``label qid:Q``, can take."""
@@ -414,7 +415,7 @@ LONGEST_VALUE, LONGEST_HEAD = 40, 40
 
 @njit(cache=True)
 def _put_whole(out: Any, position: Any, whole: Any, n_digits: Any) -> Any:
-    """Write ``whole`` with leading zeros up to ``n_digits`` digits; the position behind."""
+    """Write ``whole`` with leading zeros up to ``n_digits`` digits; the position after them."""
     count, rest = 1, whole // np.uint64(10)
     while rest > 0:
         count += 1
@@ -430,8 +431,8 @@ def _put_whole(out: Any, position: Any, whole: Any, n_digits: Any) -> Any:
 def _fewest_decimals(x: Any) -> Any:
     """The fewest decimals p, and whole, such that whole / 10^p reads back as the float32 ``x`` > 0 of fixed notation.
 
-    If a number of p decimals rounds to x, then one of the two next to x does: nothing else need be tried. The
-    quotient is correctly rounded (whole < 2^53, p <= 22), so it is what a reader gets.
+    If a number of p decimals rounds to x, then one of the two nearest to x does, so that no other has to be tried. The
+    quotient is correctly rounded (whole < 2^53, p <= 22), so it is the number that a reader obtains.
     """
     p = 0
     while True:
@@ -447,10 +448,10 @@ def _fewest_decimals(x: Any) -> Any:
 
 
 @njit(cache=True)
-def spell(
+def format_documents(
     X: NDArray[np.float32], labels: NDArray[np.int32], qids: NDArray[np.int64], row: int, out: NDArray[np.uint8]
 ) -> Any:
-    """Spell rows from ``row`` on until ``out`` may be full or a value asks for an exponent: (next row, bytes used)."""
+    """Write rows from ``row`` on until ``out`` may be full or a value needs an exponent: (next row, bytes used)."""
     n_rows, n_features = X.shape
     position = 0
     while row < n_rows and position + LONGEST_HEAD + n_features * LONGEST_VALUE < len(out):

@@ -1,7 +1,7 @@
-"""Which unpacked files make up a data set, and were they all there when it was called complete?
+"""Which unpacked files constitute a data set, and was it complete?
 
-``RAW/NAME/manifest.json`` is written last, after every part stands verified under its final name: a run that was
-killed before leaves no manifest, and nothing it left is taken for done.
+``RAW/NAME/manifest.json`` is written last, after every part has been verified and has its final name. A run that was
+killed before leaves no manifest, so that its files are not mistaken for complete ones.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ FILE = "manifest.json"
 
 @dataclass(frozen=True)
 class ManifestPart:
-    """One text file: its name beside the manifest, size, SHA-256, whether the catalogue vouches for that digest,
-    and the archive member or file it came from."""
+    """One text file of a data set.
+
+    Its name in the folder of the manifest, its size, its SHA-256, whether the catalogue contains that digest, and the
+    archive member or file from which it was taken."""
 
     name: str
     file: str
@@ -33,14 +35,14 @@ class ManifestPart:
 @checked
 @dataclass(frozen=True)
 class Manifest:
-    """The parts of one data set, in the catalogue's order, and the name of the archive or folder they came from."""
+    """The parts of one data set, in the catalogue's order, and the archive or folder from which they were taken."""
 
     data_set: str
     source: str
     parts: tuple[ManifestPart, ...]
 
     def path(self, raw_folder: Path) -> Path:
-        """Where the manifest lies."""
+        """The path of the manifest."""
         return raw_folder / self.data_set / FILE
 
     def files(self, raw_folder: Path) -> dict[str, Path]:
@@ -48,13 +50,13 @@ class Manifest:
         return {part.name: raw_folder / self.data_set / part.file for part in self.parts}
 
     def write(self, raw_folder: Path) -> None:
-        """Write the manifest with its checksum, whole or not at all."""
+        """Write the manifest with its checksum, completely or not at all."""
         storage.write_json(self.path(raw_folder), asdict(self))
 
 
 @checked
 def read_manifest(data_set: DataSet, raw_folder: Path) -> Manifest | None:
-    """Read a data set's manifest; None when there is none, or when it no longer fits its files or the catalogue.
+    """Read a data set's manifest; None if there is none, or if it no longer agrees with its files or the catalogue.
 
     Files are compared by presence and size only; :mod:`pipeline_lib.sources.raw_files` compares their digests.
     """
@@ -66,7 +68,7 @@ def read_manifest(data_set: DataSet, raw_folder: Path) -> Manifest | None:
 
 
 def recorded(data_set: DataSet, raw_folder: Path) -> Manifest | None:
-    """Read a data set's manifest whatever became of its files; None when there is none that fits the catalogue."""
+    """Read a data set's manifest whether or not its files exist; None if none agrees with the catalogue."""
     try:
         document = storage.read_json(raw_folder / data_set.name / FILE)
         parts = tuple(ManifestPart(**part) for part in document.pop("parts"))
@@ -83,7 +85,7 @@ def required(data_set: DataSet, raw_folder: Path) -> Manifest:
     Raises
     ------
     DataError
-        When there is none that fits the catalogue.
+        When there is none that agrees with the catalogue.
     """
     manifest = recorded(data_set, raw_folder)
     if manifest is None:

@@ -1,14 +1,15 @@
 """What is the two-layer population behind the data set ``letor-sim``, and how are samples drawn from it?
 
-Queries are i.i.d.; documents are i.i.d. given their query; features are bounded; graded labels come from a noisy
-linear utility whose unit weight vector u is known. Fresh samples are free, so true risks are known to any accuracy.
+Queries are i.i.d.; documents are i.i.d. given their query; features are bounded; graded labels come from a noisy linear
+utility whose unit weight vector u is known. Since fresh samples can be drawn without limit, expected risks are known to
+any accuracy.
 
 The model, with d features, grades 0..y_max, and U the uniform distribution on [-1, 1]:
 
 A query draws
 
-- its level b ~ U: how relevant its documents are on the whole;
-- its centre c ~ U^d: where its documents lie;
+- its level b ~ U, which determines how relevant its documents are on average;
+- its centre c ~ U^d, around which the features of its documents are distributed;
 - its taste: a feature f, uniform on 1..d, and a sign g, -1 or +1 with probability 1/2.
 
 Given the query, a document draws a ~ U, xi ~ U^d and e ~ N(0, 1), and has
@@ -19,27 +20,28 @@ Given the query, a document draws a ~ U, xi ~ U^d and e ~ N(0, 1), and has
 - the utility          h = kappa R (1 - gap y_max / (2 kappa R)) t + gap (y* - y_max / 2)    in [-kappa R, kappa R]
 - the features         x = h u + (I - u u^T) v,    v = sqrt((1 - kappa^2) / d) R (rho c + (1 - rho) xi)
 
-with rho = ``query_spread``, tau = ``query_noise``, sigma = ``noise``, kappa = ``signal``, gap = ``margin``,
-R = ``feature_norm``. What follows:
+with rho = ``query_spread``, tau = ``query_noise``, sigma = ``noise``, kappa = ``signal``, gap = ``margin``, R =
+``feature_norm``. It has these properties:
 
-- **Utility.** <u, x> = h, a rising function of the merit; everything else in x is at right angles to u and tells
-  nothing of the merit. With tau = 0 no ranker, linear or not, is likelier than u to put a pair in its labels' order;
-  with tau > 0 one that also follows a feature wins in the queries with that taste and loses in those against it.
+- **Utility.** <u, x> = h, an increasing function of the merit; the rest of x is orthogonal to u and contains no
+  information about the merit. With tau = 0 no ranker, linear or not, orders a pair according to its labels with a
+  higher probability than u; with tau > 0 a ranker that also uses a feature gains in the queries with that taste and
+  loses in those with the opposite one.
 - **Bounds.** ||x||_2 <= R, because h^2 <= kappa^2 R^2 and ||(I - u u^T) v||^2 <= ||v||^2 <= (1 - kappa^2) R^2.
-- **Margin.** With noise = query_noise = 0, y = y* and <u, x_i - x_j> >= gap (y_i - y_j) whenever y_i > y_j, between
-  any two documents of any queries: the population is realisable. The gap is opened by moving every document by a
-  function of itself, not by rejecting some, so that documents stay i.i.d. given their query and the shares of the
-  labels stay as set.
-- **Labels.** The thresholds theta make the shares of the labels equal ``label_shares`` over the whole population:
-  they are the quantiles of z. With w = 1 - rho, Phi and phi the normal distribution and density,
+- **Margin.** With noise = query_noise = 0, y = y* and <u, x_i - x_j> >= gap (y_i - y_j) whenever y_i > y_j, between any
+  two documents of any queries: the population is realisable. The gap is created by shifting every document by a
+  function of itself and not by rejecting some, so that documents remain i.i.d. given their query and the shares of the
+  labels remain as set.
+- **Labels.** The thresholds theta make the shares of the labels equal ``label_shares`` over the whole population: they
+  are the quantiles of z. With w = 1 - rho, Phi and phi the normal distribution and density,
   P(z <= s) = E_{b, xi_f} [ S(s - rho b - tau xi_f + w) - S(s - rho b - tau xi_f - w) ] / (2 w),
   S(r) = r Phi(r / sigma) + sigma phi(r / sigma); S(r) = max(r, 0) where sigma = 0. The expectation over the two
-  uniform variables is a midpoint rule, right to about 1e-5: no sampling enters the thresholds.
-- **Two layers.** rho moves whole queries, so that their mixes of labels differ (some have no relevant document); tau
-  makes a query's labels follow a feature that no other query need care about. The first is seen in every risk; the
-  second is what more documents of the same query never average out.
+  uniform variables is computed by a midpoint rule, accurate to about 1e-5, so that the thresholds involve no sampling.
+- **Two layers.** rho shifts whole queries, so that their distributions of labels differ (some have no relevant
+  document); tau makes the labels of a query depend on a feature that need not matter for other queries. The error due
+  to tau does not average out over more documents of the same query.
 
-Everything a place in the pipeline draws follows from the generator passed in; u follows from ``seed`` alone.
+All draws are determined by the generator that is passed, and u by ``seed`` alone.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population_settings import ROUNDING
 from pipeline_lib.sources.population_settings import PopulationSettings as PopulationSettings
 
-# Documents are made in blocks of about this many feature values: 8 MB in double precision, which caches hold.
+# Documents are drawn in blocks of about this many feature values: 8 MB in double precision, which fit into caches.
 NUMBERS_PER_BLOCK = 2**20
 # Risks are measured on blocks of queries of about this many feature values: 32 MB, and 64 MB in double precision.
 NUMBERS_PER_RISK_BLOCK = 2**23
@@ -70,11 +72,11 @@ QUADRATURE_NODES = 128
 
 
 def default_settings() -> PopulationSettings:
-    """The population of ``letor-sim``, as a small likeness of MQ2008: write it as five parts of 60 queries.
+    """The population of ``letor-sim``, which resembles MQ2008 and is written as five parts of 60 queries.
 
-    20 features, 8 to 40 documents a query, labels 0, 1, 2 with shares .78, .14, .08, of 100 queries about 21 without
-    a relevant document; u reaches NDCG@10 = .67, least squares on 180 queries .66, a random order .27 (with 0 for
-    queries without a relevant document).
+    It has 20 features, 8 to 40 documents per query, and labels 0, 1, 2 with shares .78, .14, .08. About 21 of 100
+    queries have no relevant document. With 0 for these queries, NDCG@10 is .67 for u, .66 for least squares on 180
+    queries, and .27 for a random order.
 
     Example
     -------
@@ -119,7 +121,7 @@ class Risk:
 
 @checked
 class Population:
-    """A two-layer population with known parameters, from which samples are drawn without end.
+    """A two-layer population with known parameters, from which any number of samples can be drawn.
 
     Example
     -------
@@ -159,7 +161,7 @@ class Population:
         u = np.abs(self.utility)
         across = self._across * (1.0 - u**2 + u * (u.sum() - u))
         bound = float(np.max(self.settings.signal * self.feature_norm * u + across))
-        # u_j is known in double precision only.
+        # u_j is known only in double precision.
         return min(bound * (1.0 + ROUNDING), self.feature_norm)
 
     @cached_property
@@ -184,7 +186,7 @@ class Population:
         documents : int or array-like of shape (n_queries,), optional
             Documents of each query; without it, as the settings say.
 
-        Memory: the sample itself, 4 (d + 1) bytes a document, with the queries' centres, 4 d bytes a query, and a
+        Memory: the sample itself, 4 (d + 1) bytes per document, with the queries' centres, 4 d bytes per query, and a
         block of a few times 8 MB.
 
         Raises
@@ -205,7 +207,7 @@ class Population:
         return Queries(level, centre, rng.integers(d, size=n_queries), rng.choice([-1.0, 1.0], n_queries))
 
     def draw_lengths(self, n_queries: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Numbers of documents for ``n_queries`` queries as the settings say, shape (n_queries,)."""
+        """Numbers of documents for ``n_queries`` queries according to the settings, shape (n_queries,)."""
         documents = self.settings.documents
         low, high = (documents, documents) if isinstance(documents, int) else documents
         return rng.integers(low, high, size=n_queries, endpoint=True)
@@ -215,7 +217,7 @@ class Population:
     ) -> RankingData:
         """The second layer: documents i.i.d. given each of the queries.
 
-        Call it again on the same queries for more documents of theirs: "all documents of the sampled queries".
+        Another call with the same queries draws more of their documents, up to "all documents of the sampled queries".
 
         Parameters
         ----------
@@ -322,7 +324,7 @@ class Population:
 
     @property
     def _across(self) -> float:
-        """Largest size of a coordinate of v: sqrt((1 - kappa^2) / d) R."""
+        """Largest magnitude of a coordinate of v: sqrt((1 - kappa^2) / d) R."""
         s = self.settings
         return math.sqrt((1.0 - s.signal**2) / s.features) * s.feature_norm
 
@@ -382,10 +384,10 @@ class Population:
 def write_parts(
     settings: PopulationSettings, sizes: Sequence[int], seed: int, folder: str | os.PathLike[str]
 ) -> list[Path]:
-    """Write a sample as LETOR text in parts S1.txt, S2.txt, ...: how ``letor-sim`` is made.
+    """Write a sample as LETOR text in parts S1.txt, S2.txt, ..., as for ``letor-sim``.
 
-    Part p holds ``sizes[p]`` queries; queries are named 1, 2, ... through all parts. Every part has a generator of
-    its own, so that changing the size of one leaves the documents of the others as they were.
+    Part p has ``sizes[p]`` queries; queries are numbered 1, 2, ... across all parts. Every part has a generator of its
+    own, so that changing the size of one part does not change the documents of the others.
 
     Returns
     -------

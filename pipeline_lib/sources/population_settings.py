@@ -1,7 +1,7 @@
 """Which parameters has the two-layer population, and which values may they have?
 
 The population itself is in :mod:`pipeline_lib.sources.population`. Configurations are checked whenever the workflow is
-planned, and this module therefore imports nothing heavy.
+planned, and this module therefore imports no large library.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class PopulationSettings:
     query_noise : float
         tau, the weight of a query's taste, in the same units.
     query_spread : float
-        rho in [0, 1): 0 makes the documents of all queries alike.
+        rho in [0, 1): with 0, the documents of all queries have the same distribution.
     signal : float
-        kappa in (0, 1]: the largest share of a document's norm that lies along u.
+        kappa in (0, 1]: the largest share of a document's norm along u.
     margin : float
         gap >= 0 between neighbouring grades along u, less than 2 kappa R / y_max.
     feature_norm : float
         R > 0.
     active : int or None
-        Number of features with weight in u (drawn at random); None: all d.
+        Number of features with non-zero weight in u (chosen at random); None: all d.
     seed : int
-        Which u; populations that differ in nothing else are rotations of each other.
+        Seed from which u is drawn; populations that differ in nothing else are rotations of each other.
 
     Raises
     ------
@@ -99,8 +99,8 @@ class PopulationSettings:
         _expect_whole("seed", self.seed, 0)
 
     def _fits(self, margin: float) -> bool:
-        room = 2.0 * self.signal * self.feature_norm * (1.0 - ROUNDING) / self.y_max
-        return margin == 0.0 or 0.0 < margin < room - ROUNDING * self.feature_norm
+        capacity = 2.0 * self.signal * self.feature_norm * (1.0 - ROUNDING) / self.y_max
+        return margin == 0.0 or 0.0 < margin < capacity - ROUNDING * self.feature_norm
 
     @property
     def y_max(self) -> int:
@@ -109,12 +109,12 @@ class PopulationSettings:
 
     @property
     def realisable(self) -> bool:
-        """Whether u orders every pair of documents rightly: no noise of either kind."""
+        """Whether u orders every pair of documents correctly: there is no noise of either kind."""
         return self.noise == 0.0 and self.query_noise == 0.0
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> PopulationSettings:
-        """Make settings from a plain mapping, as a configuration file holds it; missing keys take their defaults.
+        """Make settings from a plain mapping, as in a configuration file; missing keys have their defaults.
 
         Raises
         ------
@@ -156,7 +156,7 @@ def _without_documents(overrides: dict[str, Any]) -> dict[str, Any]:
 Overrides = Annotated[dict[str, Any], AfterValidator(_of_a_population)]
 """A section of the configuration: what differs from the defaults of :class:`PopulationSettings`."""
 WithoutDocuments = Annotated[Overrides, AfterValidator(_without_documents)]
-"""The same where the experiment itself says how many documents a query has."""
+"""The same for experiments that determine the number of documents per query themselves."""
 
 
 def _shares(shares: Any) -> tuple[float, ...]:

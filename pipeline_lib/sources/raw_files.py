@@ -1,7 +1,7 @@
 """Are the raw text files of a data set still those that its manifest lists?
 
-Planning compares their sizes and times of modification with those of the last check, which costs nothing; a file that
-differs there is checked by its SHA-256 in a job. A conversion compares the SHA-256 of the bytes that it reads.
+Planning compares their sizes and modification times with those of the last check, which takes no time; a file that
+differs is checked by its SHA-256 in a job. A conversion compares the SHA-256 of the bytes that it reads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 
 def record_path(name: str) -> Path:
-    """Where the workflow keeps the record of the last check of a data set's raw files."""
+    """The path of the record of the last check of a data set's raw files."""
     return Path("data/parquet") / name / "raw-files.json"
 
 
@@ -39,7 +39,7 @@ def check(data_set: DataSet, raw_folder: Path, manifest: Manifest) -> list[dict[
     digests: dict[str, str] = {}
     for name, path in manifest.files(raw_folder).items():
         try:
-            # Whoever writes meanwhile leaves a later time than the one noted here.
+            # A process that writes meanwhile leaves a later time than the one recorded here.
             state = _state(path)
             with path.open("rb") as file:
                 digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
@@ -72,10 +72,10 @@ def compare(data_set: DataSet, raw_folder: Path, manifest: Manifest, digests: Ma
 
 
 def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:
-    """Put into one word with what the check of a data set's raw files was last planned, or is to be planned now.
+    """Encode in one word the state of a data set's raw files with which their check was, or is now to be, planned.
 
-    The check is planned again when this word differs from the time before. It stays the same before there is any
-    ``record`` (:func:`write_record`), and as long as sizes and times are those in the record.
+    The check is planned again when this word differs from the previous one. It does not change before there is a
+    ``record`` (:func:`write_record`), nor as long as sizes and times are those in the record.
     """
     if not record.exists():
         return UNCHANGED
@@ -86,12 +86,12 @@ def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str
         if known == now:
             return str(last["planned_with"])
     except (DataError, KeyError, TypeError, ValueError):
-        pass  # a record that cannot be read is of no use: check again
+        pass  # a record that cannot be read is useless: check again
     return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
 
 
 def write_record(record: Path, files: list[dict[str, Any]], planned_with: str) -> None:
-    """Write down what a check found, and with which :func:`state_for_planning` it was planned."""
+    """Record the result of a check, and the :func:`state_for_planning` with which it was planned."""
     storage.write_json(record, {"files": files, "planned_with": planned_with})
 
 

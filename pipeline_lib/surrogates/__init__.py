@@ -1,8 +1,8 @@
-"""Which losses replace a ranking measure in training? Looked up by name, imported when asked for.
+"""Which losses replace a ranking measure in training? They are looked up by name and imported when they are needed.
 
-The modules are attributes of this package too, so that ``surrogates.slam.weights`` needs no further import.
-Public functions and methods check what they are given. Modules with an empty ``__all__``, functions compiled by numba
-and the methods named in ``surrogates.base.INTERNAL`` are internal: they check nothing.
+The modules are also attributes of this package, so that ``surrogates.slam.weights`` needs no further import. Public
+functions and methods check their arguments. Modules with an empty ``__all__``, functions compiled by numba and the
+methods named in ``surrogates.base.INTERNAL`` are internal: they check nothing.
 
 Example
 -------
@@ -32,14 +32,14 @@ NAMES: tuple[str, ...] = _REGISTRY.names
 
 
 def create(name: str, **options: Any) -> Surrogate:
-    """Make the surrogate ``name``; ``options`` are the arguments of its class, such as ``normalisation="mean"``.
+    """Create the surrogate ``name``; ``options`` are the arguments of its class, such as ``normalisation="mean"``.
 
     A number after "@" is the option k of a surrogate registered as "...@k": ``create("slam-ndcg@10")``.
 
     Raises
     ------
     ConfigurationError
-        When the name or an option does not exist; the message gives the nearest one that does. Also when name and
+        When the name or an option does not exist; the message gives the nearest one that does; also when name and
         option disagree about k.
 
     Example
@@ -67,7 +67,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     ------
     ConfigurationError
         When the name or an option does not exist, an option is of another kind than its class declares, or name and
-        option disagree about k. Whether a number is in range is for the class to say.
+        option disagree about k. Whether a number is in range is checked by the class.
 
     Example
     -------
@@ -76,7 +76,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(options, Mapping):
         raise ArgumentError(f"options: expected a mapping, found a {type(options).__name__}")
-    name, cutoff = _spelled(name)
+    name, cutoff = _name_and_cutoff(name)
     if cutoff and options.get("k", cutoff["k"]) != cutoff["k"]:
         raise ConfigurationError(f"surrogate {name}: its name says k = {cutoff['k']}, the option k = {options['k']}")
     completed = {**options, **cutoff}
@@ -96,17 +96,17 @@ def target_of(name: str) -> str:
 
 
 def registered(name: str) -> str:
-    """The name in the registry that ``name`` spells, if any: a number after "@" is the option k.
+    """The name in the registry for ``name``, where a number after "@" is the option k.
 
     Example
     -------
     >>> registered("slam-ndcg@10"), registered("listnet")
     ('slam-ndcg@k', 'listnet')
     """
-    return _spelled(name)[0]
+    return _name_and_cutoff(name)[0]
 
 
-def _spelled(name: str) -> tuple[str, dict[str, int]]:
+def _name_and_cutoff(name: str) -> tuple[str, dict[str, int]]:
     check_name(name)
     head, _, number = name.partition("@")
     return (f"{head}@k", {"k": int(number)}) if re.fullmatch("[1-9][0-9]*", number) else (name, {})

@@ -1,8 +1,8 @@
-"""What does every surrogate phi(s, y) offer, and what does it ask of its input?
+"""What does every surrogate phi(s, y) provide, and what does it require of its input?
 
-A surrogate works on all queries at once: ``scores`` and ``y`` hold the documents of all queries below each other, and
-query q owns the rows ``offsets[q]:offsets[q + 1]``. Input is checked here, once (see ``pipeline_lib.checks``); what is
-checked goes to the method ``unchecked``, which solvers call directly in their inner loops.
+A surrogate works on all queries at once: ``scores`` and ``y`` contain the documents of all queries, one query after the
+other, and query q owns the rows ``offsets[q]:offsets[q + 1]``. Input is checked here, once (see
+``pipeline_lib.checks``), and passed to the method ``unchecked``, which solvers call directly in their inner loops.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ INTERNAL = ("unchecked", "hessian_product", "minorant")
 class Surrogate(ABC):
     """A loss phi(s, y) of the scores s and labels y of one query.
 
-    A subclass states its formula, sets the class attributes and gives ``unchecked``, ``lipschitz`` and ``smoothness``.
+    A subclass states its formula, sets the class attributes, and implements ``unchecked``, ``lipschitz`` and
+    ``smoothness``.
 
     Attributes
     ----------
     name : str
         The name in the registry.
     formula : str
-        phi as the report shows it: s scores, y labels, G(r) = 2^r - 1, D(i) = 1/log2(i + 1); ``_`` lowers and ``^``
-        raises.
+        phi as the report shows it: s scores, y labels, G(r) = 2^r - 1, D(i) = 1/log2(i + 1); ``_`` begins a subscript
+        and ``^`` a superscript.
     convex : bool
-        Is phi convex in s for every y?
+        Whether phi is convex in s for every y.
     smooth : bool
-        Is phi differentiable in s with a Lipschitz gradient on bounded sets? A smooth surrogate derives from
+        Whether phi is differentiable in s with a Lipschitz gradient on bounded sets. A smooth surrogate derives from
         :class:`SmoothSurrogate`.
     shift_invariant : bool
-        Is phi(s + c 1, y) = phi(s, y) for every number c?
+        Whether phi(s + c 1, y) = phi(s, y) for every number c.
     """
 
     name: ClassVar[str]
@@ -51,7 +52,7 @@ class Surrogate(ABC):
     shift_invariant: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Have every public method of a subclass check its arguments, save the internal ones and the abstract ones."""
+        """Make every public method of a subclass check its arguments, except the internal and the abstract ones."""
         super().__init_subclass__(**kwargs)
         checks.guard_methods(cls, INTERNAL)
 
@@ -78,7 +79,7 @@ class Surrogate(ABC):
     def value_and_gradient(self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> tuple[Floats, Floats]:
         """Both, in one pass: shapes (Q,) and (N,). Input as in value."""
         s, labels, bounds = checks.ranking(scores, y, offsets)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as such
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported as an error
             values, gradient = self.unchecked(s, labels, bounds)
         if not (np.isfinite(values).all() and np.isfinite(gradient).all()):
             wrong = ~np.isfinite(np.repeat(values, np.diff(bounds))) | ~np.isfinite(gradient)
@@ -92,7 +93,7 @@ class Surrogate(ABC):
 
     @abstractmethod
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Values (Q,) and gradients (N,) of input that is known to be good: contiguous float64, int32 and int64.
+        """Values (Q,) and gradients (N,) of input that has been checked: contiguous float64, int32 and int64.
 
         Internal: nothing is checked. Scores whose value exceeds the range of float64 have the value inf (and a
         gradient that may be NaN), which a line search takes as "too far".
@@ -145,7 +146,7 @@ class AnnealableSurrogate(Surrogate):
 
     @abstractmethod
     def smoother(self, factor: float) -> AnnealableSurrogate:
-        """The same with ``factor`` times the smoothing; itself for 1."""
+        """The same with ``factor`` times the smoothing; the surrogate itself for 1."""
 
 
 class SmoothableSurrogate(Surrogate):
@@ -167,7 +168,7 @@ class MinorantSurrogate(SmoothSurrogate):
 
     @abstractmethod
     def interior(self, fraction: float) -> SmoothSurrogate:
-        """A surrogate whose second derivative counts only dual variables ``fraction`` or more inside their bounds.
+        """A surrogate whose second derivative includes only dual variables at least ``fraction`` inside their bounds.
 
         For phi_h = sum over dual variables alpha in [0, 1] with slopes z: D^2 = sum z z' / h over the alpha in
         (0, 1); that of ``interior`` is the sum over those in (fraction, 1 - fraction), divided by (1 - 2 fraction) h.
@@ -181,7 +182,7 @@ class MinorantSurrogate(SmoothSurrogate):
 
 @checks.checked
 def needed_score_bound(name: str, score_bound: float | None) -> float:
-    """The bound on ||s||_inf, or an error saying that ``name`` is Lipschitz on bounded scores only."""
+    """The bound on ||s||_inf, or an error which states that ``name`` is Lipschitz on bounded scores only."""
     if score_bound is None:
         raise DataError(
             f"score_bound: expected a number with ||s||_inf <= score_bound, because {name} is Lipschitz on bounded "

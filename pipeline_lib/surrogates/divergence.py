@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from pipeline_lib.arrays import Floats
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
 
-# Below this |d|, e^d - 1 - d is summed as a series: the difference would lose digits.
+# Below this |d|, e^d - 1 - d is summed as a series: the difference would lose precision.
 SERIES_UP_TO = 0.05
 
 
 class KL(SmoothSurrogate):
     """phi(s, y) = sum_i [ e^{y_i} (y_i - s_i) - e^{y_i} + e^{s_i} ] = sum_i e^{y_i} (e^{d_i} - 1 - d_i), d = s - y.
 
-    The Kullback-Leibler divergence of e^s from e^y, as vectors that need not sum to 1. Convex; the gradient is
-    e^{s_i} - e^{y_i}, the second derivative diag(e^{s_i}), so that the minimum 0 is at s = y and only there.
+    The Kullback-Leibler divergence of e^s from e^y, as vectors that need not sum to 1. Convex; the gradient is e^{s_i}
+    - e^{y_i}, the second derivative diag(e^{s_i}), so that the minimum 0 is attained only at s = y.
 
     Domain: finite for scores up to about 709 (and every negative score, however large); beyond, DataError.
 

@@ -1,11 +1,11 @@
-"""What are the sums over pairs of hinges, their gradients and, rounded off, their second derivatives?
+"""How are sums of hinges over pairs computed, with their gradients and the second derivatives of rounded hinges?
 
 For a pair i, j with y_i > y_j, t = margin + s_j - s_i, and with a width h >= 0
 
     alpha(t) = clip(t / h, 0, 1)   (1[t > 0] for h = 0),     rounded hinge(t) = alpha t - h alpha^2 / 2.
 
-Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is
-margin sum alpha + <g, s>, so that no sum of losses is needed.
+Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the gradient, sum alpha t is margin sum alpha
++ <g, s>, so that the losses need not be summed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHORT_RANGE = 4
 def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: ignore[no-untyped-def]
     """Values sum max(0, t) of every query and the gradient.
 
-    Queries with few pairs a document are done by a pass over all pairs, the others by merging.
+    Queries with few pairs per document are computed by a pass over all pairs, the others by merging.
     """
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
     size = longest(offsets) + 2
@@ -86,28 +86,28 @@ def _count_all_pairs(c, runs, n_runs, margin, count):  # type: ignore[no-untyped
     active = np.int64(0)
     for r in range(1, n_runs):
         for i in range(runs[r], runs[r + 1] - 1, 2):
-            mine, next_one = _count_lower(runs[r], c, c[i] - margin, c[i + 1] - margin, count)
-            count[i] -= mine
+            own, next_one = _count_lower(runs[r], c, c[i] - margin, c[i + 1] - margin, count)
+            count[i] -= own
             count[i + 1] -= next_one
-            active += mine + next_one
+            active += own + next_one
         if (runs[r + 1] - runs[r]) % 2:
             i = runs[r + 1] - 1
-            mine, _ = _count_lower(runs[r], c, c[i] - margin, np.inf, count)
-            count[i] -= mine
-            active += mine
+            own, _ = _count_lower(runs[r], c, c[i] - margin, np.inf, count)
+            count[i] -= own
+            active += own
     return active
 
 
 @njit(cache=True)
 def _count_lower(n_lower, c, cut, other_cut, count):  # type: ignore[no-untyped-def]
-    # How many are above either cut; without branches and in whole numbers, so that several are done at once.
-    mine = others = np.int64(0)
+    # The number above either cut; without branches and in whole numbers, so that several are counted at once.
+    own = others = np.int64(0)
     for j in range(n_lower):
         one, other = np.int64(c[j] > cut), np.int64(c[j] > other_cut)
         count[j] += one + other
-        mine += one
+        own += one
         others += other
-    return mine, others
+    return own, others
 
 
 @njit(cache=True)
@@ -117,9 +117,9 @@ def _count_active(order, lo, mid, hi, last, steps, g):  # type: ignore[no-untype
     active = 0
     steps[lo : mid + 1] = 0
     for i in range(mid, hi):
-        mine = mid - last[i]
-        active += mine
-        g[order[i]] -= mine
+        own = mid - last[i]
+        active += own
+        g[order[i]] -= own
         steps[last[i]] += 1
     gained = 0
     for j in range(lo, mid):
@@ -171,16 +171,16 @@ def _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g): 
     steps[lo : mid + 1, 0] = 0.0
     for i in range(mid, hi):
         cut = c[i] - margin
-        mine = float(mid - last[i])
-        square += mine
+        own = float(mid - last[i])
+        square += own
         steps[last[i], 0] += 1.0
         for j in range(first[i], last[i]):
             alpha = min((c[j] - cut) / width, 1.0)
-            mine += alpha
+            own += alpha
             square += alpha * alpha
             g[order[j]] += alpha
-        weight += mine
-        g[order[i]] -= mine
+        weight += own
+        g[order[i]] -= own
     gained = 0.0
     for j in range(lo, mid):
         gained += steps[j, 0]
@@ -191,7 +191,8 @@ def _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g): 
 @njit(cache=True)
 def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, steps, g):  # type: ignore[no-untyped-def]
     # As _weigh_singly, with sums over ranges of c_j and c_j^2 from prefix sums; alpha_ij = (c_j - cut_i) / width is
-    # linear in c_j, so what left document j gains is a range sum of intercepts plus c_j times one of slopes.
+    # linear in c_j, so that the contribution to left document j is a range sum of intercepts plus c_j times one of
+    # slopes.
     sums[lo, :] = 0.0
     for j in range(lo, mid):
         sums[j + 1, 0] = sums[j, 0] + c[j]
@@ -203,10 +204,10 @@ def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, step
         a, b = first[i], last[i]
         linear, quadratic = sums[b, 0] - sums[a, 0], sums[b, 1] - sums[a, 1]
         full = mid - b
-        mine = full + (linear - (b - a) * cut) / width
+        own = full + (linear - (b - a) * cut) / width
         square += full + (quadratic - 2.0 * cut * linear + (b - a) * cut * cut) / (width * width)
-        weight += mine
-        g[order[i]] -= mine
+        weight += own
+        g[order[i]] -= own
         steps[a, 0] -= cut / width
         steps[b, 0] += 1.0 + cut / width
         steps[a, 1] += 1.0 / width

@@ -14,7 +14,7 @@ from pipeline_lib.surrogates.base import Norm, SmoothSurrogate
 from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
 
-# So many documents go through ListNet's loops at a time: what they pass on stays in the processor's cache.
+# So many documents are processed at a time, so that intermediate values remain in the processor's cache.
 RUN = 4096
 
 
@@ -23,10 +23,10 @@ class ListNet(SmoothSurrogate):
 
     The gradient is P(s) - P(y), the second derivative the covariance diag P(s) - P(s) P(s)'.
 
-    Constants, free of m: G <= 2 with respect to l_inf, as published; the exact supremum for labels in 0..y_max is
-    2 - 2 / (1 + (m - 1) e^y_max), approached when all score mass goes to the one document of label 0, so that 2 is
-    tight as m or y_max grows. With respect to l_2 the distance of two distributions is at most sqrt(2), tight as
-    y_max grows. The published H <= 2 is not tight: u' D^2 phi u is the variance of u under P(s), at most 1 for
+    Constants, free of m: G <= 2 with respect to l_inf, as published; the exact supremum for labels in 0..y_max is 2 - 2
+    / (1 + (m - 1) e^y_max), approached when all score mass is on the only document of label 0, so that 2 is tight as m
+    or y_max grows. With respect to l_2 the distance of two distributions is at most sqrt(2), tight as y_max grows. The
+    published H <= 2 is not tight: u' D^2 phi u is the variance of u under P(s), at most 1 for
     ||u||_inf <= 1 (attained by two documents of equal score); `smoothness` gives the published 2.
 
     References
@@ -68,7 +68,8 @@ class ListNet(SmoothSurrogate):
 @njit(cache=True)
 def _listnet(s, y, offsets):  # type: ignore[no-untyped-def]
     # With a = max s and e_i = e^(s_i - a):  phi = log sum_j e_j - sum_i P_i(y) (s_i - a). A run of queries at a time
-    # goes through loops without branches, which are vectorised. e^y needs no such care as e^s: labels end at 255.
+    # goes through loops without branches, which are vectorised. e^y needs no such precaution as e^s, because labels are
+    # at most 255.
     values, gradient = np.empty(len(offsets) - 1), np.empty(len(s))
     power = np.exp(np.arange(256.0))
     size = max(RUN, longest(offsets))
@@ -104,7 +105,7 @@ def _relative(s, offsets, behind):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _compared(offsets, behind, target, values, gradient):  # type: ignore[no-untyped-def]
-    # Takes e in gradient; gives phi and the gradient e / sum e - target / sum target of every query.
+    # Receives e in gradient; returns phi and the gradient e / sum e - target / sum target of every query.
     for q in range(len(values)):
         e, s = gradient[offsets[q] : offsets[q + 1]], behind[offsets[q] - offsets[0] :]
         mass = target[offsets[q] - offsets[0] :]
@@ -121,7 +122,7 @@ def _compared(offsets, behind, target, values, gradient):  # type: ignore[no-unt
 
 @njit(cache=True, error_model="numpy")
 def _with_equal_labels(y, offsets, behind, values, gradient):  # type: ignore[no-untyped-def]
-    # Once more, with P_i(y) = 1/m exactly: the gradient at equal scores is then exactly 0, and nothing is learnt.
+    # Once more, with P_i(y) = 1/m exactly: the gradient at equal scores is then exactly 0.
     for q in range(len(values)):
         begin, end = offsets[q], offsets[q + 1]
         m = 1

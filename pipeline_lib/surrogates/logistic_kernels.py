@@ -1,10 +1,10 @@
-"""What are the sums over pairs of logistic losses log(1 + e^(s_j - s_i)), their gradients and second derivatives?
+"""How are sums over pairs of log(1 + e^(s_j - s_i)) computed, with their gradients and second derivatives?
 
 With centred scores c, x = e^(c_j - c_i) is a product of two numbers computed once per document, and the weight of a
-pair is alpha = x / (1 + x). Logarithms are taken of products of as many factors 1 + x as float64 can hold. Documents
-are sorted by label, so that the lower documents of document i are a contiguous range and the inner loop runs over plain
-arrays, several pairs at once; it takes two documents i together, which share one division:
-alpha = x (1 + x') / ((1 + x)(1 + x')).
+pair is alpha = x / (1 + x). Logarithms are taken of products of as many factors 1 + x as float64 can represent.
+Documents are sorted by label, so that the lower documents of document i are a contiguous range and the inner loop runs
+over plain arrays, several pairs at once; it takes two documents i together, which share one division: alpha = x (1 +
+x') / ((1 + x)(1 + x')).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 LARGEST_EXPONENT = 700.0
 # Beyond |c| = 40, pairs are taken one by one.
 FACTORIZE_UP_TO = 40.0
-# Below this x, the series of log(1 + x) to the fifth order is exact to rounding, while 1 + x would lose digits of x.
+# Below this x, the series of log(1 + x) to the fifth order is exact to rounding, while 1 + x would lose precision.
 SERIES_UP_TO = 1e-3
 
 
-@njit(cache=True, error_model="numpy")  # divisions that need no check can be done several at once
+@njit(cache=True, error_model="numpy")  # divisions without checks can be done several at a time
 def logistic(s, y, offsets):  # type: ignore[no-untyped-def]
     """Values sum log(1 + e^(s_j - s_i)) over pairs with y_i > y_j of every query, and the gradient."""
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
@@ -59,7 +59,7 @@ def logistic(s, y, offsets):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # type: ignore[no-untyped-def]
     total = largest = 0.0
-    pending = 0  # so many factors at most are in every product
+    pending = 0  # every product has at most so many factors
     product[: runs[n_runs]] = 1.0
     for r in range(1, n_runs):
         for j in range(runs[r - 1], runs[r]):
@@ -68,17 +68,17 @@ def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # t
         i = n_lower
         while i < runs[r + 1]:
             if largest * fall[i] < SERIES_UP_TO:
-                loss, mine = _small_pairs(n_lower, rise, fall[i], gained)
+                loss, own = _small_pairs(n_lower, rise, fall[i], gained)
                 total += loss
-                gained[i] -= mine
+                gained[i] -= own
                 i += 1
                 continue
             if pending + 2 > factors:
                 total += _logarithms(n_lower, product, pending, factors)
                 pending = 0
             together = i + 1 < runs[r + 1] and largest * fall[i + 1] >= SERIES_UP_TO
-            mine, next_one = _two_documents(n_lower, rise, fall[i], fall[i + 1] if together else 0.0, product, gained)
-            gained[i] -= mine
+            own, next_one = _two_documents(n_lower, rise, fall[i], fall[i + 1] if together else 0.0, product, gained)
+            gained[i] -= own
             if together:
                 gained[i + 1] -= next_one
             i += 1 + together
@@ -88,8 +88,9 @@ def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # t
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _two_documents(n_lower, rise, fall, other_fall, product, gained):  # type: ignore[no-untyped-def]
-    # sum over j of alpha for both, added to what the documents j gain. A fall of 0 is no document: x = alpha = 0.
-    mine = others = 0.0
+    # sum over j of alpha for both, added to the sums of the documents j. A value 0 of fall stands for no document: x =
+    # alpha = 0.
+    own = others = 0.0
     for j in range(n_lower):
         x, z = rise[j] * fall, rise[j] * other_fall
         both = (1.0 + x) * (1.0 + z)
@@ -97,26 +98,26 @@ def _two_documents(n_lower, rise, fall, other_fall, product, gained):  # type: i
         alpha, other = x * ((1.0 + z) * inverse), z * ((1.0 + x) * inverse)
         product[j] *= both
         gained[j] += alpha + other
-        mine += alpha
+        own += alpha
         others += other
-    return mine, others
+    return own, others
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _small_pairs(n_lower, rise, fall, gained):  # type: ignore[no-untyped-def]
-    total = mine = 0.0
+    total = own = 0.0
     for j in range(n_lower):
         x = rise[j] * fall
         total += x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * 0.2))))
         alpha = x / (1.0 + x)
         gained[j] += alpha
-        mine += alpha
-    return total, mine
+        own += alpha
+    return total, own
 
 
 @njit(cache=True)
 def _logarithms(n, product, pending, factors):  # type: ignore[no-untyped-def]
-    # sum of log product, so many products at a time as float64 can hold; they start anew at 1
+    # sum of log product, with as many factors as float64 can represent; products start again at 1
     together = max(factors // max(pending, 1), 1)
     total = 0.0
     for first in range(0, n, together):

@@ -1,24 +1,24 @@
-"""Which ranking makes loss plus score difference largest, the search inside the structured large-margin surrogates?
+"""Which ranking maximises the loss plus the score difference, as the structured large-margin surrogates require?
 
-Of documents with equal labels the better scored stands higher in a best ranking: the loss does not tell them apart, and
-<s, A(pi)> is largest that way. So only the interleaving of the label levels is searched.
+In a best ranking, documents with equal labels are ordered by score: the loss does not distinguish them, and this order
+maximises <s, A(pi)>. Therefore only the interleaving of the label levels is searched.
 
 Two levels. Let high_1 >= ... >= high_r be the scores of the more relevant, low_1 >= ... >= low_q those of the others,
-and let p_j of the r stand above the j-th of the q. When the j-th steps above the i-th, losses of the form
-sum_i a_i (D(i) - D(rank of i)) and the scores give
+and let p_j of the r be ranked above the j-th of the q. When the j-th moves above the i-th, losses of the form sum_i a_i
+(D(i) - D(rank of i)) and the scores give
 
     h_j(i) = a_i (D(i + j - 1) - D(i + j)) + scale (low_j - high_i),    objective = sum_j sum_{i > p_j} h_j(i).
 
-For a convex discount D, h_j(i) falls with j for every i: the best p_j, chosen for every j by itself, rise with j and
-are a ranking. Because they rise, the middle j halves the candidates of the others: O(m log m). Both measures are of
-this form: NDCG with a_i = G / Z, and AP with a_i = i / r and D(i) = 1/i.
+For a convex discount D, h_j(i) decreases in j for every i: the best p_j, chosen for every j separately, increase with j
+and therefore define a ranking. Because they increase, the result for the middle j halves the candidates for the others:
+O(m log m). Both measures are of this form: NDCG with a_i = G / Z, and AP with a_i = i / r and D(i) = 1/i.
 
-More levels (NDCG). The objective -sum_i (g_i D(rank_i) + s_i rank_i) is, up to a constant, the sum over thresholds
-t = 1..m-1 of the keys s_i - g_i (D(t) - D(t+1)) of the documents at ranks 1..t. If the sets of the t largest keys grow
-with t, they are a ranking, and no ranking is better: O(m levels). Else they are nearly one. The means between the t-th
-and the (t+1)-th key, summed up, are prices of the ranks close to the optimal dual solution of the assignment problem,
-and the few documents that want the same rank are placed by shortest augmenting paths (Jonker and Volgenant 1987), with
-costs computed on the fly: O(m^2) for every document so placed.
+More levels (NDCG). The objective -sum_i (g_i D(rank_i) + s_i rank_i) is, up to a constant, the sum over thresholds t =
+1..m-1 of the keys s_i - g_i (D(t) - D(t+1)) of the documents at ranks 1..t. If the sets of the t largest keys grow with
+t, they define a ranking, and no ranking is better: O(m levels). Otherwise they nearly define one. The means between the
+t-th and the (t+1)-th key, summed up, are prices of the ranks close to the optimal dual solution of the assignment
+problem, and the few documents that compete for the same rank are assigned by shortest augmenting paths (Jonker and
+Volgenant 1987), with costs computed when needed: O(m^2) for every such document.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
-STACK = 128  # two entries a halving are more than 2^60 documents need
+STACK = 128  # two entries per halving suffice for more than 2^60 documents
 
 
 @njit(cache=True)
@@ -143,8 +143,8 @@ def _interleave(c, n_low, m, a, drop, scale, ranks, stack):  # type: ignore[no-u
 
 @njit(cache=True)
 def _grow(c, g, runs, n_levels, drop, taken, ranks, prices):  # type: ignore[no-untyped-def]
-    # For t = 1, 2, ...: the t documents with the largest keys c - g drop(t). Gives the ranks in which they came and
-    # whether none had to leave again; in any case the prices of the ranks. Sets differ little from t to t + 1: a
+    # For t = 1, 2, ...: the t documents with the largest keys c - g drop(t). Returns the ranks at which they entered
+    # and whether none had to leave again; in any case the prices of the ranks. Sets differ little from t to t + 1: a
     # document leaves only for one of a higher level, so there are at most m n_levels exchanges in all.
     m = runs[n_levels]
     taken[:n_levels] = 0
@@ -183,7 +183,7 @@ def _grow(c, g, runs, n_levels, drop, taken, ranks, prices):  # type: ignore[no-
 @njit(cache=True)
 def _assign(c, g, D, prices, ranks):  # type: ignore[no-untyped-def]
     # min over permutations of sum_i cost(i, rank_i),  cost(i, r) = g_i D(r) + c_i r, by shortest augmenting paths.
-    # Kept true: cost(i, r) >= value_i + price_r, with equality where i stands at r; equality means up to rounding.
+    # Invariant: cost(i, r) >= value_i + price_r, with equality if i is assigned to r; equality means up to rounding.
     m = len(c)
     rounding = 4e-15 * (np.abs(c).max() * m + g.max())
     value, occupant = np.empty(m), np.full(m, -1, np.int64)

@@ -2,9 +2,9 @@
 
 The documents of a query are sorted by label, and by score within a label: one ascending run per label level. Adjacent
 runs are merged pairwise, as in a merge sort. When two runs meet, every document of the right run has a larger label
-than every document of the left run, and for each of them the left documents whose pair has a positive hinge, or lies
-on the rounded part of one, are a contiguous range that two pointers follow. Every pair of differently labelled
-documents meets in exactly one merge, and there are about log2(levels) rounds of merges.
+than every document of the left run, and for each of them the left documents whose pair has a positive hinge, or is on
+the rounded part of one, are a contiguous range that two pointers follow. Every pair of differently labelled documents
+meets in exactly one merge, and there are about log2(levels) rounds of merges.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pipeline_lib.surrogates.vector_exp import as_bits
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 INSERTION_SORT_UP_TO = 48
-# Up to this largest label, one pass over the documents a label is faster than counting (measured).
+# Up to this largest label, one pass over the documents per label is faster than counting (measured).
 PASSES_UP_TO = 4
-# With up to so many pairs a document, a pass over all pairs beats sorting (measured; see docs/methods.md).
+# Up to so many pairs per document, a pass over all pairs is faster than sorting (measured; see docs/methods.md).
 ALL_PAIRS_UP_TO = 400
 LEVELS = 256
 
@@ -48,7 +48,7 @@ def middle(s):  # type: ignore[no-untyped-def]
 def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by label, equal labels in document order: s - centre to c, positions to order, bounds to runs.
 
-    Returns the number of runs. order and runs need one place more than there are documents.
+    Returns the number of runs. order and runs need one entry more than there are documents.
     """
     m = np.uint64(len(s))
     top = np.int32(0)
@@ -60,7 +60,7 @@ def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
             begin = k
             for i in range(m):
                 order[k] = i
-                k += np.uint64(y[i] == label)  # else the next document is put in the same place
+                k += np.uint64(y[i] == label)  # otherwise the next document is put into the same entry
             if k > begin:
                 runs[n_runs] = begin
                 n_runs += 1
@@ -84,10 +84,10 @@ def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def ascending(s):  # type: ignore[no-untyped-def]
-    """The positions of s in ascending order, equal numbers in theirs: by radix sort, O(m) without a comparison.
+    """The positions of s in ascending order, sorted stably by radix in O(m), without comparisons.
 
-    Numbers and their bits are in the same order when the sign bit of positive ones, and all bits of negative ones, are
-    turned. Sorted by the lowest byte, then by the next, ..., each time keeping the order there was.
+    Numbers and their bits are in the same order if the sign bit of positive numbers, and all bits of negative numbers,
+    are inverted. The numbers are sorted by the lowest byte, then by the next, ..., each time stably.
     """
     m = len(s)
     keys, spare_keys = np.empty(m, np.uint64), np.empty(m, np.uint64)
@@ -102,7 +102,7 @@ def ascending(s):  # type: ignore[no-untyped-def]
     for byte in range(8):
         shift = np.uint64(8 * byte)
         if count[byte, (keys[0] >> shift) & np.uint64(255)] == m:
-            continue  # all agree
+            continue  # all have the same byte
         begin = 0
         for digit in range(256):
             begin, count[byte, digit] = begin + count[byte, digit], begin
@@ -121,7 +121,7 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by (label, score): centred scores to c, positions to order, bounds of the runs to runs.
 
     Returns the number of runs. Scores are centred at a whole number near the middle of their range, so that sums of
-    them keep their digits and documents keep their exact distances where these are exact.
+    them keep their precision, and differences that are exact remain exact.
     """
     m = len(s)
     centre = np.rint(middle(s)[0])
@@ -154,7 +154,7 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def merge_runs(c, order, lo, mid, hi, spare_c, spare_order):  # type: ignore[no-untyped-def]
-    """Merge the ascending runs lo:mid and mid:hi of c, carrying order along."""
+    """Merge the ascending runs lo:mid and mid:hi of c, together with order."""
     left, right = lo, mid
     for k in range(lo, hi):
         if right == hi or (left < mid and c[left] <= c[right]):

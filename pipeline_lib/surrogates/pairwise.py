@@ -1,8 +1,8 @@
 """Which surrogates compare every two documents of different labels?
 
-All are sums over pairs i, j with y_i > y_j of a loss of s_j - s_i: as they stand (``normalisation="sum"``, what `slam`
-and `lists` speak of), divided by the number of these pairs (``"mean"``, what `cone` (3) uses), or by m (m - 1) / 2, the
-number of all pairs of the query's m documents (``"all-pairs"``, what `twolayer` uses up to the constant that pairs of
+All are sums over pairs i, j with y_i > y_j of a loss of s_j - s_i: the plain sum (``normalisation="sum"``, as in `slam`
+and `lists`), the sum divided by the number of these pairs (``"mean"``, as in `cone` (3)), or divided by m (m - 1) / 2,
+the number of all pairs of the query's m documents (``"all-pairs"``, as in `twolayer` up to the constant that pairs of
 equal labels add there). A query without two different labels contributes 0.
 
 Constants. Let the pair losses have slopes in [0, 1], all of them 1 (attained or in the limit) at one score vector.
@@ -13,12 +13,12 @@ The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
   documents and all pairs active attain it (there ||g||_1 = 2 r (m - r)); more than two levels cannot raise it.
 - l_2 norm. Write a = 1/2 + o/2 with o_ij in [-1, 1]: g(a) = g(1)/2 + h(o)/2, h(o) = sum o_ij (e_j - e_i). The largest
   ||h(o)|| is at an orientation of the pairs by a linear order of the documents (a vertex of the zonotope); its square
-  counts, for every document, pairs of its neighbours with the sign + if both are on one side of it: three documents
-  of three levels give +1 for every order, and three documents of which two share a level give most if the order
-  does not separate these two. So orders that keep levels together are best, and all of them give the same: the order
-  by label, o = 1, among them. <g(1), h(o)> is largest at o = 1, too, because g(1) falls with the label. Hence a = 1 is
-  best: with n_l documents of level l, ||g(1)||^2 = sum_l n_l (n_>l - n_<l)^2 = (m^3 - sum_l n_l^3) / 3. Over label
-  vectors this is largest when the levels are as equally filled as can be.
+  counts, for every document, pairs of its neighbours with the sign + if both are on one side of it: three documents of
+  three levels give +1 for every order, and three documents of which two have the same level give most if the order does
+  not separate these two. Therefore orders that keep levels together are best, and all of them give the same value,
+  among them the order by label, o = 1. <g(1), h(o)> is also largest at o = 1, because g(1) decreases with the label.
+  Hence a = 1 is best: with n_l documents of level l, ||g(1)||^2 = sum_l n_l (n_>l - n_<l)^2 = (m^3 - sum_l n_l^3) / 3.
+  Over label vectors this is largest when the levels are as equally filled as can be.
 - Mean. A pair's gradient has l_1 norm 2 and binary labels with all pairs active attain 2. For l_2,
   (m^3 - sum n_l^3) / 3 <= m #pairs and #pairs >= m - 1 (for at least two levels), so ||g|| / #pairs
   <= sqrt(m / (m - 1)), attained by one document of one label against m - 1 of another.
@@ -51,7 +51,7 @@ Normalisation = Literal["sum", "mean", "all-pairs"]
 
 
 class _Pairwise(Surrogate):
-    """What pairwise losses share: their normalisation and, for slopes in [0, 1], their Lipschitz constants."""
+    """The common part of pairwise losses: normalisation and, for slopes in [0, 1], Lipschitz constants."""
 
     shift_invariant: ClassVar[bool] = True
 
@@ -59,7 +59,7 @@ class _Pairwise(Surrogate):
         self.normalisation = normalisation
 
     def _scale(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-        """What every query's sum over pairs is multiplied by, shape (Q,)."""
+        """The factor of every query's sum over pairs, shape (Q,)."""
         if self.normalisation == "sum":
             return np.ones(len(offsets) - 1)
         m = np.diff(offsets)
@@ -94,8 +94,8 @@ class _Pairwise(Surrogate):
 class RankSVM(_Pairwise, SmoothableSurrogate):
     """phi(s, y) = sum over pairs with y_i > y_j of max(0, margin + s_j - s_i).
 
-    In O(m log m) for any labels (see ``pair_sweeps``); short lists by a pass over pairs, which is faster there. At a
-    kink, a pair that meets its margin exactly counts as inactive.
+    It takes O(m log m) for any labels (see ``pair_sweeps``); for short lists, a pass over pairs is faster and is used.
+    At a kink, a pair that meets its margin exactly counts as inactive.
 
     Constants (attained at equal scores, where every hinge is active): with respect to l_inf, G = 2 floor(m/2) ceil(m/2)
     for the sum, whatever y_max >= 1, and 2 for the mean; the module's docstring derives these and those for l_2. For
@@ -106,7 +106,7 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
     normalisation : "sum", "mean" or "all-pairs"
         Of the query; see the module's docstring.
     margin : float > 0
-        By how much a more relevant document should be ahead; the papers use 1.
+        The difference of scores by which a more relevant document should be ahead; the papers use 1.
 
     References
     ----------
@@ -143,12 +143,12 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
 
 
 class RoundedRankSVM(_Pairwise, MinorantSurrogate):
-    """RankSVM with t = margin + s_j - s_i charged 0 for t <= 0, t^2 / (2 h) for 0 <= t <= h, t - h/2 beyond; h = width.
+    """RankSVM with rounded hinges of t = margin + s_j - s_i: 0 for t <= 0, t^2 / (2 h) up to h = width, then t - h/2.
 
-    It lies below RankSVM, by at most h/2 a pair. The slopes alpha = clip(t / h, 0, 1) are dual variables of
-    RankSVM: alpha t' <= max(0, t') for every t', so that sum alpha (margin + s'_j - s'_i) is an affine function of s'
-    below RankSVM. Constants: as RankSVM; H = max-cut / h, where a cut of the pairs has at most floor(m/2) ceil(m/2),
-    each counting (2)^2 / h.
+    It lies below RankSVM, by at most h/2 per pair. The slopes alpha = clip(t / h, 0, 1) are dual variables of RankSVM:
+    alpha t' <= max(0, t') for every t', so that sum alpha (margin + s'_j - s'_i) is an affine function of s' below
+    RankSVM. Constants: as RankSVM; H = max-cut / h, where a cut of the pairs has at most floor(m/2) ceil(m/2), each
+    counting (2)^2 / h.
 
     Example
     -------
@@ -202,7 +202,7 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
 class RankNet(_Pairwise, SmoothSurrogate):
     """phi(s, y) = sum over pairs with y_i > y_j of log(1 + e^(s_j - s_i)).
 
-    Safe from overflow for every finite score, and as fast as a pass over pairs allows (see ``logistic_kernels``).
+    It does not overflow for any finite scores, and is as fast as a pass over pairs can be (see ``logistic_kernels``).
 
     Constants: those of RankSVM, approached (not attained) as scores grow apart in the reverse order of the labels.
     H = floor(m/2) ceil(m/2) for the sum and 1 for the mean: u' D^2 phi u = sum alpha (1 - alpha) (u_i - u_j)^2 with

@@ -1,4 +1,4 @@
-"""Which surrogate charges every pair of differently labelled documents exponentially?"""
+"""Which surrogate is a sum of exponentials over the pairs of differently labelled documents?"""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pipeline_lib.surrogates.pairwise import _Pairwise
 class RankBoost(_Pairwise, SmoothSurrogate):
     """phi(s, y) = sum over pairs with y_i > y_j of e^(s_j - s_i).
 
-    In O(m) for any labels: documents are visited by rising label with the sum of e^{s_j} over the lower ones, and by
-    falling label with the sum of e^{-s_i} over the higher ones; both sums are kept relative to their largest term, so
-    that nothing overflows on the way to a result that float64 can hold.
+    It takes O(m) for any labels: documents are visited by increasing label with the sum of e^{s_j} over the lower ones,
+    and by decreasing label with the sum of e^{-s_i} over the higher ones; both sums are kept relative to their largest
+    term, so that no intermediate value overflows if float64 can represent the result.
 
     Domain: finite while no less relevant document is ahead of a more relevant one by more than about 709; beyond,
     DataError. Relevant documents may be ahead by any distance.
 
-    Constants on ||s||_inf <= S (none is global): a pair's slope is at most e^{2S}, so G is e^{2S} times what
-    RankSVM has (see ``pairwise``): 2 floor(m/2) ceil(m/2) e^{2S} with respect to l_inf, attained by binary labels with
-    the relevant documents at -S and the others at S. With respect to l_2 it is attained for y_max = 1, and at most
-    2 / sqrt(3) too large for more levels, because a document between two levels cannot be at -S and at S.
-    H = 4 floor(m/2) ceil(m/2) e^{2S} for the sum and 4 e^{2S} for the mean, attained as G by u = -1, 1.
+    Constants on ||s||_inf <= S (none is global): a pair's slope is at most e^{2S}, so G is e^{2S} times that of RankSVM
+    (see ``pairwise``): 2 floor(m/2) ceil(m/2) e^{2S} with respect to l_inf, attained by binary labels with the relevant
+    documents at -S and the others at S. With respect to l_2 it is attained for y_max = 1, and at most 2 / sqrt(3) too
+    large for more levels, because a document between two levels cannot be at -S and at S. H = 4 floor(m/2) ceil(m/2)
+    e^{2S} for the sum and 4 e^{2S} for the mean, attained as G by u = -1, 1.
 
     Parameters
     ----------

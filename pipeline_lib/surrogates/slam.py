@@ -1,38 +1,39 @@
-"""Which convex surrogates bound a listwise ranking loss with one weighted hinge a document: the SLAM family of `slam`.
+"""Which convex surrogates bound a listwise ranking loss with one weighted hinge per document: the SLAM family?
 
     phi^v(s, y) = sum_i v_i max(0, max_{j: y_j < y_i} (Delta + s_j - s_i))                                          (5)
 
-A document pays by how far the best-scored of the less relevant documents comes to it, times its weight v_i. Weights
-depend on the labels only; a choice of them bounds one ranking loss. With the documents numbered by falling label,
-i = 1..m, r of them relevant, G the gain, D the discount, Z and Z_k the ideal DCG:
+The loss of a document is its weight v_i times the hinge of the best-scored less relevant document. The weights depend
+on the labels only, and every choice of them bounds one ranking loss. With the documents numbered by decreasing label, i
+= 1..m, r of them relevant, G the gain, D the discount, Z and Z_k the ideal DCG:
 
     v^MAP_i = 1/r - i / (r (m - r + i)) = (m - r) / (r (m - r + i))  for i <= r, else 0                             (6)
     v^NDCG_i = (G(y_i) - G(y_m)) (D(i) - D(m)) / Z                                                                  (9)
     v^NDCG@k_i = G(y_i) D(i) / Z_k  for i <= k, else 0                                                             (31)
 
-Equal labels. Documents of equal label share a range of positions i, and (6), (9) and (31) do not say who takes which.
-Here they take them in document order. Any assignment that does not look at the scores keeps phi^v convex, and any
-keeps the bound: within a label the hinge falls with the score and v falls with i, so among all assignments the sum is
-smallest when the best-scored document takes the first position; the proofs in the paper's appendix bound that smallest
-sum. Taking it for the surrogate would be tighter, but a minimum of convex functions is not convex.
+Equal labels. Documents of equal label share a range of positions i, and (6), (9) and (31) do not state how these are
+assigned. Here they are assigned in document order. With any assignment that does not depend on the scores, phi^v is
+convex, and with any assignment the bound holds: within a label the hinge decreases with the score and v decreases with
+i, so that among all assignments the sum is smallest when the best-scored document has the first position; the proofs in
+the paper's appendix bound that smallest sum. As a surrogate it would be tighter, but a minimum of convex functions is
+not convex.
 
 The bound. A document below a less relevant one has a hinge of at least Delta, so phi^v >= 1 - NDCG (Theorem 3), 1 - AP
-(Theorem 2) and 1 - NDCG@k (Corollary 7) for every s and y when Delta >= 1, ties in scores broken in whatever way; for
-Delta < 1 they bound Delta times the loss. AP works on binary labels: a label of 1 or more counts as 1.
+(Theorem 2) and 1 - NDCG@k (Corollary 7) for every s and y when Delta >= 1, however ties in scores are broken; for Delta
+< 1 the same holds with Delta times the loss. AP uses binary labels: a label of 1 or more counts as 1.
 
-Queries in which nothing can go wrong. All labels equal: no hinge, phi = 0; v^NDCG = v^MAP = 0 (r = m and r = 0
-included). No relevant document: Z = Z_k = 0, and all weights are 0 by convention. The measures count as 1 there.
+Queries without a loss. All labels equal: no hinge, phi = 0; v^NDCG = v^MAP = 0 (r = m and r = 0 included). No relevant
+document: Z = Z_k = 0, and all weights are 0 by convention. The measures count as 1 there.
 
-Constants. Put one document of the lowest label on top and all others at one score: all hinges are open and point to
-that one document, and ||grad||_1 = 2 sum v over the documents that have a hinge, the largest possible. With respect to
-l_2, ||grad||_2 <= sum v ||e_k - e_i||_2 = sqrt(2) sum v, attained where one document carries all the weight. Over label
-vectors, sum v is largest for a single relevant document of m, where it is
+Constants. Let one document of the lowest label have the largest score and all others the same score: all hinges are
+active and point to that document, and ||grad||_1 = 2 sum v over the documents that have a hinge, the largest possible.
+With respect to l_2, ||grad||_2 <= sum v ||e_k - e_i||_2 = sqrt(2) sum v, attained where one document carries all the
+weight. Over label vectors, sum v is largest for a single relevant document of m, where it is
 
     1 - 1/m (MAP),    1 - D(m) (NDCG),    1 (NDCG@k);
 
-for MAP since sum v = (1/r) sum_{i<=r} (m - r) / (m - r + i), a mean of terms that all fall with r and i; for NDCG since
-sum v <= 1 - D(m) sum g / sum g D with g_i = G(y_i) - G(y_m) and D <= 1. So the suprema below are attained, whatever
-y_max >= 1, and grow with m.
+for MAP since sum v = (1/r) sum_{i<=r} (m - r) / (m - r + i), a mean of terms that all decrease in r and i; for NDCG
+since sum v <= 1 - D(m) sum g / sum g D with g_i = G(y_i) - G(y_m) and D <= 1. So the suprema below are attained,
+whatever y_max >= 1, and grow with m.
 
 References
 ----------
@@ -159,7 +160,7 @@ def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
 
 
 class _Slam(Surrogate):
-    """What the family shares: a margin, the hinges, and constants that follow from the largest sum of weights.
+    """The common part of the family: a margin, the hinges, and constants that follow from the largest sum of weights.
 
     Attributes
     ----------
@@ -232,7 +233,7 @@ class SlamMAP(_Slam):
     """phi^v on binary labels (label >= 1 counts as 1) with the weights (6); phi >= 1 - AP (Theorem 2).
 
     The bound is tight: for every m, r and t <= r there are scores with 1 - AP = v_t + ... + v_r and a phi arbitrarily
-    near to it. G = 2 (1 - 1/m) with respect to l_inf, sqrt(2) (1 - 1/m) with respect to l_2; attained.
+    close to it. G = 2 (1 - 1/m) with respect to l_inf, sqrt(2) (1 - 1/m) with respect to l_2; attained.
 
     Parameters
     ----------
@@ -263,8 +264,8 @@ class SlamMAP(_Slam):
 class SlamNDCGAt(_Slam):
     """phi^v with the weights (31); phi >= 1 - NDCG@k (Corollary 7, its proof in the appendix).
 
-    The paper's (30) sums over the first k documents of the list; the measure meant, and bounded here, sums over the
-    first k ranks. G = 2 with respect to l_inf and sqrt(2) with respect to l_2, for every m >= 2 and k; attained.
+    The paper's (30) sums over the first k documents of the list; the intended measure, which is bounded here, sums over
+    the first k ranks. G = 2 with respect to l_inf and sqrt(2) with respect to l_2, for every m >= 2 and k; attained.
 
     Parameters
     ----------
@@ -381,8 +382,8 @@ def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-
 def best_below(s, y, best):  # type: ignore[no-untyped-def]
     """Put k into best: best[l] is the first of one list's best-scored documents with a label below l, or -1.
 
-    A maximum within every label, then a running maximum over labels: O(m + largest label), no sorting. ``best`` holds
-    -1 everywhere (MAX_LABEL + 2 places) and must again when the list is done, up to the largest label, which is
+    A maximum within every label, then a running maximum over labels: O(m + largest label), no sorting. ``best``
+    (MAX_LABEL + 2 entries) must be -1 everywhere, and must be reset after the list, up to the largest label, which is
     returned, plus 1.
     """
     top = 0

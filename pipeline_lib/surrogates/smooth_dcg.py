@@ -1,4 +1,4 @@
-"""Which surrogate is DCG with the sharp choice of the top documents made soft?"""
+"""Which surrogate is DCG with a soft choice of the top documents?"""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ class SmoothDCG(AnnealableSurrogate):
 
     For larger k the two papers give no formula, only a reference to the family of Chapelle and Wu; the softmax over
     sets used here is this project's own extension. It has the published case k = 1, is differentiable everywhere (also
-    at ties), has constants free of m, and tends to DCG@k as sigma falls, because DCG@k is
-    sum_j (D(j) - D(j+1) 1[j < k]) times the gain of the top j documents. It takes
-    O(m k) time and memory and cannot overflow.
+    at ties), has constants free of m, and tends to DCG@k as sigma decreases, because DCG@k is sum_j (D(j) - D(j+1) 1[j
+    < k]) times the gain of the top j documents. It takes O(m k) time and memory and cannot overflow.
 
-    SD is a gain: a learner that minimises it as printed in `topk` ranks badly on purpose. ``sign`` says what
-    ``value`` is: -SD ("ascent": descent on it climbs the gain), ideal DCG@k - SD >= 0 ("regret", a non-negative loss
-    as `lists` asks for), or SD ("as-printed"). Not convex. The gradient decomposes over single labels: it is linear in
+    SD is a gain: a learner that minimises it, as printed in `topk`, makes the ranking worse. ``sign`` determines
+    ``value``: -SD ("ascent", on which descent increases the gain), ideal DCG@k - SD >= 0 ("regret", a non-negative loss
+    as `lists` requires), or SD ("as-printed"). Not convex. The gradient decomposes over single labels: it is linear in
     G(y_1), ..., G(y_m).
 
     Constants, free of m, with t_k = D(1) + ... + D(k):
@@ -100,7 +99,7 @@ class SmoothDCG(AnnealableSurrogate):
         return SmoothDCG(self.k, factor * self.sigma, self.sign)
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
-        """2 (D(1) + ... + D(k)) G(y_max) / sigma, for l_2 divided by sqrt(2); as published, four times the least."""
+        """2 (D(1) + ... + D(k)) G(y_max) / sigma, for l_2 divided by sqrt(2); as published, four times the supremum."""
         published = 2.0 * self.largest_gain(self.k, y_max) / self.sigma
         return published if norm == "linf" else published / math.sqrt(2.0)
 
@@ -120,7 +119,7 @@ class SmoothDCG(AnnealableSurrogate):
         return float(GAINS[y_max] * np.sum(discounts(min(m, self.k))))
 
     def _steps(self) -> Floats:
-        """D(j) - D(j+1) for j < k, then D(k): what the gain of the top j documents is weighted with."""
+        """D(j) - D(j+1) for j < k, then D(k): the weights of the gain of the top j documents."""
         return -np.diff(discounts(self.k), append=0.0)
 
 
@@ -128,7 +127,7 @@ class SmoothDCG(AnnealableSurrogate):
 def _softmax_gain(s, y, offsets, per_sigma):  # type: ignore[no-untyped-def]
     # k = 1, with G_0 the gain of the best-scored document and p = softmax(s / sigma):
     #   SD = G_0 + mean, mean = sum_i p_i (G_i - G_0);   d SD / d s_i = p_i (G_i - G_0 - mean) / sigma.
-    # Less G_0, because equal gains then give a gradient of exactly 0.
+    # G_0 is subtracted so that equal gains give a gradient of exactly 0.
     values, gradient = np.empty(len(offsets) - 1), np.empty(len(s))
     for q in range(len(values)):
         begin, end = offsets[q], offsets[q + 1]

@@ -1,9 +1,9 @@
 """Which surrogates treat ranking as structured prediction: the largest violated margin over all rankings?
 
 Both are a maximum, over the rankings pi of a query's documents, of the ranking loss of pi plus the amount by which the
-scores favour pi over an ideal ranking. The ranking that the scores give is among them and is favoured by them, so the
-maximum is at least its loss: structured-ndcg >= 1 - NDCG, svm-map >= 1 - AP, for every s and y. A maximum of
-affine functions of s is convex, and the slope of one that attains it is a subgradient.
+scores favour pi over an ideal ranking. The ranking by the scores is among them and is favoured by them, so the maximum
+is at least its loss: structured-ndcg >= 1 - NDCG, svm-map >= 1 - AP, for every s and y. A maximum of affine functions
+of s is convex, and the slope of one that attains it is a subgradient.
 
 A query whose documents all have one label contributes 0: no ranking of it has a loss.
 """
@@ -24,7 +24,7 @@ from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_m
 
 
 class _Structured(Surrogate):
-    """What both share.
+    """The common part of both.
 
     Attributes
     ----------
@@ -46,14 +46,14 @@ class StructuredNDCG(_Structured):
     The bracket is 0 at pi = pi_y, so that max(0, .) around the maximum changes nothing. A subgradient is
     rank_i in pi_y minus rank_i in a best pi.
 
-    Several ideal rankings exist when labels are equal. Chapelle, Le and Smola take one at random; here equal labels
-    stand in document order, one fixed choice, as convexity asks for: the best-scored ideal ranking would make phi a
-    difference of convex functions. So phi also charges for equal labels that the scores do not put in document order,
-    and depends on that order: what `slam`, section 3.1, objects to. A query with one label level is set to 0 all the
-    same.
+    Several ideal rankings exist when labels are equal. Chapelle, Le and Smola choose one at random. Here equal labels
+    are in document order, which is a fixed choice, as convexity requires: with the best-scored ideal ranking, phi would
+    be a difference of convex functions. Therefore phi is also positive for equal labels that the scores do not order as
+    the documents, and depends on that order, which `slam`, section 3.1, criticises. For a query with one label level it
+    is nevertheless set to 0.
 
-    Exact for any labels: O(m log m) for two label levels, and for more unless documents of different labels are scored
-    so alike that the loss decides between them; then up to O(m^2) for each of a few documents (see
+    Exact for any labels: O(m log m) for two label levels, and for more unless the scores of documents of different
+    labels are so similar that the loss decides their order; then up to O(m^2) for each of a few documents (see
     ``loss_augmented_search``).
 
     Constants. The gradient is the difference of two permutations, any of which can be made best by scores far apart:
@@ -92,12 +92,12 @@ class SvmMAP(_Structured):
 
         <s, Psi(pi)> = 1/(r (m - r)) sum over relevant i, irrelevant j of pi_ij (s_i - s_j),
 
-    pi_ij = 1 if i stands above j, else -1; r documents are relevant. Psi is the same for every ideal ranking pi*, and
-    phi does not depend on the order of the documents. O(m log m), exact (see ``loss_augmented_search``).
+    pi_ij = 1 if i is ranked above j, else -1; r documents are relevant. Psi is the same for every ideal ranking pi*,
+    and phi does not depend on the order of the documents. O(m log m), exact (see ``loss_augmented_search``).
 
-    Constants. The gradient is -2/(r (m - r)) times the number of irrelevant documents above a relevant one, and
-    2/(r (m - r)) times the number of relevant documents below an irrelevant one. All are largest at once when all
-    irrelevant documents stand on top: G = 4 with respect to l_inf, for every m and r; with respect to l_2
+    Constants. The gradient is -2/(r (m - r)) times the number of irrelevant documents above a relevant one, and 2/(r (m
+    - r)) times the number of relevant documents below an irrelevant one. All are largest at the same time when all
+    irrelevant documents are ranked at the top: G = 4 with respect to l_inf, for every m and r; with respect to l_2
     sqrt(4/r + 4/(m - r)), largest for one relevant document and one irrelevant: sqrt(8). Both are attained.
 
     References

@@ -1,7 +1,7 @@
 """How is e^x computed for many documents at once, several in one instruction?
 
-``math.exp`` is a call that a compiler cannot spread over vector registers; this one is plain arithmetic, so that loops
-over it are vectorised, and about seven times as fast there.
+A compiler cannot vectorise calls of ``math.exp``. This function consists of plain arithmetic, so that loops over it are
+vectorised and about seven times as fast.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LARGEST = 708.0  # e^LARGEST and e^-LARGEST are normal numbers of float64
 LOG2_E = 1.4426950408889634
 # log(2) as a sum of two numbers; a whole number below 2^11 times the first is exact.
 LOG_2_HIGH, LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-# x + ROUND - ROUND is x rounded to a whole number, which stands in the last bits of x + ROUND.
+# x + ROUND - ROUND is x rounded to a whole number, which is in the last bits of x + ROUND.
 ROUND = 1.5 * 2.0**52
 # (e^r - 1 - r) / r^2 on |r| <= log(2) / 2 by the polynomial through its values at ten Chebyshev points, computed in
 # rational arithmetic: e^r to 1.3e-17, for which Taylor's polynomial needs two terms more.

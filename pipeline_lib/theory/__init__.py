@@ -1,4 +1,4 @@
-"""What do the papers' theorems say in numbers? One module a subject, imported when it is first used.
+"""What do the papers' theorems say in numbers? There is one module for each subject, imported when it is first used.
 
 Example
 -------

@@ -21,14 +21,14 @@ ROUNDING = 1e-12
 def project(U: ArrayLike, z: ArrayLike) -> Floats:
     """The coefficients w >= 0 of the point U w of the cone that is nearest to z, shape (K,); eq. 1.
 
-    An active set (Lawson and Hanson 1974, chapter 23): coefficients join by the steepest slope, and leave where the
-    free least-squares solution would make them negative. Finite, and exact up to rounding, whatever the lengths of z
-    and of the basis vectors.
+    An active-set method (Lawson and Hanson 1974, chapter 23): the coefficient with the steepest slope is added, and
+    coefficients are removed where the free least-squares solution would make them negative. It is finite, and exact up
+    to rounding, whatever the lengths of z and of the basis vectors.
 
     Raises
     ------
     DataError
-        When shapes do not fit or a number is not finite.
+        When shapes do not agree or a number is not finite.
 
     Example
     -------
@@ -37,7 +37,8 @@ def project(U: ArrayLike, z: ArrayLike) -> Floats:
     """
     basis = checks.floats("U", U, ndim=2)
     point = checks.floats("z", z, shape=(len(basis),))
-    # Solved for vectors of length 1, so that one tolerance fits all scales; a basis vector 0 stays 0 and never joins.
+    # Solved for vectors of length 1, so that one tolerance fits all scales; a basis vector 0 remains 0 and is never
+    # added.
     lengths, length = np.linalg.norm(basis, axis=0), float(np.linalg.norm(point))
     scale = np.where(lengths > 0.0, lengths, 1.0)
     if length == 0.0:
@@ -71,7 +72,7 @@ def _project_unit(basis: Floats, point: Floats) -> Floats:
 
 @checked
 def acute(U: ArrayLike) -> bool:
-    """Do no two basis vectors enclose more than a right angle?
+    """Whether no two basis vectors form an angle of more than 90 degrees.
 
     Raises
     ------
@@ -102,7 +103,7 @@ def pairs_of(data: RankingData) -> NDArray[np.int64]:
 
 
 def _levels(data: RankingData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    # How many documents of each label every query has, shape (Q, levels), and the query of every document.
+    # The number of documents of each label in every query, shape (Q, levels), and the query of every document.
     query = np.repeat(np.arange(data.n_queries), data.documents_per_query)
     levels = int(data.y.max(initial=0)) + 1
     counts = np.bincount(query * levels + data.y, minlength=data.n_queries * levels)
@@ -114,8 +115,8 @@ def second_moment(data: RankingData) -> Floats:
     """The uncentred second moment of the ordered differences x_l - x_m, y_l > y_m, over all pairs; shape (d, d).
 
     With counts h_l of lower and g_l of higher labels in the query and S the Laplacian of the pairs, the sum over a
-    query's pairs is X' (diag(h + g) - A) X, where A joins differently labelled documents; per level of label that is
-    sums of features, so O(m d^2) and no pairs.
+    query's pairs is X' (diag(h + g) - A) X, where A joins differently labelled documents; for every label this is a sum
+    of features, which takes O(m d^2) without pairs.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How large do a surrogate's gradient, curvature and value get when one looks for it? Lower estimates by search."""
+"""How large can a surrogate's gradient, curvature and value be? Lower estimates of the suprema by search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pipeline_lib.surrogates.base import Surrogate, needed_score_bound
 
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 
-# How far scores go where no bound on them is given: beyond all margins, and where every softmax is saturated.
+# The range of scores if no bound is given: beyond all margins, and where every softmax is saturated.
 REACH = 1000.0
 # Gradients are compared at s + h u and s - h u: a quotient of differences is a lower estimate for every h.
 STEP = 1e-4
@@ -38,7 +38,7 @@ class Found:
     Attributes
     ----------
     value : float
-        What was asked for, recomputed at the point below: the supremum is not less.
+        The quantity searched for, recomputed at the point below; the supremum is at least this.
     scores : float64, shape (size,), with size <= m
     y : int32, shape (size,)
     others : float64, shape (size,), or None
@@ -65,10 +65,11 @@ def search(
 ) -> Found:
     """Look for the supremum over lists of at most ``m`` documents, labels in 0..y_max and ||s||_inf <= score_bound.
 
-    Label vectors are enumerated (short lists) or taken from those that theory suggests (one, half or all documents
-    relevant, levels filled equally); scores start where suprema of ranking losses are found: all equal, ordered by
-    label and against it, two groups far apart. From the ``restarts`` best starts, random changes of single scores,
-    labels, scale and all scores at once are kept when they help. Lists of 2 to 4 documents are searched as well.
+    Label vectors are enumerated (short lists) or chosen among those that theory suggests (one, half or all documents
+    relevant, levels filled equally); scores start where suprema of ranking losses are usually attained: all equal,
+    ordered by label and in reverse, two groups far apart. From the ``restarts`` best starts, random changes of single
+    scores, labels, scale and all scores at once are kept if they increase the value. Lists of 2 to 4 documents are
+    searched as well.
 
     Parameters
     ----------
@@ -80,8 +81,8 @@ def search(
         sup ||grad phi(s) - grad phi(s')||_1 / ||s - s'||_inf; "bound": sup |phi|.
     rng : numpy Generator
     restarts : int >= 1
-        How many points are improved, for every length of list; about 5,000 evaluations each for short lists, fewer
-        for long ones.
+        The number of points that are improved, for every length of list; about 5,000 evaluations each for short lists,
+        fewer for long ones.
     score_bound : float > 0, optional
         Needed for "bound" and by surrogates without global constants; else scores go to 1,000.
 
@@ -94,7 +95,7 @@ def search(
     ------
     DataError
         When an argument is out of range, a needed ``score_bound`` is missing, or the smoothness of a surrogate with
-        kinks is asked for.
+        kinks is requested.
 
     Example
     -------
@@ -129,7 +130,7 @@ class _Points:
 
 
 def _reach(loss: Surrogate, m: int, y_max: int, what: What, score_bound: float | None) -> float:
-    # Asking for the constant raises the surrogate's own error where it has none or needs a bound.
+    # Requesting the constant raises the surrogate's own error if it has none or needs a bound.
     if what == "smoothness":
         loss.smoothness(m, y_max, score_bound=score_bound)
     elif what != "bound":
@@ -170,7 +171,7 @@ def _at(loss: Surrogate, scores: Floats, y: NDArray[np.int32]) -> tuple[Floats, 
 def _bend(
     loss: Surrogate, reach: float, scores: Floats, y: NDArray[np.int32], directions: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    # u <- sign(M u) for the symmetric second derivative M: ||M u||_1 never falls, because with v = sign(M u)
+    # u <- sign(M u) for the symmetric second derivative M: ||M u||_1 never decreases, because with v = sign(M u)
     # ||M v||_1 >= u' M v = v' M u = ||M u||_1.
     h = STEP * min(1.0, reach)
     centres = np.clip(scores, h - reach, reach - h)
@@ -198,7 +199,7 @@ def _starts(
 
 
 def _label_vectors(size: int, y_max: int, rng: np.random.Generator) -> Iterator[NDArray[np.int32]]:
-    # Sorted by falling label: a surrogate does not mind the order of documents.
+    # Sorted by decreasing label: a surrogate does not depend on the order of documents.
     if math.comb(size + y_max, y_max) <= LABEL_VECTORS:
         for labels in itertools.combinations_with_replacement(range(y_max, -1, -1), size):
             yield np.array(labels, np.int32)
@@ -239,9 +240,9 @@ def _climb(loss: Surrogate, what: What, reach: float, y_max: int, points: _Point
         tried = _evaluated(loss, what, reach, tried)
         best = tried.values.reshape(n, PROPOSALS).argmax(axis=1) + PROPOSALS * np.arange(n)
         better = tried.values[best] > points.values
-        for mine, theirs in zip(np.flatnonzero(better), best[better], strict=True):
-            points.scores[mine], points.y[mine] = tried.scores[theirs], tried.y[theirs]
-            points.directions[mine], points.values[mine] = tried.directions[theirs], tried.values[theirs]
+        for own, other in zip(np.flatnonzero(better), best[better], strict=True):
+            points.scores[own], points.y[own] = tried.scores[other], tried.y[other]
+            points.directions[own], points.values[own] = tried.directions[other], tried.values[other]
     return points
 
 
@@ -271,7 +272,7 @@ def _change(
 
 
 def _recomputed(loss: Surrogate, what: What, reach: float, points: _Points) -> Found:
-    # Once more, on its own and through the checked door.
+    # Once more, separately and with checked arguments.
     row = int(np.argmax(points.values))
     scores, y, offsets = points.scores[row].copy(), points.y[row].copy(), [0, points.scores.shape[1]]
     if what == "bound":

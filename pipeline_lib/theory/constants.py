@@ -1,9 +1,9 @@
 """Which constants of a surrogate do the bounds need, and how large are they exactly?
 
-A surrogate's class states its Lipschitz and smoothness constants. Here stands what else the theorems ask for, by
-registry name: a bound B on the loss over a class of rankers, how many labels the gradient takes at a time, which
-ranking measure the surrogate lies above, and the exact suprema where they are known. ``search`` looks for the same
-suprema numerically.
+A surrogate's class states its Lipschitz and smoothness constants. This module contains the other constants that the
+theorems need, by registry name: a bound B on the loss over a class of rankers, the number of labels on which the
+gradient depends jointly, the ranking loss that the surrogate bounds, and the exact suprema where they are known.
+``search`` finds the same suprema numerically.
 
 A class {||w||_2 <= W2} with documents ||x||_2 <= R_X (or ||w||_1 <= W1, ||x||_inf <= Rbar_X) has scores
 ||s||_inf <= S = W2 R_X (W1 Rbar_X), attained for suitable documents: this S is the ``score_bound``.
@@ -43,15 +43,15 @@ class Constants:
     smoothness : float or None
         H with respect to l_inf; None where the surrogate has kinks.
     bound : float or None
-        B >= sup |phi| over ||s||_inf <= S; None without S, or where it is not known.
+        B >= sup |phi| over ||s||_inf <= S; None without S, or if it is not known.
     excess_bound : float or None
-        B >= sup of phi(s, y) - inf over all s' of phi(s', y): what B is for the loss once its infimum is 0.
+        B >= sup of phi(s, y) - inf over all s' of phi(s', y): the B of the loss after its infimum has been subtracted.
     convex, smooth : bool
     order : int or None
-        The gradient is a sum of functions of at most this many labels (`topk`, Lemma 1: what partial feedback must
-        show); m where it takes all at once; None where it is not known.
+        The gradient is a sum of functions of at most this many labels (`topk`, Lemma 1: the labels that partial
+        feedback must show); m if it depends on all jointly; None if it is not known.
     upper_bounds : str or None
-        The ranking loss that phi is never below, if any: "1-ndcg", "1-ap", ... (as the class says, if it does).
+        The ranking loss that phi is never below, if any: "1-ndcg", "1-ap", ... (as stated by the class).
     """
 
     surrogate: str
@@ -123,7 +123,7 @@ def constants(surrogate: str | Surrogate, m: int, y_max: int, *, score_bound: fl
 def supremum(
     surrogate: str | Surrogate, m: int, y_max: int, what: What, *, score_bound: float | None = None
 ) -> float | None:
-    """The exact supremum that a constant stands for, where it is known; else None. Arguments as in ``constants``.
+    """The exact supremum that a constant bounds, if it is known; otherwise None. Arguments as in ``constants``.
 
     Published constants can be larger: ListNet's is 2 instead of 2 - 2 / (1 + (m - 1) e^y_max), SmoothDCG's is four
     times the supremum. Where the surrogate has global constants, the supremum is over all scores.
@@ -147,7 +147,7 @@ _Known = Callable[[Any, int, int, float | None], float | None]
 
 @dataclass(frozen=True)
 class _Row:
-    # What is known of one surrogate.
+    # What is known about one surrogate.
     order: Callable[[Any, int, int], int] | None = None
     bound: _Value | None = None
     excess_bound: _Value | None = None  # where it differs from bound
@@ -155,7 +155,7 @@ class _Row:
 
 
 def _row(loss: Surrogate) -> _Row:
-    # The SLAM family (slam-ndcg, slam-map, ...) shares one row; of an unknown surrogate nothing is known.
+    # The SLAM family (slam-ndcg, slam-map, ...) shares one row; for other surrogates nothing is known.
     return _ROWS.get("slam" if loss.name.startswith("slam-") else loss.name, _Row())
 
 
@@ -168,7 +168,7 @@ def _all(loss: Any, m: int, y_max: int) -> int:
 
 
 def _two(loss: Any, m: int, y_max: int) -> int:
-    # The mean divides by the number of pairs, which all labels decide.
+    # The mean divides by the number of pairs, which depends on all labels.
     return 2 if loss.normalisation == "sum" else m
 
 
@@ -211,7 +211,7 @@ def _kl(loss: Any, m: int, y_max: int, score_bound: float) -> float:
 
 
 def _most_pairs(n: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    # Pairs of different labels among n documents of so many levels: most when the levels are filled equally.
+    # Pairs of different labels among n documents of so many levels: largest when the levels are filled equally.
     size, larger = np.divmod(n, levels)
     return (n * n - larger * (size + 1) ** 2 - (levels - larger) * size * size) // 2
 
@@ -327,7 +327,7 @@ def _svm_map(loss: Any, m: int, y_max: int, score_bound: float) -> float:
 
 
 def _exact(bound: _Value) -> _Known:
-    # supremum has made sure that there is a score bound.
+    # `supremum` has checked that there is a score bound.
     def known(loss: Any, m: int, y_max: int, score_bound: float | None) -> float:
         assert score_bound is not None
         return bound(loss, m, y_max, score_bound)
@@ -342,7 +342,7 @@ _rank_boost = _pairs(_rank_boost_pair)
 
 _ROWS: dict[str, _Row] = {
     "squared": _Row(_one, _squared, None, {**_EXACT, "bound": _exact(_squared)}),
-    # Z(y) takes all labels.
+    # Z(y) depends on all labels.
     "squared-ndcg": _Row(_all, _squared_ndcg, None, {**_EXACT, "bound": _exact(_squared_ndcg)}),
     "kl": _Row(_one, _kl, None, {**_EXACT, "bound": _exact(_kl)}),
     "ranksvm": _Row(_two, _rank_svm, None, {**_EXACT, "bound": _exact(_rank_svm)}),

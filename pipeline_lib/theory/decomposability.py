@@ -1,8 +1,8 @@
 """Over how many labels at a time does a function of a label vector decompose?
 
 A function F decomposes over l coordinates when F(y) = sum over sets of l documents of functions of their labels.
-`topk`, Lemma 1: then, and only then, the labels of l documents at a time suffice for an unbiased estimate of F.
-Lemmas 2 and 3 say that RankSVM's gradient does not decompose over 1 coordinate and ListNet's not over 1 or 2.
+`topk`, Lemma 1: then, and only then, the labels of l documents at a time suffice for an unbiased estimate of F. Lemmas
+2 and 3 state that RankSVM's gradient does not decompose over 1 coordinate, nor ListNet's over 1 or 2.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def mixed_difference(function: LabelFunction, y: ArrayLike, documents: Sequence[
 
 @checked
 def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
-    """How much of ``function`` takes exactly 0, 1, ..., m labels together, shape (m + 1,).
+    """The size of the parts of ``function`` that depend on exactly 0, 1, ..., m labels jointly, shape (m + 1,).
 
     F on {0..y_max}^m is uniquely the sum over sets T of documents of terms F_T(y_T) that vanish where a label of T is
     0; F_T(y_T) is the mixed difference at y = 0 in the documents of T with their labels as steps. Entry t is the
@@ -90,7 +90,7 @@ def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
 
 @checked
 def order(function: LabelFunction, m: int, y_max: int, tol: float = 1e-9) -> int:
-    """The least l such that ``function`` decomposes over l coordinates: the last interaction above ``tol`` relatively.
+    """The smallest l such that ``function`` decomposes over l coordinates, up to the relative tolerance ``tol``.
 
     Example
     -------

@@ -4,7 +4,7 @@
 
     (1 / (m (m - 1))) sum over j != l of L_jl = (1/m!) sum over permutations p of (1/k) sum_(j <= k) L_p(j) p(k+j).
 
-It holds for every matrix L, not only in distribution: each ordered pair stands at each of the k places equally often.
+It holds for every matrix L, not only in distribution: each ordered pair occurs at each of the k places equally often.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def over_pairs(losses: ArrayLike) -> float:
 
 @checked
 def over_permutations(losses: ArrayLike) -> float:
-    """The right side, by going through all m! permutations.
+    """The right side, by enumeration of all m! permutations.
 
     Raises
     ------

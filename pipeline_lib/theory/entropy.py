@@ -1,4 +1,4 @@
-"""How large are the covering numbers of `lists`, and the Rademacher averages that entropy integrals make of them?
+"""How large are the covering numbers of `lists`, and the bounds on Rademacher averages by entropy integrals?
 
 The classes are {phi(X w, y)} for ||w||_2 <= W2 (or ||w||_1 <= W1) and documents ||x||_2 <= R_X (||x||_inf <= Rbar_X),
 with phi G-Lipschitz, or H-smooth and non-negative, with respect to the maximum norm of scores. All three covering
@@ -10,18 +10,18 @@ numbers (Propositions 7, 10 and 15) have the form
     Proposition 10    A = G W1 Rbar_X sqrt(288 (2 + ln d))     c = 8 G W1 Rbar_X
     Proposition 15    A = sqrt(12 H r) W2 R_X                  c = 0        (the part of the class with risk at most r)
 
-and the entropy integral (5), (6) of a class that reaches up to B gives
+and the entropy integral (5), (6) of a class with losses up to B gives
 
     Rad <= inf over alpha in (0, B] of  4 alpha + 10 int_alpha^B sqrt(log2 N(eps) / n) d eps.
 
-Its derivative in alpha, 4 - 10 sqrt(log2 N(alpha) / n), changes sign once: the best alpha is where log2 N falls to
-0.16 n (B, if it never does; the integral is then empty). :func:`integral` uses that and goes from step to step of the
-ceilings, so that it is exact but for steps beyond STEPS, whose ceilings are replaced by their mean.
+Its derivative in alpha, 4 - 10 sqrt(log2 N(alpha) / n), changes sign once: the best alpha is where log2 N decreases to
+0.16 n (B, if it never does; the integral is then empty). :func:`integral` uses this and integrates from step to step of
+the ceilings, so that it is exact except for steps beyond STEPS, whose ceilings are replaced by their mean.
 
-Corollaries 8, 11 and 16 are closed forms for the same. Those of 8 and 16 take the ceiling for its argument, which is
-too little where A < B or where A / eps is not large: there they lie below the integral they stand for (docs/errata.md,
-X). They are C times a logarithm that falls in C and changes its sign when n is small, where they say nothing; beyond
-their largest value, which is above 4 B and so vacuous, that value stands here in their place.
+Corollaries 8, 11 and 16 are closed forms for the same. Those of 8 and 16 replace the ceiling by its argument, which is
+too small where A < B or where A / eps is not large: there they are below the integral that they should bound
+(docs/errata.md, X). They are C times a logarithm that decreases in C and changes its sign when n is small, where they
+are meaningless; beyond their largest value, which is above 4 B and therefore vacuous, this value is used instead.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NODES = 64
 BISECTIONS = 200
 
 
-@checked(scale=checks.extended, points=checks.extended, reach=checks.extended)  # infinite where a constant is large
+@checked(scale=checks.extended, points=checks.extended, reach=checks.extended)  # infinite if a constant is large
 @dataclass(frozen=True)
 class Covering:
     """log2 N(eps) <= ceil(scale^2 / eps^2) log2(2 max(1, ceil(reach / eps)) points + 1); ``points`` is m n."""
@@ -57,7 +57,7 @@ class Covering:
         return np.asarray(np.ceil((self.scale / eps) ** 2) * np.log2(2.0 * cells * self.points + 1.0))
 
     def _log2_smoothed(self, eps: Floats) -> Floats:
-        # A ceiling is half a step above its argument in the mean.
+        # On average, a ceiling is half a step above its argument.
         cells = self.reach / eps + 0.5 if self.reach else 1.0
         return np.asarray(((self.scale / eps) ** 2 + 0.5) * np.log2(2.0 * cells * self.points + 1.0))
 
@@ -154,7 +154,7 @@ def _balanced(covering: Covering, n: float, reach: float) -> float:
 
 
 def _by_steps(covering: Covering, low: float, high: float) -> float:
-    # log2 N is constant between eps where one of the ceilings changes.
+    # log2 N is constant between the values of eps at which one of the ceilings changes.
     if low >= high:
         return 0.0
     first, last = math.floor((covering.scale / high) ** 2), math.ceil((covering.scale / low) ** 2)

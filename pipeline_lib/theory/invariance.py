@@ -1,7 +1,7 @@
 """How many linear maps from a query's documents to their scores respect every reordering of the documents?
 
-`slam` (Theorem 10) says at most d, `lists` (Theorem 3) exactly 2 d: X -> X w + (1' X v) 1. Here the dimension is
-computed from the definition alone: the rank of the constraints that all m! reorderings put on a linear map.
+`slam` (Theorem 10) states at most d, `lists` (Theorem 3) exactly 2 d: X -> X w + (1' X v) 1. Here the dimension is
+computed from the definition alone, as the rank of the constraints that all m! reorderings impose on a linear map.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def dimension(m: int, d: int, target: Target = "scores") -> int:
     Raises
     ------
     DataError
-        When m or d is out of range (m! reorderings are gone through).
+        When m or d is out of range (all m! reorderings are enumerated).
 
     Example
     -------
@@ -63,7 +63,7 @@ def basis(m: int, d: int, target: Target = "scores") -> Floats:
     if not (1 <= m <= 6 and d >= 1):
         raise DataError(f"expected 1 <= m <= 6 documents and d >= 1 features, found m = {m}, d = {d}")
     shape = (m, m, d) if target == "scores" else (m, d)
-    # (P X)_j = X_perm(j): f(P X) = P f(X) for all X says W[perm(i), perm(j), c] = W[i, j, c].
+    # (P X)_j = X_perm(j): f(P X) = P f(X) for all X means W[perm(i), perm(j), c] = W[i, j, c].
     coefficients = np.arange(np.prod(shape)).reshape(shape)
     identity = np.eye(coefficients.size)
     squared = np.zeros_like(identity)  # sum of C' C over the constraints C vec(W) = 0: as many rows as coefficients

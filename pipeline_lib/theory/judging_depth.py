@@ -1,8 +1,8 @@
-"""How many documents of a query should be judged, by the variance of what is trained on them?
+"""How many documents per query should be judged, according to the variance of the gradients?
 
-Let g(z, z') be what a pair of documents of one query contributes to training, a symmetric function: a loss, or the
-gradient of one, with mean 0 over the population. Over queries and their documents, with the mean given the query
-mu = E[g | query] and, within a query, a document's share h(z) = E[g(z, z') | z],
+Let g(z, z') be the contribution of a pair of documents of one query to training, a symmetric function: a loss, or the
+gradient of one, with mean 0 over the population. Over queries and their documents, with the mean given the query mu =
+E[g | query] and, within a query, a document's share h(z) = E[g(z, z') | z],
 
     v = E mu^2,      s1 = E (h - mu)^2,      s2 = E (g - mu)^2            (squared lengths, for vectors).
 
@@ -11,15 +11,16 @@ to a mean 0 with variance
 
     (1/n) (v + (2 / (m (m - 1))) (2 (m - 2) s1 + s2)) = (1/C) (v m + 4 s1 + 2 (s2 - 2 s1) / (m - 1)),
 
-which is least at a number of documents per query that does not depend on the budget,
+which is smallest at a number of documents per query that does not depend on the budget,
 
     m = 1 + sqrt(2 (s2 - 2 s1) / v).
 
-**For trained rankers**, to first order in 1/n: the empirical minimiser over ||w|| <= W lies A times the average
+**For trained rankers**, to first order in 1/n: the empirical minimiser over ||w|| <= W differs by A times the average
 gradient from the expected one, w0, and its risk is higher by half the squared length of the average gradient in the
-metric A, where A inverts the curvature H of the expected risk, or, when the constraint holds w0 back with multiplier c,
-H + c I across w0. So the formula gives the best depth of judging when g is the gradient of the loss at w0, measured in
-A. Theorem 1 of `twolayer` has m* grow as sqrt(C) instead: its layer of documents does not shrink with n.
+metric A, where A inverts the curvature H of the expected risk, or, when the constraint is active at w0 with multiplier
+c, H + c I orthogonally to w0. The formula therefore gives the best depth of judging if g is the gradient of the loss at
+w0, measured in A. According to Theorem 1 of `twolayer`, m* grows as sqrt(C) instead, because its document layer does
+not shrink with n.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.theory.two_layer_rademacher import Estimate
 
 FEWEST_DOCUMENTS = 4
-"""Two disjoint pairs of one query are needed to tell queries from documents."""
+"""Two disjoint pairs of one query are needed to separate the variances of queries and documents."""
 
 
 @checked
@@ -55,7 +56,7 @@ def moments(contributions: ArrayLike, documents: int) -> Floats:
     Raises
     ------
     DataError
-        When m < 4, the shape does not fit it, or a number is not finite.
+        When m < 4, the shape does not agree with it, or a number is not finite.
 
     Example
     -------
@@ -76,7 +77,7 @@ def moments(contributions: ArrayLike, documents: int) -> Floats:
     for j in range(m):
         of_document[:, j] = g[:, (first == j) | (second == j)].sum(axis=1)
     itself = np.square(g).sum(axis=(1, 2))
-    # Each pair is counted for both of its documents: sums over documents hold it twice, with itself.
+    # Each pair is counted for both of its documents: sums over documents contain it twice, with itself.
     sharing = np.square(of_document).sum(axis=(1, 2)) - 2.0 * itself
     disjoint = np.square(g.sum(axis=1)).sum(axis=1) - sharing - itself
     counts = (pairs, 2 * pairs * (m - 2), pairs * (m - 2) * (m - 3) / 2)
@@ -87,13 +88,13 @@ def moments(contributions: ArrayLike, documents: int) -> Floats:
 def best_documents(of_queries: ArrayLike) -> Estimate | None:
     """The best number of documents per query, 1 + sqrt(2 (s2 - 2 s1) / v), with its standard error (delta method).
 
-    Nothing when queries are not seen to differ (v <= 0), or documents to be but sums of their shares (s2 <= 2 s1): then
-    no depth is too large, or none too small.
+    None if queries do not appear to differ (v <= 0), or if documents contribute no more than sums of their shares (s2
+    <= 2 s1): then no depth is too large, or none too small.
 
     Parameters
     ----------
     of_queries : array-like, shape (K, 3)
-        As :func:`moments` gives them; K >= 2.
+        As returned by :func:`moments`; K >= 2.
 
     Raises
     ------

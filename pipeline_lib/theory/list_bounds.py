@@ -29,17 +29,37 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory import entropy as entropies
+from pipeline_lib.theory.list_statements import (
+    MEANINGS,
+    NAMES,
+    STATEMENTS,
+    Entropy,
+    Statement,
+    complexity_of_chapelle_wu,
+)
 
-Entropy = Literal["closed-form", "integral"]
+__all__ = [
+    "MEANINGS",
+    "NAMES",
+    "Assessment",
+    "Entropy",
+    "assess",
+    "complexity_of_chapelle_wu",
+    "evaluate",
+    "excess_of_minimiser",
+    "first_below",
+    "of_surrogate",
+    "place",
+    "rerm_l2",
+]
 
 MOST_QUERIES = 10**15
-"""Where the search for the n from which a bound is not vacuous ends."""
+"""The end of the search for the n from which a bound is not vacuous."""
 
 
 @checked
@@ -82,11 +102,11 @@ def evaluate(
     optimal_risk, empirical_risk : float >= 0, optional
         L*, for ``smooth-ogd``, and Lhat, for ``optimistic``.
     convex : bool
-        Is phi convex? Three statements need it.
+        Whether phi is convex, which three statements require.
     entropy : "closed-form" or "integral", optional
-        Where ``erm``, ``erm-l1`` and ``optimistic`` take the Rademacher average from: Corollary 8, 11 or 16, or the
-        entropy integral minimised numerically. By default the closed form, but the integral for ``erm-l1``, where the
-        closed form is far larger and does not scale with the loss.
+        How ``erm``, ``erm-l1`` and ``optimistic`` bound the Rademacher average: by Corollary 8, 11 or 16, or by the
+        entropy integral minimised numerically. The default is the closed form, except for ``erm-l1``, whose closed form
+        is far larger than the integral and does not scale with the loss.
 
     Raises
     ------
@@ -141,10 +161,10 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Assessment:
-    """A bound beside the largest loss of the class.
+    """A bound compared with the largest loss of the class.
 
-    ``value`` is what :func:`evaluate` gives; ``loss_bound`` B; ``vacuous`` whether value >= B, so that the bound says
-    nothing; ``not_vacuous_from`` the smallest n for which it does not (None beyond 10^15).
+    ``value`` is what :func:`evaluate` gives; ``loss_bound`` B; ``vacuous`` whether value >= B, so that the bound
+    excludes nothing; ``not_vacuous_from`` the smallest n for which the bound is not vacuous (None beyond 10^15).
     """
 
     value: float
@@ -155,7 +175,7 @@ class Assessment:
 
 @checked
 def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Assessment:
-    """Evaluate a bound, and say whether it is vacuous and from which n it is not.
+    """Evaluate a bound, and determine whether it is vacuous and from which n it is not.
 
     Arguments and errors as in :func:`evaluate`, with ``loss_bound`` always given.
 
@@ -199,15 +219,15 @@ def of_surrogate(
 ) -> dict[str, Any]:
     """The constants that ``surrogate`` supplies to the statement ``name``, as arguments of :func:`evaluate`.
 
-    ``surrogate`` is a registry name (then with default options) or an object. Scores lie in [-S, S],
-    S = radius feature_norm. B is that of the loss with its smallest value over all scores taken
-    off (for ListNet the entropy of the labels: what is left is a divergence), which changes no gradient and no excess
-    risk and makes the loss non-negative.
+    ``surrogate`` is a registry name (then with default options) or an object. Scores lie in [-S, S], S = radius
+    feature_norm. B is that of the loss minus its smallest value over all scores (for ListNet the entropy of the labels,
+    so that the difference is a divergence). This changes no gradient and no excess risk, and makes the loss
+    non-negative.
 
     Raises
     ------
     DataError
-        When the statement needs smoothness or convexity and the surrogate has it not.
+        When the statement needs smoothness or convexity, which the surrogate does not have.
 
     Example
     -------
@@ -271,7 +291,7 @@ def excess_of_minimiser(deviation: float, *, n: float, loss_bound: float, delta:
 
 @checked
 def place(name: str) -> str:
-    """Where the statement ``name`` stands in the paper.
+    """The place of the statement ``name`` in the paper.
 
     Example
     -------
@@ -293,32 +313,10 @@ def rerm_l2(n: int, *, radius: float, lipschitz: float, feature_norm: float) -> 
     return math.sqrt(4.0 * (lipschitz * feature_norm) ** 2 / n / (radius**2 * (0.5 + 4.0 / n)))
 
 
-MEANINGS = {
-    "lipschitz": "G in the maximum norm of scores",
-    "lipschitz_l2": "G in the Euclidean norm of scores",
-    "smoothness": "H in the maximum norm of scores",
-    "d": "the number of features",
-    "loss_bound": "the bound B on the loss over the class",
-    "delta": "the probability with which the bound may fail",
-    "optimal_risk": "the smallest risk L* in the class",
-    "empirical_risk": "the empirical risk Lhat",
-}
-
-
-@dataclass(frozen=True)
-class _Statement:
-    place: str
-    needs: tuple[str, ...]
-    formula: Callable[..., float]
-    convex: bool = False
-    non_negative: bool = False
-    by_entropy: bool = False
-
-
-def _statement(name: str) -> _Statement:
-    if name not in _STATEMENTS:
+def _statement(name: str) -> Statement:
+    if name not in STATEMENTS:
         raise ConfigurationError(f"unknown bound {name!r}; {hint(name, NAMES)}")
-    return _STATEMENTS[name]
+    return STATEMENTS[name]
 
 
 def _is_finite(value: Any) -> bool:
@@ -337,130 +335,5 @@ def _check(where: str, key: str, value: Any) -> None:
         raise DataError(f"{where}: expected {key} >= 1, found {value}")
     if key in ("optimal_risk", "empirical_risk") and value < 0.0:
         raise DataError(f"{where}: expected {key} >= 0, because the loss must not be negative, found {value}")
-    if key in ("radius", "feature_norm", "loss_bound", *_CONSTANTS) and not value > 0.0:
+    if key in ("radius", "feature_norm", "loss_bound", "lipschitz", "lipschitz_l2", "smoothness") and not value > 0.0:
         raise DataError(f"{where}: expected {key} > 0, found {value}")
-
-
-_CONSTANTS = ("lipschitz", "lipschitz_l2", "smoothness")
-
-
-def _chapelle_wu(*, n: float, m: float, radius: float, feature_norm: float, lipschitz_l2: float, delta: float) -> float:
-    return complexity_of_chapelle_wu(
-        n=n, m=m, lipschitz_l2=lipschitz_l2, radius=radius, feature_norm=feature_norm
-    ) + math.sqrt(8.0 * math.log(1.0 / delta) / n)
-
-
-@checked
-def complexity_of_chapelle_wu(*, n: float, m: float, lipschitz_l2: float, radius: float, feature_norm: float) -> float:
-    """3 G^CW W2 R_X sqrt(m/n): the part of Chapelle and Wu's bound that grows with the list.
-
-    Example
-    -------
-    >>> complexity_of_chapelle_wu(n=4, m=16, lipschitz_l2=1.0, radius=1.0, feature_norm=1.0)
-    6.0
-    """
-    return 3.0 * lipschitz_l2 * radius * feature_norm * math.sqrt(m / n)
-
-
-def _ogd(*, n: float, m: float, radius: float, feature_norm: float, lipschitz: float) -> float:
-    return lipschitz * radius * feature_norm * math.sqrt(2.0 / n)
-
-
-def _rerm(*, n: float, m: float, radius: float, feature_norm: float, lipschitz: float) -> float:
-    return 2.0 * lipschitz * feature_norm * radius * (8.0 / n + math.sqrt(2.0 / n))
-
-
-def _deviation(rademacher: float, n: float, loss_bound: float, delta: float) -> float:
-    return 2.0 * rademacher + 3.0 * loss_bound * math.sqrt(math.log(2.0 / delta) / (2.0 * n))
-
-
-def _erm(
-    *,
-    n: float,
-    m: float,
-    radius: float,
-    feature_norm: float,
-    lipschitz: float,
-    loss_bound: float,
-    delta: float,
-    entropy: Entropy,
-) -> float:
-    given = {"n": n, "m": m, "lipschitz": lipschitz, "radius": radius, "feature_norm": feature_norm}
-    if entropy == "closed-form":
-        average = entropies.corollary_8(loss_bound=loss_bound, **given)
-    else:
-        average = entropies.integral(entropies.proposition_7(**given), n, loss_bound).value
-    return _deviation(average, n, loss_bound, delta)
-
-
-def _erm_l1(
-    *,
-    n: float,
-    m: float,
-    radius: float,
-    feature_norm: float,
-    lipschitz: float,
-    d: int,
-    loss_bound: float,
-    delta: float,
-    entropy: Entropy,
-) -> float:
-    given = {"n": n, "m": m, "lipschitz": lipschitz, "radius": radius, "feature_norm": feature_norm}
-    if entropy == "closed-form":
-        average = entropies.corollary_11(d=d, loss_bound=loss_bound, **given)
-    else:
-        average = entropies.integral(entropies.proposition_10(d=d, **given), n, loss_bound).value
-    return _deviation(average, n, loss_bound, delta)
-
-
-def _smooth_ogd(
-    *, n: float, m: float, radius: float, feature_norm: float, smoothness: float, optimal_risk: float
-) -> float:
-    x = feature_norm**2 * smoothness * radius**2 / n
-    return 2.0 * math.sqrt(2.0 * x * optimal_risk) + 8.0 * x
-
-
-def _optimistic(
-    *,
-    n: float,
-    m: float,
-    radius: float,
-    feature_norm: float,
-    smoothness: float,
-    loss_bound: float,
-    delta: float,
-    empirical_risk: float,
-    entropy: Entropy,
-) -> float:
-    given = {"n": n, "m": m, "smoothness": smoothness, "radius": radius, "feature_norm": feature_norm}
-    # psi(r) = sqrt(r) psi(1), so the fixed point r* = psi(r*) is psi(1)^2.
-    if entropy == "closed-form":
-        average = entropies.corollary_16(loss_bound=loss_bound, **given)
-    else:
-        average = entropies.integral(entropies.proposition_15(**given), n, math.sqrt(loss_bound)).value
-    r_star = average**2
-    # log log n is negative below n = e.
-    r_0 = loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
-    slope = math.sqrt(8.0 * r_star) + math.sqrt(4.0 * r_0)
-    free = 45.0 * r_star + 20.0 * r_0
-    # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so the gap has no
-    # difference of large numbers: free + slope sqrt(L).
-    return free + slope * 0.5 * (slope + math.sqrt(slope**2 + 4.0 * (empirical_risk + free)))
-
-
-_STATEMENTS = {
-    "chapelle-wu": _Statement("Chapelle and Wu 2010", ("lipschitz_l2", "delta"), _chapelle_wu),
-    "ogd": _Statement("Theorem 5", ("lipschitz",), _ogd, convex=True),
-    "rerm": _Statement("Theorem 6", ("lipschitz",), _rerm, convex=True),
-    "erm": _Statement("Theorem 9", ("lipschitz", "loss_bound", "delta"), _erm, by_entropy=True),
-    "erm-l1": _Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True),
-    "smooth-ogd": _Statement("equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True),
-    "optimistic": _Statement(
-        "Theorem 17",
-        ("smoothness", "loss_bound", "delta", "empirical_risk"),
-        _optimistic,
-        non_negative=True,
-        by_entropy=True,
-    ),
-}
-NAMES: tuple[str, ...] = tuple(_STATEMENTS)

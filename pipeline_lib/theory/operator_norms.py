@@ -38,8 +38,8 @@ def largest_row(X: ArrayLike, p: float = 2.0) -> float:
 def stretch(X: ArrayLike, p: float = 2.0, *, rng: np.random.Generator, restarts: int = 20) -> tuple[float, float]:
     """Lower estimates of ||X'||_{1 -> p} and ||X||_{q -> inf}, the left-hand sides of Lemma 4, by maximisation.
 
-    Both quotients are convex over the unit ball of their norm, so each step goes to where the linearisation at the
-    present point is largest in the ball, which never makes the quotient smaller; from random points.
+    Both quotients are convex over the unit ball of their norm, so each step moves to the maximiser of the linearisation
+    at the present point, which never decreases the quotient; starts are random.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def _dual(p: float) -> float:
 
 
 def _furthest(direction: Floats, p: float) -> Floats:
-    # The point of the unit ball of ||.||_p that goes furthest in this direction.
+    # The point of the unit ball of ||.||_p that is furthest in this direction.
     if p == 1.0:
         corner = np.zeros(len(direction))
         best = int(np.abs(direction).argmax())

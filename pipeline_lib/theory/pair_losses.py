@@ -1,6 +1,6 @@
-"""Which pairwise losses does `twolayer` speak of, and what is their average over the pairs of a query?
+"""Which pairwise losses does `twolayer` use, and what is their average over the pairs of a query?
 
-For documents z = (x, y) and z' of one query, equation (1) has
+For documents z = (x, y) and z' of one query, equation (1) defines
 
     l01(z, z') = 1[(y - y') (f(x) - f(x')) < 0],      l_phi(z, z') = phi(-sgn(y - y') (f(x) - f(x'))),
 
@@ -8,8 +8,8 @@ phi(t) = max(0, 1 + t) (hinge), log(1 + e^t) (logistic) or e^t (exponential), an
 
     (1 / (m (m - 1))) sum over j != k of l(z_j, z_k)
 
-over queries. sgn(0) = 0: two documents of the same label cost phi(0) whatever f, and nothing under l01; so does a pair
-with equal scores under l01.
+over queries. sgn(0) = 0: two documents of the same label have the loss phi(0) for every f, and 0 under l01; a pair with
+equal scores also has the loss 0 under l01.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.pair_sweeps import LEVELS, ascending, n_pairs
 
-# Up to so many documents a pass over all pairs is faster than sorting.
+# Up to so many documents, a pass over all pairs is faster than sorting.
 ALL_PAIRS_UP_TO = 64
 
 
@@ -43,17 +43,17 @@ class PairLoss:
     ----------
     name : str
     surrogate : str or None
-        Its name among the surrogates; None for the 0-1 loss, which no convex programme minimises.
+        Its name among the surrogates; None for the 0-1 loss, which is not convex.
     at_zero : float
-        phi(0), the cost of two documents of one label.
+        phi(0), the loss of two documents of the same label.
     of_difference : callable
         t -> phi(t), elementwise, t = -sgn(y - y') (f(x) - f(x')).
     derivative : callable
         t -> phi'(t), elsewhere than at a kink.
     curvature : callable or None
-        t -> phi''(t); None where phi is made of straight pieces.
+        t -> phi''(t); None if phi is piecewise linear.
     largest, slope : callables
-        B -> M and B -> Lipschitz constant of phi, on [-2B, 2B], where t lies for scores in [-B, B].
+        B -> M and B -> Lipschitz constant of phi, on [-2B, 2B], the range of t for scores in [-B, B].
     """
 
     name: str
@@ -77,7 +77,7 @@ class PairLoss:
         Raises
         ------
         DataError
-            When a query has a single document, or the input is not sound.
+            When a query has a single document, or the input is invalid.
 
         Example
         -------
@@ -98,7 +98,7 @@ class PairLoss:
         return self.objective().value(s, labels, bounds) + self.at_zero * (1.0 - different)
 
     def objective(self) -> Surrogate:
-        """The surrogate whose risk is this one up to what pairs of equal labels add, which no ranker changes.
+        """The surrogate with the same risk, except for pairs of equal labels, which no ranker changes.
 
         Raises
         ------
@@ -142,7 +142,7 @@ def _sigmoid(t: Floats) -> Floats:
 
 
 def _exponential_at_twice(b: float) -> float:
-    # beyond the range of floats there is no largest value and no slope
+    # beyond the range of floats, largest value and slope are infinite
     return math.exp(2.0 * b) if 2.0 * b < math.log(sys.float_info.max) else math.inf
 
 
@@ -163,7 +163,8 @@ def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
                     if (y[i] > y[j] and s[i] < s[j]) or (y[i] < y[j] and s[i] > s[j]):
                         found[q] += 1.0
             continue
-        # By rising score: how many of larger label have a smaller score? Equal scores are counted before they are seen.
+        # By increasing score: the number of documents with a larger label and a smaller score; equal scores are counted
+        # first.
         order = ascending(s[begin:end])
         top = 0
         for i in range(begin, end):

@@ -1,4 +1,4 @@
-"""How large may the perceptron's cumulative ranking loss be, by the best comparator there is?
+"""How large may the perceptron's cumulative ranking loss be, according to the best comparator?
 
 `slam`, Theorem 5: with the step 1/C, over the rounds of a run of Algorithm 1 and for every u,
 
@@ -46,9 +46,9 @@ class RightSide:
     bound : float
         2 comparator_loss + C ||u||^2: valid whether or not the solve was certified.
     gap : float
-        At most so much could be gained by another u.
+        An upper bound on what another u could gain.
     certified : bool
-        Is the gap at most ``tol`` of the bound?
+        Whether the gap is at most ``tol`` times the bound.
     """
 
     u: Floats
@@ -63,13 +63,13 @@ class RightSide:
 def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndcg") -> Floats:
     """||z_t||^2 / (4 m R_X^2 v_max^t f_t(w_t)) of every round with a mistake: at most 1 by (16).
 
-    m is the longest list and R_X the longest document of the rounds, v_max^t that of the round's own query; for NDCG@k,
-    min(k, m) takes the place of m. A round whose subgradient is 0 has the ratio 0.
+    m is the length of the longest list and R_X the largest norm of a document in the rounds, v_max^t that of the
+    round's own query; for NDCG@k, min(k, m) takes the place of m. A round whose subgradient is 0 has the ratio 0.
 
     Parameters
     ----------
     data, order, measure
-        What ``result`` was run on.
+        The arguments of the run that gave ``result``.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def ratios(data: RankingData, order: ArrayLike, result: Run, measure: str = "ndc
     Raises
     ------
     DataError
-        When the order names a query that is not there, or is not as long as the run.
+        When the order names a query that does not exist, or is not as long as the run.
 
     Example
     -------
@@ -107,8 +107,8 @@ def right_side(
 ) -> RightSide:
     """Minimise 2 sum_t f_t(u) + C ||u||^2 over u, f_t being SLAM's loss on the queries ``mistaken``.
 
-    With k mistakes it is 2 k times the regularised mean loss with l2 = C / k, every query weighted by how often it was
-    mistaken.
+    With k mistakes it is 2 k times the regularised mean loss with l2 = C / k, every query weighted by the number of its
+    mistakes.
 
     Parameters
     ----------
@@ -119,12 +119,12 @@ def right_side(
         C: :func:`pipeline_lib.learners.perceptron.norm_factor`.
     measure : "ndcg", "map" or "ndcg@K"
     tol : float > 0
-        The relative gap asked for.
+        The required relative gap.
 
     Raises
     ------
     DataError
-        When a query is not there or the factor is not positive and finite (with at least one mistake).
+        When a query does not exist or the factor is not positive and finite (with at least one mistake).
 
     Example
     -------
@@ -138,7 +138,7 @@ def right_side(
     if not len(queries):
         return RightSide(np.zeros(data.n_features), 0.0, factor, 0.0, 0.0, True)
     counts = np.bincount(queries, minlength=data.n_queries)
-    # MAP knows relevant and not; its surrogate expects no other labels.
+    # MAP only distinguishes relevant from irrelevant; its surrogate expects no other labels.
     labelled = data.with_binary_labels() if measure == "map" else data
     fit = erm.fit(labelled, f"slam-{measure}", l2=factor / len(queries), weights=counts, tol=tol)
     scale = 2.0 * len(queries)
@@ -149,7 +149,7 @@ def right_side(
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """The largest margin of a unit vector: ``gamma``, which misses the supremum by ``gap`` at most, and the ``u``."""
+    """The largest margin of a unit vector ``u``: ``gamma``, which is at most ``gap`` below the supremum."""
 
     u: Floats
     gamma: float
@@ -167,7 +167,7 @@ def largest_margin(data: RankingData, measure: str = "ndcg", tol: float = 1e-3) 
     Returns
     -------
     Margin
-        With gamma <= 0 when no linear ranker separates the data; then u is 0 or of no use.
+        With gamma <= 0 when no linear ranker separates the data; then u is 0 or meaningless.
 
     Raises
     ------

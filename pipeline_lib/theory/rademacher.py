@@ -1,10 +1,10 @@
-"""How large are the Rademacher averages that the bounds of `lists` are about?
+"""How large are the Rademacher averages in the bounds of `lists`?
 
 For linear scores the supremum over signs is a length, and the average is a plain Monte Carlo mean. For losses of them,
 
     (1/n) E sup over w of  sum_i sigma_i phi(X_i w, y_i),
 
-the supremum is not known; what ascent finds for each draw of signs is a lower estimate, on a sample as it stands.
+the supremum is not known; ascent for each draw of signs gives a lower estimate, conditional on the sample.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Estimate:
 
 @checked(radius=checks.POSITIVE, draws=checks.Range(2, checks.MOST))
 def linear(data: RankingData, radius: float, draws: int, seed: Seed, ball: Ball = "l2") -> Estimate:
-    """(1/n) E sup over ||w|| <= radius of sum_ij sigma_ij <w, x_ij>, a sign a document, n the number of queries.
+    """(1/n) E sup over ||w|| <= radius of sum_ij sigma_ij <w, x_ij>, with one sign per document and n queries.
 
-    For given signs the supremum is radius ||sum_ij sigma_ij x_ij|| in the dual norm: l2, or the maximum norm for the
-    l1 ball. With one document a query it is the ordinary average of a linear class on n points.
+    For given signs the supremum is radius ||sum_ij sigma_ij x_ij|| in the dual norm: l2, or the maximum norm for the l1
+    ball. With one document per query it is the ordinary average of a linear class on n points.
 
     Parameters
     ----------
@@ -88,19 +88,19 @@ def composite(
 ) -> Estimate:
     """A lower estimate of (1/n) E sup over ||w|| <= radius of sum_i sigma_i phi(X_i w, y_i), by ascent.
 
-    For every draw of signs, Frank and Wolfe's steps uphill from w = 0 and from a random point of the ball; the best
-    point met counts. Both the starts and the number of steps can only make the estimate too small. What the sum is at
-    w = 0 is taken off: its mean is 0, and draws vary less without it.
+    For every draw of signs, Frank-Wolfe steps of ascent start at w = 0 and at a random point of the ball, and the best
+    point that occurs is used. The choice of starts and the number of steps can only make the estimate too small. The
+    value of the sum at w = 0 is subtracted: its mean is 0, and the draws vary less without it.
 
     Parameters
     ----------
     data, radius, draws, seed, ball
-        As in :func:`linear`, but a sign a query.
+        As in :func:`linear`, but with one sign per query.
     surrogate : str or Surrogate
     steps : int >= 1
-        Of each ascent.
+        Number of steps of each ascent.
     largest_risk : float, optional
-        Only points with mean loss up to this one count: the class of Corollary 16.
+        Only points with at most this mean loss are used: the class of Corollary 16.
 
     Raises
     ------

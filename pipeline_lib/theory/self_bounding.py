@@ -16,7 +16,7 @@ from pipeline_lib.surrogates.base import Surrogate
 def ratio(
     surrogate: Surrogate, scores: ArrayLike, others: ArrayLike, y: ArrayLike, offsets: ArrayLike, smoothness: float
 ) -> Floats:
-    """Left over right side of `lists`, Lemma 14, of every query, shape (Q,); the lemma says that it is at most 1.
+    """Left over right side of `lists`, Lemma 14, for every query, shape (Q,); the lemma states at most 1.
 
         (phi(s) - phi(s'))^2 <= 6 H (phi(s) + phi(s')) ||s - s'||_inf^2
 
@@ -31,7 +31,7 @@ def ratio(
     y : shape (N,)
     offsets : shape (Q + 1,)
     smoothness : float > 0
-        H, on all of R^m: on a bounded set of scores alone the lemma does not hold for every function.
+        H, on all of R^m: if it holds on a bounded set of scores only, the lemma may fail.
 
     Raises
     ------

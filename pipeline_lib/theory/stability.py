@@ -1,4 +1,4 @@
-"""What do ConeRank's stability bounds come to? Theorems 1 and 2 of `cone`."""
+"""What are the values of ConeRank's stability bounds, Theorems 1 and 2 of `cone`?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def risk_bound(empirical_risk: float, beta: float, gamma: float, P: int, epsilon
 def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float) -> float:
     """Theorem 2: 2 s lambda_u (rho + sqrt(K) c lambda_u) + s^2 lambda_u^2, s = ||U - U^-i||_2, ||z|| <= rho.
 
-    The loss without weights; with weights, times the largest.
+    For the loss without weights; with weights, times the largest weight.
 
     Raises
     ------

@@ -4,12 +4,12 @@ For queries with k_i = floor(m_i / 2) disjoint pairs of documents each, and inde
 
     R_{n; m_1, ..., m_n} = E_sigma sup_f |(2/n) sum_i (1/k_i) sum_j sigma_ij l(z_ij, z_i(k_i + j); f)|.
 
-With two documents a query it is the ordinary average of n pairs (the *document-layer reduced* one), with one query that
-of k_1 pairs (the *query-layer reduced* one). For l = <w, d>, d = sgn(y - y') (x - x') and ||w|| <= W, the supremum is
-W times the length of the signed sum: that is what is estimated here, conditional on the sample, with a standard error.
+With two documents per query it is the ordinary average of n pairs (the *document-layer reduced* one), with one query
+that of k_1 pairs (the *query-layer reduced* one). For l = <w, d>, d = sgn(y - y') (x - x') and ||w|| <= W, the supremum
+is W times the length of the signed sum. This is estimated here, conditional on the sample, with a standard error.
 
-**From linear to loss.** l_phi(z, z'; w) = phi(-<w, d>) with phi of slope at most L on the scores' range and phi(0) at
-w = 0, which lies in the class. With a(w) = sum sigma phi(-<w, d>),
+**From linear to loss.** l_phi(z, z'; w) = phi(-<w, d>) with phi of slope at most L on the scores' range and phi(0) at w
+= 0, which is in the class. With a(w) = sum sigma phi(-<w, d>),
 
     sup |a| <= sup (a(w) - a(0)) + sup (a(0) - a(w)) + |a(0)|
 
@@ -17,7 +17,8 @@ since both suprema are >= 0; each of the two is at most L times the linear supre
 
     R(l_phi o F) <= 2 L R(linear) + phi(0) (2/k) E |sigma_1 + ... + sigma_k|         for k pairs of equal weight.
 
-Without absolute values, L R(linear) alone would do; Definitions 2 and 3 have them, and phi(0) does not go away.
+Without absolute values, L R(linear) alone would do; Definitions 2 and 3 contain them, so that the term with phi(0)
+remains.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Pairs:
     Raises
     ------
     DataError
-        When ``owner`` is not that.
+        When ``owner`` is not of this form.
     """
 
     differences: Floats
@@ -74,14 +75,14 @@ class Pairs:
 
     @property
     def weights(self) -> Floats:
-        """2 / (n k_i) for every pair: what Definition 3 multiplies its sign with."""
+        """2 / (n k_i) for every pair: the factor of its sign in Definition 3."""
         counts = np.bincount(self.owner)
         return np.asarray(2.0 / (len(counts) * counts[self.owner]))
 
 
 @checked
 def disjoint_pairs(X: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Pairs:
-    """Pair document j with document floor(m/2) + j of the same query; of an odd number the last is left out.
+    """Pair document j with document floor(m/2) + j of the same query; the last one is left out if m is odd.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def ordinary(differences: ArrayLike, radius: float, draws: int, rng: np.random.G
 
 @checked(radius=checks.POSITIVE)
 def exactly(differences: ArrayLike, weights: ArrayLike, radius: float) -> float:
-    """E sup |sum_j sigma_j weights_j <w, d_j>| over ||w|| <= radius, by going through all signs of at most 20 pairs.
+    """E sup |sum_j sigma_j weights_j <w, d_j>| over ||w|| <= radius, by enumeration of all signs of at most 20 pairs.
 
     Raises
     ------
@@ -198,8 +199,8 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
     """
     slope = loss.slope(score_bound)
     if math.isinf(slope):
-        beside = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
-        raise DataError(f"{loss.name}: expected a loss with a largest slope; {beside}")
+        reason = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
+        raise DataError(f"{loss.name}: expected a loss with a largest slope; {reason}")
     return 2.0 * slope * linear + loss.at_zero * 2.0 / k * _expected_walk(k)
 
 

@@ -395,7 +395,7 @@ def test_a_transfer_that_drips_is_broken_off_and_continued(server, tmp_path, clo
 
 def test_headers_that_drip_are_not_waited_for(server, tmp_path, clock):
     ticks = itertools.count(step=1000)
-    with pytest.raises(DownloadError, match=r"bytes a second .*\(3 attempts\)"):
+    with pytest.raises(DownloadError, match=r"bytes per second .*\(3 attempts\)"):
         fetch(server, tmp_path, clock, now=lambda: next(ticks))
     assert len(server.requests) == 3
 
@@ -486,7 +486,7 @@ def test_a_file_that_cannot_be_used_is_removed_and_the_next_source_tried(server,
 
 
 def test_without_an_address_the_error_says_so(tmp_path):
-    with pytest.raises(DownloadError, match=r"there is no address\. Ask\."):
+    with pytest.raises(DownloadError, match=r"no address is known\. Ask\."):
         download([], tmp_path, lambda path: path, by_hand="Ask.")
 
 

@@ -129,4 +129,4 @@ def test_present_once_obtained(tmp_path):
 
 def test_mirrors_spelled_are_read_back(tmp_path):
     mirrors = configured_mirrors(["/a b", "/c", "http://one/x", "https://two/y"], {})
-    assert configured_mirrors([], {"LTR_MIRROR": mirrors.spelled}) == mirrors
+    assert configured_mirrors([], {"LTR_MIRROR": mirrors.as_text}) == mirrors

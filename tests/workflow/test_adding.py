@@ -31,7 +31,7 @@ PAGES = {
     "a-surrogate": ["pipeline_lib/surrogates/absolute.py", "pipeline_lib/surrogates/registry.toml"],
     "a-learner": ["pipeline_lib/learners/declared/mean_difference.py"],
     "a-measure": ["pipeline_lib/measures/reciprocal_rank.py", "pipeline_lib/measures/registry.toml"],
-    "a-bound": ["pipeline_lib/theory/list_bounds.py"],
+    "a-bound": ["pipeline_lib/theory/list_statements.py"],
     "an-experiment": ["pipeline_lib/papers/topk/experiments/first.py"],
     "a-paper": [
         "pipeline_lib/papers/collector/__init__.py",

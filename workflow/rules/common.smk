@@ -1,4 +1,4 @@
-# Shared by all other files here: the checked configuration, the catalogue, and what is asked of them.
+# What all other files here share: the checked configuration, the catalogue, and functions that answer from them.
 import os
 import sys
 from functools import cache
@@ -10,15 +10,14 @@ from pathlib import Path
 ROOT = Path(workflow.current_basedir).parents[1]
 IMPORTED = Path(workflow.basedir) != ROOT
 sys.path.insert(0, str(ROOT))
-# Jobs say `python -m pipeline_lib`: it must be the interpreter that runs this workflow, whether or not its environment
-# is activated, and the package of this folder, wherever the jobs run.
+# The command of every job is `python -m pipeline_lib`. It must find the interpreter that runs this workflow, whether or
+# not its environment is activated, and the package in this folder, wherever the job runs.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
     PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 )
 
 from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
 
 from pipeline_lib import (
     configuration,
@@ -29,6 +28,7 @@ from pipeline_lib import (
     papers,
     planning,
     run_lock,
+    snakemake_internals,
     steps,
     surrogates,
 )
@@ -41,7 +41,7 @@ RAW = Path("data/raw")
 
 
 def checked(call, *arguments, **keywords):
-    """Call a library function; what a person can mend stops the workflow with its message alone."""
+    """Call a library function; an error that a person can correct stops the workflow with its message alone."""
     try:
         return call(*arguments, **keywords)
     except PipelineError as error:
@@ -51,8 +51,8 @@ def checked(call, *arguments, **keywords):
 CATALOG = checked(catalog.load)
 STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in CATALOG.items()})
 MIRRORS = checked(mirrors.configured_mirrors, STUDY.config["mirrors"])
-# Jobs find the mirrors in their environment: where a file was found is no reason to make it again.
-os.environ[mirrors.VARIABLE] = MIRRORS.spelled
+# Jobs find the mirrors in their environment, because another place of the same file is no reason to make it again.
+os.environ[mirrors.VARIABLE] = MIRRORS.as_text
 AVAILABILITY = {name: mirrors.availability(CATALOG[name], MIRRORS, RAW) for name in STUDY.datasets}
 DATASETS = [name for name in STUDY.datasets if AVAILABILITY[name].status != "missing"]
 MISSING = [name for name in STUDY.datasets if AVAILABILITY[name].status == "missing"]
@@ -65,17 +65,18 @@ wildcard_constraints:
     fold=r"\d+",
 
 
+# The row of workflow/published/ that a model reproduces, for the models that reproduce one.
+REPRODUCES = {entry.name: entry.published for entry in STUDY.models if entry.published}
 STEPS = checked(
     steps.of_study,
     steps.StudyView(
         settings=STUDY.experiments,
         folds={name: STUDY.folds(name) for name in DATASETS},
         models={name: STUDY.model_names(name) for name in DATASETS},
-        published={entry.name: entry.published for entry in STUDY.models if entry.published},
         facts={
             "folds": {name: STUDY.folds(name) for name in DATASETS},
             "how_to_get": {name: mirrors.how_to_get(entry, RAW) for name, entry in CATALOG.items()},
-            "reproduces": {entry.name: entry.published for entry in STUDY.models if entry.published},
+            "reproduces": REPRODUCES,
             "statistics": STUDY.config["statistics"],
         },
     ),
@@ -85,13 +86,13 @@ STEP_OF = {step.rule: step for step in STEPS}
 
 
 def code(command, *targets):
-    """A function of any job: the digest of the code that a command runs, with what only its arguments name."""
+    """A function of a job: the digest of the code that a command runs, with the modules that its arguments name."""
     return lambda wildcards: code_digest(command, *targets)
 
 
 @cache
 def code_digest(command, *targets):
-    """The digest of a command's code; what Snakemake compares to see whether a job must run again."""
+    """The digest of a command's code, which Snakemake compares to decide whether a job must run again."""
     entry = ["pipeline_lib.__main__", f"pipeline_lib.commands.{command}"]
     return checked(import_closure.digest, (*entry, *targets), ROOT)
 
@@ -129,13 +130,13 @@ def cells(wildcards):
 
 
 def training_seconds(wildcards, fold):
-    """What the settings of a model ask for in one training, in seconds."""
+    """The seconds that the settings of a model add to one training."""
     settings = STUDY.learner_settings(wildcards.model, wildcards.dataset, int(fold))
     return learners.get(algorithm(wildcards)).seconds(settings) * cells(wildcards) / 1e6
 
 
-def asked_seconds(name, wildcards):
-    """What the settings of a job of that rule ask for, in seconds."""
+def extra_seconds(name, wildcards):
+    """The seconds that its settings add to a job of that rule."""
     if name == "train_model":
         return training_seconds(wildcards, wildcards.fold)
     return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
@@ -147,27 +148,27 @@ def cost(name):
 
 
 def own_name(rulename):
-    """The name that a rule has here; a workflow that imports this one may give it another (see job.smk)."""
+    """The name that a rule has in these files; a workflow that imports them may have put something around it."""
     return rulename.removeprefix(BEFORE_NAMES).removesuffix(AFTER_NAMES)
 
 
 def mem_mb(wildcards, attempt, rulename):
     """Memory of a job; a retry gets twice as much."""
     name = own_name(rulename)
-    asked = STEP_OF[name].megabytes() if name in STEP_OF else 0.0
-    return planning.memory_mb(cost(name), cells(wildcards), attempt, asked)
+    extra = STEP_OF[name].megabytes() if name in STEP_OF else 0.0
+    return planning.memory_mb(cost(name), cells(wildcards), attempt, extra)
 
 
 def runtime(wildcards, attempt, rulename):
-    """Minutes a cluster should allow a job; a retry gets twice as much."""
+    """Minutes that a cluster should allow a job; a retry gets twice as many."""
     name = own_name(rulename)
-    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, asked_seconds(name, wildcards))
+    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, extra_seconds(name, wildcards))
 
 
 def trained_together(wildcards):
     """The submission that a model's trainings on a data set share with its evaluation; None where they are long."""
-    asked = (training_seconds(wildcards, fold) for fold in STUDY.folds(wildcards.dataset))
-    longest = planning.seconds(cost("train_model"), cells(wildcards), max(asked))
+    extra = max(training_seconds(wildcards, fold) for fold in STUDY.folds(wildcards.dataset))
+    longest = planning.seconds(cost("train_model"), cells(wildcards), extra)
     return f"{wildcards.dataset}-{wildcards.model}" if planning.is_short(longest) else None
 
 
@@ -176,47 +177,32 @@ def of_project(path):
     return os.path.relpath(ROOT / path)
 
 
-def own_name(name):
-    """What a rule is called here; a workflow that imports this one may have put something before or behind its name."""
-    before, after = rules.simulate_data.rule.name.split("simulate_data")
-    return name.removeprefix(before).removesuffix(after)
-
-
-def own_rules():
-    """The rules of this workflow by the names they have here."""
-    named = ((own_name(rule.name), rule) for rule in workflow.rules)
-    return {name: rule for name, rule in named if rules.has(name) and getattr(rules, name).rule.name == rule.name}
-
-
-def stays_here(name, rule):
-    """Whether the jobs of a rule, one for the study or for a data set, are so light that no cluster needs to run them."""
-    if not rule.wildcard_names <= {"study", "dataset"}:
-        return False
-    sizes = [CATALOG[name].n_cells for name in DATASETS] if "dataset" in rule.wildcard_names else []
-    largest = max(sizes, default=0)
+def runs_locally(name, per_dataset=False):
+    """Whether a rule with one job for the study, or for every data set, is so light that no cluster needs to run it."""
+    largest = max((CATALOG[name].n_cells for name in DATASETS), default=0) if per_dataset else 0
     step = STEP_OF.get(name)
-    asked = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
-    return planning.is_light(cost(name), largest, *asked)
+    extra = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
+    return planning.is_light(cost(name), largest, *extra)
 
 
 def entry(command, dataset=None):
-    """A function of a data set's job: the digest of what its command reads of the catalogue's entry."""
+    """A function of a data set's job: the digest of the part of the catalogue's entry that its command reads."""
     return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
 
 
 def raw_state(wildcards):
-    """Changes whenever sizes or times of a data set's raw files are no longer those of the last check."""
+    """A value that changes when the size or the time of a raw file is no longer that of the last check."""
     record = raw_files.record_path(wildcards.dataset)
     return raw_files.state_for_planning(CATALOG[wildcards.dataset], RAW, record)
 
 
 def per_dataset(pattern):
-    """The pattern for every data set at hand."""
+    """The pattern for every available data set."""
     return expand(pattern, study=STUDY.name, dataset=DATASETS)
 
 
 def per_model(pattern):
-    """The pattern for every model of every data set at hand."""
+    """The pattern for every model of every available data set."""
     return [
         pattern.format(study=STUDY.name, dataset=dataset, model=model)
         for dataset in DATASETS
@@ -238,7 +224,7 @@ def per_fold(pattern):
 
 
 def per_trained_fold(pattern):
-    """The pattern for every fold of every model of every data set at hand."""
+    """The pattern for every fold of every model of every available data set."""
     return [
         pattern.format(study=STUDY.name, dataset=dataset, model=model, fold=fold)
         for dataset in DATASETS
@@ -247,38 +233,35 @@ def per_trained_fold(pattern):
     ]
 
 
-def read_by(*names):
-    """The files of fixed names below results/ that rules read whose names begin so, for a target to ask for.
+def stored(*inputs):
+    """The files of fixed names below results/ among the inputs of rules, for a target to ask for.
 
-    Snakemake makes a missing file again only for a job that runs or a target that asks. A job that failed, or was
-    killed, leaves its files missing while what was made from them before still stands.
+    Snakemake makes a missing file again only where a job that runs, or a target, asks for it. After a job that failed
+    or was killed, its files would stay missing as long as everything that was made from them before still exists.
     """
-    named = ((name, rule) for name, rule in own_rules().items() if name.startswith(names))
-    chosen = [rule for name, rule in named if rule.wildcard_names <= {"study"}]
-    read = {str(path) for rule in chosen for path in rule.input if not callable(path)}
-    paths = {path.replace("{study}", STUDY.name) for path in read}
+    paths = {str(path).replace("{study}", STUDY.name) for files in inputs for path in files if not callable(path)}
     return sorted(path for path in paths if path.startswith("results/"))
 
 
+def read_by_steps(*papers):
+    """The inputs of the steps of some papers, for :func:`stored`, without steps that are divided into several jobs."""
+    return (step.inputs for step in STEPS if step.paper in papers and not step.cell)
+
+
 def planned_job(job):
-    """What the plan needs to know of a job that will run."""
-    benchmark = Path(str(job.benchmark)) if job.benchmark else None
-    name = own_name(job.rule.name)
-    asked = asked_seconds(name, job.wildcards)
-    return planning.PlannedJob(job.rule.name, planning.seconds(cost(name), cells(job.wildcards), asked), benchmark)
+    """What the plan needs to know about a job that will run."""
+    name = own_name(job.rule)
+    extra = extra_seconds(name, job.wildcards)
+    return planning.PlannedJob(job.rule, planning.seconds(cost(name), cells(job.wildcards), extra), job.benchmark)
 
 
 def plan():
     """What will run, what is missing and how to get it, and how long it may take."""
-    order = {rule.name: position for position, rule in enumerate(workflow.rules)}
-    needed = sorted(workflow.dag.needrun_jobs(), key=lambda job: order[job.rule.name])
-    jobs = {job.jobid: planned_job(job) for job in needed if not job.rule.norun}
+    jobs = {job.id: planned_job(job) for job in snakemake_internals.jobs_to_run(workflow)}
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
-    # A cluster runs as many jobs at once as its profile allows (perhaps without limit); one machine, as it has cores.
-    allowed = workflow.resource_settings
-    slots = min(allowed.nodes, len(jobs)) if allowed.nodes else allowed.cores or 1
-    text = planning.describe(STUDY.name, list(jobs.values()), slots, DATASETS, missing)
-    return console.Plan(text, jobs, slots)
+    at_once = snakemake_internals.jobs_at_once(workflow, len(jobs))
+    text = planning.describe(STUDY.name, list(jobs.values()), at_once, DATASETS, missing)
+    return console.Plan(text, jobs, at_once)
 
 
 def files_of_job(wildcards, input, output):
@@ -287,8 +270,8 @@ def files_of_job(wildcards, input, output):
 
 
 # Jobs on cluster nodes read this file as well: they work for the run that holds the lock.
-if workflow.is_main_process:
+if snakemake_internals.is_main_process(workflow):
     if not IMPORTED:
-        console.attach(logger, workflow.output_settings, plan)
+        console.attach(*snakemake_internals.logger_and_output(workflow), plan)
     if not run_lock.only_reads(sys.argv[1:]):
         checked(run_lock.hold, Path("results/run.lock"), STUDY.name)

@@ -21,6 +21,7 @@ use rule data_job as simulate_data with:
         manifest="data/raw/letor-sim/manifest.json",
     pathvars:
         job="simulate_data",
+    localrule: runs_locally("simulate_data")
     params:
         command="simulate-data",
         code=code("simulate_data"),
@@ -38,6 +39,7 @@ use rule data_job as obtain_data with:
         manifest="data/raw/{dataset}/manifest.json",
     pathvars:
         job="obtain_data-{dataset}",
+    localrule: runs_locally("obtain_data", per_dataset=True)
     params:
         command="obtain-data",
         code=code("obtain_data"),
@@ -53,6 +55,7 @@ use rule data_job as check_raw with:
         record=str(raw_files.record_path("{dataset}")),
     pathvars:
         job="check_raw-{dataset}",
+    localrule: runs_locally("check_raw", per_dataset=True)
     params:
         command="check-raw",
         code=code("check_raw"),
@@ -69,6 +72,7 @@ use rule data_job as convert_data with:
         summary="data/parquet/{dataset}/summary.json",
     pathvars:
         job="convert_data-{dataset}",
+    localrule: runs_locally("convert_data", per_dataset=True)
     params:
         command="convert-data",
         code=code("convert_data"),
@@ -84,6 +88,7 @@ use rule data_job as split_folds with:
         folds="data/parquet/{dataset}/folds.parquet",
     pathvars:
         job="split_folds-{dataset}",
+    localrule: runs_locally("split_folds", per_dataset=True)
     params:
         command="split-folds",
         code=code("split_folds"),

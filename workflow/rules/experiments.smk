@@ -19,6 +19,7 @@ for step in STEPS:
             f"results/{{study}}/benchmarks/{step.rule}{step.cell_path}.tsv"
         wildcard_constraints:
             **step.constraints,
+        localrule: step.cell.keys() <= {"dataset"} and runs_locally(step.rule, per_dataset="dataset" in step.cell)
         conda:
             ENVIRONMENT
         threads: 1
@@ -59,5 +60,5 @@ for paper in papers.names():
                 study=STUDY.name,
             ),
             CHECKED,
-            read_by(f"{paper}_"),
+            stored(*read_by_steps(paper)),
         localrule: True

@@ -1,8 +1,8 @@
-# What all jobs have in common; `use rule job as NAME with:` states what is a rule's own.
+# What all jobs have in common; after `use rule job as NAME with:` a rule states only what is its own.
 RUN = "python -m pipeline_lib {params.command} {params.options:q} {params.files:q} > {log} 2>&1"
 
 
-# The part of the names of its log and its benchmark that is a rule's own.
+# The part of the paths of its log and its benchmark that differs from rule to rule.
 pathvars:
     job="job",
 
@@ -26,4 +26,4 @@ rule job:
 
 
 # What a workflow that imports this one puts around the names of its rules.
-BEFORE_NAMES, _, AFTER_NAMES = rules.job.rule.name.rpartition("job")
+BEFORE_NAMES, _, AFTER_NAMES = snakemake_internals.rule_name(rules.job).rpartition("job")

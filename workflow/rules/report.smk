@@ -26,6 +26,7 @@ use rule job as describe_data with:
         ),
     pathvars:
         job="describe_data/{dataset}",
+    localrule: runs_locally("describe_data", per_dataset=True)
     params:
         command="describe-data",
         code=code("describe_data"),
@@ -52,11 +53,12 @@ use rule job as summarise_results with:
         "results/{study}/tables/validation.parquet",
     pathvars:
         job="summarise_results",
+    localrule: runs_locally("summarise_results")
     params:
         command="summarise-results",
         code=code("summarise_results"),
         options=options(
-            reproduces={entry.name: entry.published for entry in STUDY.models if entry.published},
+            reproduces=REPRODUCES,
             level=STUDY.config["statistics"]["level"],
             resamples=STUDY.config["statistics"]["resamples"],
             seed=STUDY.config["seed"],
@@ -77,6 +79,7 @@ use rule job as compare_models with:
         ),
     pathvars:
         job="compare_models",
+    localrule: runs_locally("compare_models")
     params:
         command="compare-models",
         code=code("compare_models"),
@@ -96,6 +99,7 @@ use rule job as record_study with:
         output_models="results/{study}/models.json",
     pathvars:
         job="record_study",
+    localrule: runs_locally("record_study")
     params:
         command="record-study",
         code=code("record_study"),
@@ -121,6 +125,7 @@ use rule job as judge_claims with:
         ),
     pathvars:
         job="judge_claims",
+    localrule: runs_locally("judge_claims")
     params:
         command="judge-claims",
         code=code("judge_claims"),
@@ -162,6 +167,7 @@ use rule job as render_report with:
         ),
     pathvars:
         job="render_report",
+    localrule: runs_locally("render_report")
     params:
         command="render-report",
         code=code("render_report", *PAGE_CODE, *CHOSEN_LEARNERS),

@@ -1,4 +1,4 @@
-"""Learning from the labels of the documents shown on top (topk, Algorithm 1)."""
+"""Learning from the labels of the documents shown at the top (topk, Algorithm 1)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,92 @@
+"""Which parts of Snakemake does the workflow need that have no documented interface?
+
+Rule files use only what Snakemake's manual describes. Where it describes nothing that would do, the function here says
+so, and uses the attributes of Snakemake 9 in one place, which a new version may require to be changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+def parsed_arguments(arguments: Sequence[str]) -> argparse.Namespace | None:
+    """The options of Snakemake's command line, or None where the arguments belong to another program.
+
+    A Snakefile is not given the options of the run. Parsing them once more with Snakemake's own parser is the only way
+    that keeps up with options that are added, renamed, or abbreviated.
+
+    Example
+    -------
+    >>> parsed_arguments(["--cores", "2", "--summary"]).summary
+    True
+    """
+    from snakemake.cli import get_argument_parser
+
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            return get_argument_parser().parse_known_args(list(arguments))[0]
+    except SystemExit:
+        return None
+
+
+def is_main_process(workflow: Any) -> bool:
+    """Whether this process controls the run; the processes of its jobs read the Snakefile, too.
+
+    The event handlers ``onstart``, ``onsuccess`` and ``onerror`` run in the controlling process only, but the first of
+    them runs too late to refuse a run, and not at all in a dry run.
+    """
+    return bool(workflow.is_main_process)
+
+
+def rule_name(rule: Any) -> str:
+    """The name of ``rules.NAME`` in the whole workflow, where a workflow that imports this one may have changed it."""
+    return str(rule.rule.name)
+
+
+class NeededJob(NamedTuple):
+    """A job that a run will execute: Snakemake's number of it, its rule, its wildcards, and its benchmark if any."""
+
+    id: int
+    rule: str
+    wildcards: Any
+    benchmark: Path | None
+
+
+def jobs_to_run(workflow: Any) -> list[NeededJob]:
+    """The jobs that the run will execute, without targets, in the order of their rules.
+
+    Snakemake logs how many jobs each rule has, but not which ones.
+    """
+    order = {rule.name: position for position, rule in enumerate(workflow.rules)}
+    needed = sorted(workflow.dag.needrun_jobs(), key=lambda job: order[job.rule.name])
+    return [
+        NeededJob(job.jobid, job.rule.name, job.wildcards, Path(str(job.benchmark)) if job.benchmark else None)
+        for job in needed
+        if not job.rule.norun
+    ]
+
+
+def jobs_at_once(workflow: Any, jobs: int) -> int:
+    """How many of so many jobs run at the same time: as many as a cluster's profile allows, or as there are cores.
+
+    ``workflow.cores`` is documented, the limit ``--jobs`` of a cluster is not.
+    """
+    settings = workflow.resource_settings
+    return min(settings.nodes, jobs) if settings.nodes else settings.cores or 1
+
+
+def logger_and_output(workflow: Any) -> tuple[logging.Logger, Any]:
+    """Snakemake's logger, and the settings of what the run prints.
+
+    The documented way to change the console is a logger plugin, which must be installed as a package before Snakemake
+    starts; the project need not be installed.
+    """
+    from snakemake.logging import logger
+
+    return logger, workflow.output_settings

@@ -1,0 +1,162 @@
+"""What does each bound of `lists` add to a risk, as a formula of its constants?
+
+The table of :mod:`pipeline_lib.theory.list_bounds`, which checks arguments and evaluates these formulas, has the
+statements and the notation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline_lib.checks import checked
+from pipeline_lib.theory import entropy as entropies
+
+Entropy = Literal["closed-form", "integral"]
+
+MEANINGS = {
+    "lipschitz": "G in the maximum norm of scores",
+    "lipschitz_l2": "G in the Euclidean norm of scores",
+    "smoothness": "H in the maximum norm of scores",
+    "d": "the number of features",
+    "loss_bound": "the bound B on the loss over the class",
+    "delta": "the probability with which the bound may fail",
+    "optimal_risk": "the smallest risk L* in the class",
+    "empirical_risk": "the empirical risk Lhat",
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The place of a bound in the paper, the constants that its formula needs, and the losses for which it holds."""
+
+    place: str
+    needs: tuple[str, ...]
+    formula: Callable[..., float]
+    convex: bool = False
+    non_negative: bool = False
+    by_entropy: bool = False
+
+
+def _chapelle_wu(*, n: float, m: float, radius: float, feature_norm: float, lipschitz_l2: float, delta: float) -> float:
+    return complexity_of_chapelle_wu(
+        n=n, m=m, lipschitz_l2=lipschitz_l2, radius=radius, feature_norm=feature_norm
+    ) + math.sqrt(8.0 * math.log(1.0 / delta) / n)
+
+
+@checked
+def complexity_of_chapelle_wu(*, n: float, m: float, lipschitz_l2: float, radius: float, feature_norm: float) -> float:
+    """3 G^CW W2 R_X sqrt(m/n): the part of Chapelle and Wu's bound that grows with the list.
+
+    Example
+    -------
+    >>> complexity_of_chapelle_wu(n=4, m=16, lipschitz_l2=1.0, radius=1.0, feature_norm=1.0)
+    6.0
+    """
+    return 3.0 * lipschitz_l2 * radius * feature_norm * math.sqrt(m / n)
+
+
+def _ogd(*, n: float, m: float, radius: float, feature_norm: float, lipschitz: float) -> float:
+    return lipschitz * radius * feature_norm * math.sqrt(2.0 / n)
+
+
+def _rerm(*, n: float, m: float, radius: float, feature_norm: float, lipschitz: float) -> float:
+    return 2.0 * lipschitz * feature_norm * radius * (8.0 / n + math.sqrt(2.0 / n))
+
+
+def _deviation(rademacher: float, n: float, loss_bound: float, delta: float) -> float:
+    return 2.0 * rademacher + 3.0 * loss_bound * math.sqrt(math.log(2.0 / delta) / (2.0 * n))
+
+
+def _erm(
+    *,
+    n: float,
+    m: float,
+    radius: float,
+    feature_norm: float,
+    lipschitz: float,
+    loss_bound: float,
+    delta: float,
+    entropy: Entropy,
+) -> float:
+    given = {"n": n, "m": m, "lipschitz": lipschitz, "radius": radius, "feature_norm": feature_norm}
+    if entropy == "closed-form":
+        average = entropies.corollary_8(loss_bound=loss_bound, **given)
+    else:
+        average = entropies.integral(entropies.proposition_7(**given), n, loss_bound).value
+    return _deviation(average, n, loss_bound, delta)
+
+
+def _erm_l1(
+    *,
+    n: float,
+    m: float,
+    radius: float,
+    feature_norm: float,
+    lipschitz: float,
+    d: int,
+    loss_bound: float,
+    delta: float,
+    entropy: Entropy,
+) -> float:
+    given = {"n": n, "m": m, "lipschitz": lipschitz, "radius": radius, "feature_norm": feature_norm}
+    if entropy == "closed-form":
+        average = entropies.corollary_11(d=d, loss_bound=loss_bound, **given)
+    else:
+        average = entropies.integral(entropies.proposition_10(d=d, **given), n, loss_bound).value
+    return _deviation(average, n, loss_bound, delta)
+
+
+def _smooth_ogd(
+    *, n: float, m: float, radius: float, feature_norm: float, smoothness: float, optimal_risk: float
+) -> float:
+    x = feature_norm**2 * smoothness * radius**2 / n
+    return 2.0 * math.sqrt(2.0 * x * optimal_risk) + 8.0 * x
+
+
+def _optimistic(
+    *,
+    n: float,
+    m: float,
+    radius: float,
+    feature_norm: float,
+    smoothness: float,
+    loss_bound: float,
+    delta: float,
+    empirical_risk: float,
+    entropy: Entropy,
+) -> float:
+    given = {"n": n, "m": m, "smoothness": smoothness, "radius": radius, "feature_norm": feature_norm}
+    # psi(r) = sqrt(r) psi(1), so the fixed point r* = psi(r*) is psi(1)^2.
+    if entropy == "closed-form":
+        average = entropies.corollary_16(loss_bound=loss_bound, **given)
+    else:
+        average = entropies.integral(entropies.proposition_15(**given), n, math.sqrt(loss_bound)).value
+    r_star = average**2
+    # log log n is negative below n = e.
+    r_0 = loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
+    slope = math.sqrt(8.0 * r_star) + math.sqrt(4.0 * r_0)
+    free = 45.0 * r_star + 20.0 * r_0
+    # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so that the gap is not a
+    # difference of large numbers: free + slope sqrt(L).
+    return free + slope * 0.5 * (slope + math.sqrt(slope**2 + 4.0 * (empirical_risk + free)))
+
+
+STATEMENTS = {
+    "chapelle-wu": Statement("Chapelle and Wu 2010", ("lipschitz_l2", "delta"), _chapelle_wu),
+    "ogd": Statement("Theorem 5", ("lipschitz",), _ogd, convex=True),
+    "rerm": Statement("Theorem 6", ("lipschitz",), _rerm, convex=True),
+    "erm": Statement("Theorem 9", ("lipschitz", "loss_bound", "delta"), _erm, by_entropy=True),
+    "erm-l1": Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True),
+    "smooth-ogd": Statement("equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True),
+    "optimistic": Statement(
+        "Theorem 17",
+        ("smoothness", "loss_bound", "delta", "empirical_risk"),
+        _optimistic,
+        non_negative=True,
+        by_entropy=True,
+    ),
+}
+NAMES: tuple[str, ...] = tuple(STATEMENTS)

@@ -1,0 +1,299 @@
+"""What are the values of the bounds of `twolayer`, layer by layer?
+
+Theorem 1. For a loss in [0, M], n queries with m_1, ..., m_n documents, and D(k) >= E R_k(l o F) for the Rademacher
+average R_k of k independent pairs (Definition 2), with probability at least 1 - delta, for all f in F,
+
+    R(f) <= R^(f) + D(n) + sqrt(2 M^2 log(4/delta) / n)                       the layer of queries
+                  + (1/n) sum_i D(floor(m_i / 2)) + sqrt(sum_i 2 M^2 log(4/delta) / (m_i n^2)).  of documents
+
+Theorems 2 and 3 state the two layers separately, each with log(2/delta) and with probability 1 - delta.
+
+There are three forms of D(k): :func:`vc` (with a constant that the paper leaves open), :func:`sauer_massart` (the same
+with a computable constant), and ``two_layer_rademacher.contracted`` (estimated from a sample).
+
+**The document layer also shrinks with n.** Theorem 3 bounds the supremum of an average over queries by the average of
+suprema. Without this step, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is at
+most E R_{n; m_1, ..., m_n}(l o F), the average of Definition 3 itself, by the same symmetrisation and the same
+permutations, applied to all queries at once. For equal m that is an ordinary Rademacher average of n floor(m/2)
+independent pairs: D(n floor(m/2)) instead of D(floor(m/2)). :func:`pooled_document_layer` gives this bound. Therefore
+the gap tends to 0 with more queries alone, at any fixed m >= 2; it is only the bound of Theorem 1 that does not
+(docs/errata.md, R).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import checks
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
+
+Complexity = Callable[[int], float]
+"""k -> D(k), for k >= 1 independent pairs."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The contribution of one layer: the complexity of the class and the concentration term."""
+
+    complexity: float
+    concentration: float
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.complexity + self.concentration
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The four terms of Theorem 1."""
+
+    query_complexity: float
+    query_concentration: float
+    document_complexity: float
+    document_concentration: float
+
+    @property
+    def total(self) -> float:
+        """What the theorem adds to the empirical risk."""
+        return self.query_complexity + self.query_concentration + self.document_complexity + self.document_concentration
+
+
+@checked
+def vc(vc_dimension: int, c1: float = 1.0) -> Complexity:
+    """D(k) = c1 sqrt(V / k), the paper's form for the pairwise 0-1 loss (remark after Theorem 1).
+
+    The paper does not give c1. For a surrogate phi it has c2 B phi'(B) in its place, for scores in [-B, B]; that form
+    lacks the contribution of phi(0), which remains however small the class is (docs/errata.md, S).
+
+    Raises
+    ------
+    DataError
+        When V or k is not a whole number of at least 1, or c1 is not a finite number above 0.
+
+    Example
+    -------
+    >>> vc(46)(46), vc(4, c1=2.0)(16)
+    (1.0, 1.0)
+    """
+
+    def complexity(k: int) -> float:
+        checks.whole("k", k, checks.COUNT)
+        return c1 * math.sqrt(vc_dimension / k)
+
+    return complexity
+
+
+@checked
+def sauer_massart(vc_dimension: int) -> Complexity:
+    """D(k) = 2 sqrt(2 log(2 S(k)) / k), at most 2, for the 0-1 loss, without open constants.
+
+    S(k) = sum over i <= V of (k over i), Sauer's bound on the number of the 2^k loss vectors of k pairs that the class
+    attains. Massart's lemma for these vectors and their negatives, each of length at most sqrt(k), gives the value. For
+    linear scores in d dimensions V = d: pairs are misordered by half-spaces through the origin.
+
+    Raises
+    ------
+    DataError
+        When V or k is not a whole number of at least 1.
+
+    Example
+    -------
+    >>> round(sauer_massart(10)(1000), 4), sauer_massart(10)(5)
+    (0.6611, 2.0)
+    """
+
+    def complexity(k: int) -> float:
+        checks.whole("k", k, checks.COUNT)
+        return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + _log_binomial_sum(k, vc_dimension)) / k))
+
+    return complexity
+
+
+@checked
+def bound(
+    documents_per_query: ArrayLike,
+    complexity: Complexity,
+    loss_bound: float,
+    delta: float,
+    document_complexity: Complexity | None = None,
+) -> Bound:
+    """The four terms of Theorem 1.
+
+    Parameters
+    ----------
+    documents_per_query : array-like, shape (n,)
+        m_i, whole numbers of at least 2.
+    complexity : callable
+        k -> D(k).
+    loss_bound : float > 0
+        M; losses lie in [0, M].
+    delta : float in (0, 1)
+        The bound fails with at most this probability.
+    document_complexity : callable, optional
+        Another D for the pairs of one query, when it is known by layer.
+
+    Raises
+    ------
+    DataError
+        When a query has fewer than two documents, an argument is out of range, or D(k) is not a number >= 0.
+
+    Example
+    -------
+    >>> terms = bound([10] * 100, vc(4), loss_bound=1.0, delta=0.05)
+    >>> round(terms.query_complexity, 3), round(terms.document_complexity, 3), round(terms.total, 3)
+    (0.2, 0.894, 1.484)
+    >>> bound([10, 1], vc(4), 1.0, 0.05)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: documents_per_query[1]: expected a whole number >= 2, found 1
+    """
+    m = _lengths(documents_per_query)
+    deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
+    return Bound(
+        query_complexity=_evaluated(complexity, len(m)),
+        query_concentration=math.sqrt(deviation / len(m)),
+        document_complexity=_average(document_complexity or complexity, m),
+        document_concentration=_document_concentration(deviation, m),
+    )
+
+
+@checked(n_queries=checks.COUNT)
+def query_layer(n_queries: int, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
+    """Theorem 2: D(n) and sqrt(2 M^2 log(2/delta) / n), which bound the query-layer error with probability 1 - delta.
+
+    McDiarmid's inequality gives half of the second term: replacing one query changes the mean of n losses in [0, M] by
+    at most M/n and not by 2M/n (docs/errata.md, AA).
+
+    The bounds that treat a query's documents as one deterministic object (section 2.3) also have this form: they do not
+    change with the number of documents.
+
+    Raises
+    ------
+    DataError
+        When n is not a whole number of at least 1, or another argument is out of range.
+
+    Example
+    -------
+    >>> round(query_layer(400, vc(4), 1.0, 0.05).total, 3)
+    0.236
+    """
+    return Layer(_evaluated(complexity, n_queries), math.sqrt(2.0 * loss_bound**2 * math.log(2.0 / delta) / n_queries))
+
+
+@checked
+def document_layer(documents_per_query: ArrayLike, complexity: Complexity, loss_bound: float, delta: float) -> Layer:
+    """Theorem 3: (1/n) sum_i D(floor(m_i/2)) and sqrt(sum_i 2 M^2 log(2/delta) / (m_i n^2)).
+
+    They bound the document-layer error with probability 1 - delta. With n = 1 this is the form of bounds for
+    independent documents (section 2.2): ``document_layer([N], ...)`` for N documents of all queries together.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`.
+
+    Example
+    -------
+    >>> round(document_layer([32] * 50, vc(4), 1.0, 0.05).complexity, 3)
+    0.5
+    """
+    m = _lengths(documents_per_query)
+    deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
+    return Layer(_average(complexity, m), _document_concentration(deviation, m))
+
+
+@checked(n_queries=checks.COUNT, documents=checks.Range(2, checks.MOST))
+def pooled_document_layer(
+    n_queries: int, documents: int, complexity: Complexity, loss_bound: float, delta: float
+) -> Layer:
+    """Theorem 3 with Definition 3's own average, for n queries of m documents each: D(n floor(m/2)), not D(floor(m/2)).
+
+    The module's docstring has the argument. Unlike Theorem 3 it tends to 0 as n grows alone.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`.
+
+    Example
+    -------
+    >>> alone, pooled = document_layer([32] * 50, vc(4), 1.0, 0.05), pooled_document_layer(50, 32, vc(4), 1.0, 0.05)
+    >>> round(alone.complexity / pooled.complexity, 6)
+    7.071068
+    """
+    m = _lengths(np.full(n_queries, documents))
+    deviation = 2.0 * loss_bound**2 * math.log(2.0 / delta)
+    return Layer(_evaluated(complexity, n_queries * (documents // 2)), _document_concentration(deviation, m))
+
+
+@checked
+def informative_from(complexity: Complexity, loss_bound: float, delta: float) -> int:
+    """The smallest even n = m for which the bound of Theorem 1 is below M, the largest loss, and therefore informative.
+
+    It is found by doubling and bisection; D has to decrease.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`, and when the bound is not below M at n = m = 2^40.
+
+    Example
+    -------
+    >>> k = informative_from(vc(10), 1.0, 0.05)
+    >>> k, [round(bound([m] * m, vc(10), 1.0, 0.05).total, 4) for m in (k, k - 2)]
+    (120, [0.9918, 1.0004])
+    """
+
+    def says_something(half: int) -> bool:
+        # n queries with n documents each, without listing them
+        n = 2 * half
+        deviation = 2.0 * loss_bound**2 * math.log(4.0 / delta)
+        concentration = math.sqrt(deviation / n) + math.sqrt(deviation) / n
+        return _evaluated(complexity, n) + _evaluated(complexity, half) + concentration < loss_bound
+
+    upper = 1
+    while not says_something(upper):
+        upper *= 2
+        if upper > 2**39:
+            raise DataError("complexity: expected a bound that falls below M, found none up to n = m = 2^40")
+    lower = upper // 2
+    while upper - lower > 1:
+        middle = (upper + lower) // 2
+        lower, upper = (lower, middle) if says_something(middle) else (middle, upper)
+    return 2 * upper
+
+
+def _log_binomial_sum(k: int, largest: int) -> float:
+    """The logarithm of the sum of (k over i) over i <= largest."""
+    if largest >= k:
+        return k * math.log(2.0)
+    logs = [math.lgamma(k + 1) - math.lgamma(i + 1) - math.lgamma(k - i + 1) for i in range(largest + 1)]
+    top = max(logs)
+    return top + math.log(sum(math.exp(one - top) for one in logs))
+
+
+def _average(complexity: Complexity, m: NDArray[np.int64]) -> float:
+    pairs, counts = np.unique(m // 2, return_counts=True)
+    return float(sum(c * _evaluated(complexity, int(k)) for k, c in zip(pairs, counts, strict=True)) / len(m))
+
+
+def _document_concentration(deviation: float, m: NDArray[np.int64]) -> float:
+    return math.sqrt(deviation * float(np.sum(1.0 / m))) / len(m)
+
+
+def _evaluated(complexity: Complexity, k: int) -> float:
+    return float(checks.real(f"complexity (at k = {k})", complexity(k), checks.AT_LEAST_0))
+
+
+def _lengths(documents_per_query: ArrayLike) -> NDArray[np.int64]:
+    m = checks.whole_numbers("documents_per_query", documents_per_query, 2, checks.MOST)
+    if not len(m):
+        raise DataError("documents_per_query: expected at least one query, found none")
+    return m
