@@ -85,6 +85,10 @@ def test_a_query_is_answered_and_keeps_its_source(build) -> None:
     assert "tables/draws.parquet: 9.0;1.5;" in prose(section)
 
 
+def test_tables_are_listed_by_a_pattern(build) -> None:
+    assert "draws;" in prose(build("# R\n\n{% for name in matching('dr*') + matching('x*') %}{{ name }};{% endfor %}"))
+
+
 def test_what_is_inserted_is_text(build) -> None:
     words = "[x](javascript:alert(1)) *b* <script> $x"
     assert "[x](javascript:alert(1)) *b* &lt;script&gt; $x" in prose(build(f"# R\n\n{{{{ {words!r} }}}}"))
@@ -151,6 +155,20 @@ def test_bands_are_cut_only_where_an_axis_is_logarithmic(build) -> None:
         for log in ("xy", "x")
     )
     assert cut != plain == "C"
+
+
+def test_values_that_a_logarithmic_axis_has_no_place_for_are_left_out(build, results: ResultsFolder) -> None:
+    rows = [{"T": 1, "gap": 0.5}, {"T": 2, "gap": 0.0}, {"T": 3, "gap": -0.5}]
+    storage.write_table(results.path / "tables" / "gaps.parquet", pl.DataFrame(rows))
+    cut, plain = (
+        build(
+            "# R\n\n{{ lines('f', 'T', 'C', curves(rows('gaps'), 'T', 'gap', 'gap'), xlabel='T', ylabel='gap', "
+            f"log='{log}') }}}}"
+        ).blocks[0]
+        for log in ("y", "")
+    )
+    assert cut.caption != plain.caption == "C"
+    assert [len(figure.draw().axes[0].lines[0].get_xdata()) for figure in (cut, plain)] == [1, 3]
 
 
 def test_a_reference_line_starts_where_the_curve_does() -> None:

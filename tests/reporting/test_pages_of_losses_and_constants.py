@@ -1,4 +1,4 @@
-"""Do the pages of slam and lists say what their tables hold, and nothing without them?"""
+"""Does the page of slam say what its tables hold, and nothing without them?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 
 from pipeline_lib import storage
-from pipeline_lib.papers.lists import page as lists
 from pipeline_lib.papers.slam import page as slam
 from pipeline_lib.papers.slam import page_batch as slam_batch
 from pipeline_lib.papers.slam import page_online as slam_online
@@ -25,7 +24,6 @@ def words(blocks: tuple[object, ...]) -> str:
 def test_no_tables_no_page(tmp_path: Path) -> None:
     results = ResultsFolder.at(tmp_path)
     assert slam.build(results) is None
-    assert lists.build(results) is None
 
 
 def test_a_broken_bound_is_said(tmp_path: Path) -> None:
@@ -34,24 +32,6 @@ def test_a_broken_bound_is_said(tmp_path: Path) -> None:
         row = {"claim": "slam-thm2", "kind": "map", "m": 5, "y_max": 1, "statistic": "smallest_slack", "value": slack}
         storage.write_table(tmp_path / slam.CHECKS, pl.DataFrame([row]))
         assert said in words(slam.bounds(ResultsFolder.at(tmp_path)))
-
-
-def test_an_exceeded_constant_is_said(tmp_path: Path) -> None:
-    (tmp_path / "tables").mkdir()
-    for found, said in ((1.5, "In none of 1 searches"), (2.5, "In 1 of 1 searches it does")):
-        row = {
-            "part": "all",
-            "surrogate": "listnet",
-            "m": 5,
-            "y_max": 1,
-            "constant": "lipschitz-linf",
-            "score_bound": None,
-            "stated": 2.0,
-            "exact": None,
-            "searched": found,
-        }
-        storage.write_table(tmp_path / lists.CONSTANTS, pl.DataFrame([row]))
-        assert said in words(lists.constants(ResultsFolder.at(tmp_path)))
 
 
 def run_row(**changes: object) -> dict[str, object]:
