@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from pipeline_lib.papers import Paper
 from pipeline_lib.reporting import markdown, page
 from pipeline_lib.reporting.blocks import Details, Section, Subsection
 from pipeline_lib.reporting.declared_figures import Curves, curves, power
+from pipeline_lib.reporting.declared_tables import col
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.markdown import Prose
 from pipeline_lib.reporting.queries import Rows, Tables
@@ -77,6 +79,13 @@ def test_every_row_and_column_of_a_declared_table_is_shown(build) -> None:
     assert table.rows()[1][2].spread_raw == 1.0
     assert table.source == "tables/draws.parquet"
     assert [column.align for column in table.columns] == ["left", "right", "right"]
+
+
+def test_a_value_without_a_spread_is_shown_alone() -> None:
+    column = col("x", "X", digits=1, spread=("low", "high"))
+    known, unknown = (column.cell(SimpleNamespace(x=1.5, low=1.0, high=high)) for high in (2.0, None))
+    assert (known.text, known.spread) == ("1.5", "0.5")
+    assert (unknown.text, unknown.spread) == ("1.5", "")
 
 
 def test_a_query_is_answered_and_keeps_its_source(build) -> None:
