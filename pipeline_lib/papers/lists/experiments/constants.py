@@ -41,8 +41,8 @@ class ConstantsSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.lists.computations import constants
 
-    found = constants.run(job.settings, job.seed)
-    return Outcome([found.constants, found.checks], found.evidence)
+    results = constants.run(job.settings, job.seed)
+    return Outcome([results.constants, results.checks], results.evidence)
 
 
 EXPERIMENT = Experiment(
