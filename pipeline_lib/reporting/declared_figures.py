@@ -18,7 +18,10 @@ from pipeline_lib.reporting.queries import Rows
 from pipeline_lib.reporting.tables import scientific
 
 LEAST_SHOWN = 0.1
-"""A band that comes near 0 is cut at this share of its value on a logarithmic axis, where 0 has no place."""
+"""A band that comes near 0 is cut at this share of its value on a logarithmic axis, where 0 has no place.
+
+Values that are not above 0 are left out there, and the caption says so.
+"""
 
 
 @dataclass(frozen=True)
@@ -218,12 +221,20 @@ def _flat(x: float, y: float) -> Band:
 def _for_axis(drawn: Curves, log: str) -> Curves:
     if "y" not in log:
         return drawn
-    cut = {k: [(x, y, max(low, LEAST_SHOWN * y), high) for x, y, low, high in v] for k, v in drawn.points.items()}
-    return Curves(cut, drawn.source)
+    above = {
+        label: [(x, y, max(low, LEAST_SHOWN * y), high) for x, y, low, high in points if y > 0.0]
+        for label, points in drawn.points.items()
+    }
+    return Curves({label: points for label, points in above.items() if points}, drawn.source)
 
 
 def _cut(drawn: Curves, shown: Curves) -> str:
-    return "; bands that come near 0 are cut at a tenth of the value" if drawn.points != shown.points else ""
+    kept = {label: {point[0]: point for point in points} for label, points in shown.points.items()}
+    ends = [(kept.get(label, {}).get(point[0]), point) for label, points in drawn.points.items() for point in points]
+    words = "; values of 0 and below have no place on the axis" if any(there is None for there, _ in ends) else ""
+    if any(there is not None and there != point for there, point in ends):
+        words += "; bands that come near 0 are cut at a tenth of the value"
+    return words
 
 
 def _bare(drawn: Curves) -> dict[str, list[tuple[float, float]]]:

@@ -59,7 +59,7 @@ def col(
     without it words are shown as they are, whole numbers with their thousands parted, other numbers with ``digits``
     decimals or, without ``digits``, with three significant digits. ``names``, a mapping or a function, gives the words
     for values. ``spread`` is a column with half an interval or a standard deviation, or two with the ends of an
-    interval, shown after ±. ``strong`` is a column that says whether the cell is set in bold.
+    interval, shown after ± where it is known. ``strong`` is a column that says whether the cell is set in bold.
 
     Example
     -------
@@ -87,7 +87,12 @@ def col(
         if names is not None:
             shown = Cell(names(value) if callable(names) else str(names.get(value, value)), raw=value)
         elif spread and value is not None:
-            shown = plus_minus(value, _half(row, spread), 4 if digits is None else digits, signed=signed)
+            half, shown_digits = _half(row, spread), 4 if digits is None else digits
+            shown = (
+                number(value, shown_digits, signed=signed)
+                if half is None
+                else plus_minus(value, half, shown_digits, signed=signed)
+            )
         else:
             shown = shown_as(value, form, digits, signed)
         if strong and _of(row, strong):
@@ -161,11 +166,11 @@ def _head(declared: Declared, rows: Sequence[SimpleNamespace]) -> Column:
     return Column(head.key, head.title, "left") if words and head.align == "right" else head
 
 
-def _half(row: SimpleNamespace, spread: str | Sequence[str]) -> float:
+def _half(row: SimpleNamespace, spread: str | Sequence[str]) -> float | None:
     if isinstance(spread, str):
-        return float(_of(row, spread))
-    low, high = spread
-    return 0.5 * float(_of(row, high) - _of(row, low))
+        return _of(row, spread)
+    low, high = (_of(row, end) for end in spread)
+    return None if low is None or high is None else 0.5 * (high - low)
 
 
 def _of(row: SimpleNamespace, key: str) -> Any:

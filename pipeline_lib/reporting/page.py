@@ -4,6 +4,7 @@ r"""How does a paper's page become a section of the report?
 ``{% include "page/regret.md" %}``, and it can use
 
     has("topk-regret")                      whether the study has this table
+    matching("lists-real-*")                the names of the tables that match a pattern
     rows("topk-regret", surrogate="kl")     its rows (pipeline_lib.reporting.queries)
     {% set last | sql %}                    the answer to a query, by name
       SELECT ... FROM "topk-regret"
@@ -116,6 +117,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy, held: list[Block]) -
 
     return {
         "has": tables.has,
+        "matching": tables.matching,
         "rows": tables.rows,
         "sql": tables.sql,
         "claim": claim,

@@ -154,6 +154,10 @@ class Tables:
         """Whether the study has these tables, each with a row at least."""
         return all((self.results.path / _file(name)).exists() and len(self.frame(name)) > 0 for name in names)
 
+    def matching(self, pattern: str) -> list[str]:
+        """The tables of the study whose names match a pattern such as ``lists-real-*``, sorted; some may be empty."""
+        return sorted(path.stem for path in self.results.path.glob(_file(pattern)))
+
     def rows(self, name: str, **equal: Any) -> Rows:
         """The rows of one table, all or those with some values."""
         return Rows(_checked(self.frame(name), name), (name,)).where(**equal)

@@ -1,253 +1,198 @@
-"""Does the page of twolayer say what its tables hold, and nothing without them?"""
+"""Does the page of twolayer show the numbers of its tables, and does its prose follow the evidence?"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-import polars as pl
+import page_of_paper
 import pytest
+from page_of_paper import figures, prose, raw, wording
 
-from pipeline_lib import storage
-from pipeline_lib.papers.twolayer import page as twolayer
-from pipeline_lib.papers.twolayer import page_budget as twolayer_budget
-from pipeline_lib.papers.twolayer import page_gaps as twolayer_gaps
-from pipeline_lib.reporting.blocks import Paragraph, Subsection
-from pipeline_lib.reporting.figures import Figure, save
-from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.claims.words import Status
+from pipeline_lib.papers.twolayer.page import between
+from pipeline_lib.reporting.blocks import Section
+from pipeline_lib.reporting.figures import save
 
-
-def words(blocks: tuple[object, ...]) -> str:
-    [part] = blocks
-    assert isinstance(part, Subsection)
-    return " ".join(block.text for block in part.blocks if isinstance(block, Paragraph))
+Build = Callable[..., Section | None]
 
 
-def written(folder: Path, name: str, rows: list[dict[str, object]]) -> ResultsFolder:
-    (folder / "tables").mkdir(exist_ok=True)
-    storage.write_table(folder / name, pl.DataFrame(rows))
-    return ResultsFolder.at(folder)
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Build the page from rows of tables; ``thm1="refuted"`` is the status of the claim two-thm1."""
+
+    def built(tables: Mapping[str, page_of_paper.Rows], **statuses: Status) -> Section | None:
+        names = {f"two-{name.replace('_', '-')}": status for name, status in statuses.items()}
+        return page_of_paper.build(tmp_path, "twolayer", tables, names)
+
+    return built
 
 
-def test_no_tables_no_page(tmp_path: Path) -> None:
-    assert twolayer.build(ResultsFolder.at(tmp_path)) is None
-
-
-def grid(gap: float) -> list[dict[str, object]]:
+def grid(gap: float) -> list[dict[str, Any]]:
+    """Gaps of ``gap`` / (n m) on a grid of four cells, and in one further cell."""
     parts = ("gap", "query_error", "document_error", "centred_gap")
+    terms = ("query_complexity", "query_concentration", "document_complexity", "document_concentration")
     return [
-        {
-            "loss": "hinge",
-            "queries": n,
-            "documents": m,
-            "repetitions": 3,
-            "certified": 2,
-            **{f"{part}{end}": gap / (n * m) for part in parts for end in ("", "_low", "_high")},
-            "gap_largest": gap / (n * m),
-            "bound": 2.0,
-            "largest_loss": n / 10.0,
-            "query_bound": 1.0,
-            "document_bound": 1.0,
-            **dict.fromkeys(twolayer_gaps.TERMS, 0.5),
-        }
+        {"loss": "hinge", "queries": n, "documents": m, "repetitions": 3, "certified": 2}
+        | {f"{part}{end}": gap / (n * m) for part in parts for end in ("", "_low", "_high")}
+        | {f"{part}_largest": gap / (n * m) for part in parts[:3]}
+        | {"bound": 2.0, "largest_loss": n / 10.0, "query_bound": 1.0, "document_bound": 1.0, "risk_error": 0.0}
+        | dict.fromkeys(terms, 0.5)
         for n, m in ((10, 2), (10, 4), (40, 2), (40, 4), (160, 2))
     ]
 
 
-def test_a_broken_bound_is_said(tmp_path: Path) -> None:
-    assert "Of the rankers, 10 of 15 are certified" in words(
-        twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0)))
-    )
-    assert "No repetition violates it" in words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0))))
-    broken = words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(41.0))))
-    assert "1 of 5 cells break it, by up to 0.05" in broken
-    assert "no estimate" not in broken
-
-
-def test_how_often_the_bound_could_fail_is_said(tmp_path: Path) -> None:
-    said = words(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, grid(1.0))))
-    assert "smaller than the largest loss, so that a gap could break it at all, in 3 of 5 cells" in said
-
-
-def drawn(blocks: tuple[object, ...]) -> list[Figure]:
-    [part] = blocks
-    assert isinstance(part, Subsection)
-    return [block for block in part.blocks if isinstance(block, Figure)]
-
-
-@pytest.mark.parametrize("gap", [0.0, -1.0])
-def test_a_page_without_gaps_is_written(tmp_path: Path, gap: float) -> None:
-    folder = written(tmp_path, twolayer_gaps.GAPS, grid(gap))
-    assert "no estimate" not in words(twolayer_gaps.gaps(folder))
-    folder = written(tmp_path, twolayer_gaps.LIMITS, limit_rows(0.1))
-    for figure in (*drawn(twolayer_gaps.gaps(folder)), *drawn(twolayer_gaps.limits(folder))):
-        assert "<svg" in save(figure, tmp_path / "figures")
-    older = [{"loss": "hinge", "queries": 10, "documents": m, **dict.fromkeys(GAP, gap), **BOUNDS} for m in (2, 4)]
-    folder = written(tmp_path, twolayer_gaps.OLDER, older)
-    assert "<svg" in save(drawn(twolayer_gaps.older(folder))[0], tmp_path / "figures")
-    assert "of the gap remains" not in words(twolayer_gaps.older(folder))
-
-
-def test_pictures_say_what_was_found_and_what_is_shown(tmp_path: Path) -> None:
-    falling = grid(1.0)
-    rising = [{**row, "centred_gap": row["queries"] * row["documents"]} for row in grid(1.0)]  # type: ignore[operator]
-    for rows, falls in ((falling, 4), (rising, 0)):
-        [heat] = drawn(twolayer_gaps.gaps(written(tmp_path, twolayer_gaps.GAPS, rows)))
-        assert f"falls in {falls} of 4 steps" in heat.description
-        assert "population's best ranker" in heat.caption
-        results = written(tmp_path, twolayer_gaps.LIMITS, limit_rows(0.1))
-        against_queries, _ = drawn(twolayer_gaps.limits(results))
-        assert ("hinge from 0.05 to 0.00313" in against_queries.description) == bool(falls)
-        assert ("hinge from 20 to 320" in against_queries.description) != bool(falls)
-        assert "population's best ranker" in against_queries.caption
-
-
-GAP = ("gap", "gap_low", "gap_high")
-BOUNDS = dict.fromkeys(twolayer_gaps.KINDS, 1.0)
-
-
-def test_the_grid_is_full(tmp_path: Path) -> None:
-    assert twolayer_gaps._full_grid(grid(1.0)) == ([10, 40], [2, 4])
-
-
-def limit_rows(low: float) -> list[dict[str, object]]:
+def limits(low: float) -> list[dict[str, Any]]:
     row = {"loss": "hinge", "limit": 0.2, "limit_low": low, "limit_high": 0.3}
-    row |= dict.fromkeys(("exponent", "exponent_low", "exponent_high"))
     return [{**row, "growing": axis, "fixed": fixed} for axis, fixed in (("queries", 2), ("documents", 10))]
 
 
-@pytest.mark.parametrize(("low", "said", "left"), [(-0.1, "above 0 for 0 of 1.", False), (0.1, "1 of 1.", True)])
-def test_what_stays_is_counted(tmp_path: Path, low: float, said: str, left: bool) -> None:
-    written(tmp_path, twolayer_gaps.GAPS, grid(1.0))
-    found = words(twolayer_gaps.limits(written(tmp_path, twolayer_gaps.LIMITS, limit_rows(low))))
-    assert said in found
-    assert ("an error remains" in found) == left
+def older(gap: float) -> list[dict[str, Any]]:
+    """A gap and a bound for documents that are halved, one that stays, and one that falls by a fifth."""
+    row = {"loss": "hinge", "queries": 10, "query_level": 3.0}
+    return [
+        {**row, "documents": m, **dict.fromkeys(("gap", "gap_low", "gap_high"), gap / m)}
+        | {"document_level": 4.0 / m, "two_layer": 6.0 - m / 2.0, "two_layer_pooled": 5.0}
+        for m in (2, 4)
+    ]
 
 
-DEPTHS = ("variance_documents", "variance_documents_low", "variance_documents_high")
-EXCESS = {"excess": 0.2, "excess_low": 0.1, "excess_high": 0.3}
+def test_no_tables_no_page(build: Build) -> None:
+    assert build({}) is None
 
 
-@pytest.mark.parametrize(("shift", "explained", "depth"), [(0.0, True, 4.0), (-2450.0, False, 2.0), (0.0, True, None)])
-def test_the_growth_of_the_best_split_is_computed(
-    tmp_path: Path, shift: float, explained: bool, depth: float | None
-) -> None:
+def test_cells_that_violate_the_bound_are_counted(build: Build) -> None:
+    held, broken = build({"twolayer-gaps": grid(1.0)}), build({"twolayer-gaps": grid(41.0)}, thm1="refuted")
+    assert "10 of 15 are certified" in prose(held)
+    assert "violate it at all, in 3 of 5" in prose(held)
+    assert "In 1 of 5 cells" in prose(broken)
+    assert "by up to 0.05." in prose(broken)
+    assert wording(held) != wording(broken)
+    assert [row[:3] for row in raw(held, "twolayer-terms")] == [[10, 2, 0.05], [10, 4, 0.025], [160, 2, 1 / 320]]
+
+
+def test_steps_are_counted_and_drawn_on_the_full_grid_only(build: Build) -> None:
+    rising = [{**row, "centred_gap": row["queries"] * row["documents"]} for row in grid(1.0)]
+    for rows, falling in ((grid(1.0), 4), (rising, 0)):
+        section = build({"twolayer-gaps": rows})
+        assert f"{falling} of 4 steps" in prose(section)
+        [heat] = figures(section)
+        assert "2 by 2 cells" in heat.description
+    assert [row[:2] for row in raw(section, "twolayer-layers")] == [[10, 2], [10, 4], [40, 2], [40, 4]]
+
+
+@pytest.mark.parametrize("gap", [0.0, -1.0])
+def test_a_page_without_gaps_is_drawn(build: Build, tmp_path: Path, gap: float) -> None:
+    tables = {"twolayer-gaps": grid(gap), "twolayer-limits": limits(0.1), "twolayer-older-bounds": older(gap)}
+    section = build(tables)
+    for figure in figures(section):
+        assert "<svg" in save(figure, tmp_path / "figures")
+    assert raw(section, "twolayer-older-bounds")[0][1] is None
+
+
+@pytest.mark.parametrize(("low", "above"), [(-0.1, 0), (0.1, 1)])
+def test_limits_above_0_are_counted_and_explained(build: Build, low: float, above: int) -> None:
+    section = build({"twolayer-gaps": grid(1.0), "twolayer-limits": limits(low)})
+    assert f"above 0 for {above} of 1" in prose(section)
+    assert ("no number of documents removes" in prose(section)) == bool(above)
+    assert ("average out" in prose(section)) != bool(above)
+    assert [row[1:4] for row in raw(section, "twolayer-limits")] == [[0.2, f"{low} 0.3", None]] * 2
+
+
+def test_what_remains_of_every_bound_is_computed(build: Build) -> None:
+    shown = {"twolayer-older-bounds": older(1.0)}
+    assert raw(build(shown), "twolayer-older-bounds") == [["hinge", 0.5, 1.0, 0.5, 0.8, 1.0]]
+    assert wording(build(shown)) != wording(build(shown, vs_old="deviates"))
+
+
+def budgets(shift: float, depth: float | None) -> dict[str, list[dict[str, Any]]]:
+    """Best splits with n = C/4 and curves on a population, and on a data set, of which no best ranker is known."""
     ends = {f"error_{end}{side}": 0.5 for end in ("deepest", "shallowest") for side in ("", "_low", "_high")}
     best = [
-        {
-            "dataset": "population",
-            "budget": c,
-            "best_queries": c / 4.0,
-            "best_queries_low": c / 4.0 + shift,
-            "best_queries_high": c / 4.0,
-            "predicted_queries": c**0.5,
-            "variance_documents": depth,
-            "variance_documents_low": 3.5,
-            "variance_documents_high": 4.6,
-            "error_inner": 0.4,
-            **ends,
-        }
+        {"dataset": "population", "budget": c, "best_queries": c / 4.0, "best_queries_low": c / 4.0 + shift}
+        | {"best_queries_high": c / 4.0, "predicted_queries": c**0.5, "error_inner": 0.4, **ends}
+        | {"variance_documents": depth, "variance_documents_low": 3.5, "variance_documents_high": 4.6}
         for c in (100, 10_000)
     ]
-    place = {"dataset": "population", "error": 0.5, "low": 0.4, "high": 0.6, **EXCESS}
+    point = {"dataset": "population", "error": 0.5, "low": 0.4, "high": 0.6}
+    excess = {"excess": 0.2, "excess_low": 0.1, "excess_high": 0.3}
     curve = [
-        {**place, "budget": c, "queries": n, "documents": c // n} for c in (100, 10_000) for n in (2, c // 4, c // 2)
+        {**point, **excess, "budget": c, "queries": n, "documents": c // n}
+        for c in (100, 10_000)
+        for n in (2, c // 4, c // 2)
     ]
-    # A data set has no excess, because nobody knows its best ranker.
-    best.append({**best[0], "dataset": "toy", **dict.fromkeys(DEPTHS)})
-    curve += [{**row, "dataset": "toy", **dict.fromkeys(EXCESS)} for row in curve if row["budget"] == 100]
-    written(tmp_path, twolayer_budget.BEST, best)
-    said = words(twolayer_budget.tradeoff(written(tmp_path, twolayer_budget.TRADEOFF, curve)))
-    assert "In 3 of 3 cases both extremes are worse" in said
-    of_population, of_toy = drawn(twolayer_budget.tradeoff(ResultsFolder.at(tmp_path)))
+    best.append({**best[0], "dataset": "made", "variance_documents": None})
+    curve += [
+        {**point, "dataset": "made", **{name: row[name] for name in ("budget", "queries", "documents")}}
+        for row in curve
+        if row["budget"] == 100
+    ]
+    return {"twolayer-best-splits": best, "twolayer-tradeoff": curve}
+
+
+@pytest.mark.parametrize(("shift", "depth"), [(0.0, 4.0), (-2450.0, 2.0), (0.0, None)])
+def test_the_growth_of_the_best_split_is_computed(
+    build: Build, tmp_path: Path, shift: float, depth: float | None
+) -> None:
+    section = build(budgets(shift, depth))
+    said = prose(section)
+    assert "In 3 of 3 cases" in said
+    assert "1.00," in said
+    assert "0.50." in said
+    assert ("favour shallower judging" in said) == (shift == 0.0)
+    assert ("is inside the interval" in said) == (depth == 4.0)
+    assert ("is outside the interval" in said) == (depth == 2.0)
+    of_population, of_data = figures(section)
     assert "relative to" in of_population.caption
-    assert "in excess" not in of_toy.caption
-    for figure in (of_toy, of_population):
+    assert "relative to" not in of_data.caption
+    for figure in (of_population, of_data):
         assert "<svg" in save(figure, tmp_path / "figures")
-    assert "to the power 1.00, n* as C to the power 0.50" in said
-    assert ("errors favour shallower judging" in said) == explained
-    assert ("queries, documents and pairs, 4.00 documents" in said) == (depth == 4.0)
-    assert ("that is inside the interval" in said) == (depth == 4.0)
-    assert ("that is outside the interval" in said) == (depth == 2.0)
+    by_variance = [None if depth is None else c / depth for c in (100, 10_000)]
+    assert [row[4] for row in raw(section, "twolayer-best-splits")] == [*by_variance, None]
 
 
 def test_heights_between_points() -> None:
-    points = [(1.0, 4.0, 0.0, 0.0), (10.0, 2.0, 0.0, 0.0), (100.0, 6.0, 0.0, 0.0)]
-    found = [twolayer_budget._between(points, x) for x in (0.5, 1.0, 10**0.5, 10.0, 10**1.5, 1000.0)]
-    assert found == pytest.approx([4.0, 4.0, 3.0, 2.0, 4.0, 6.0])
+    points = [(1.0, 4.0), (10.0, 2.0), (100.0, 6.0)]
+    heights = [between(points, x) for x in (0.5, 1.0, 10**0.5, 10.0, 10**1.5, 1000.0)]
+    assert heights == pytest.approx([4.0, 4.0, 3.0, 2.0, 4.0, 6.0])
 
 
-def test_differences_of_samplings_are_counted(tmp_path: Path) -> None:
+def test_effects_of_samplings_beyond_their_intervals_are_counted(build: Build) -> None:
     rows = [
         {"queries": n, "documents": 4, "what": what, "value": value, "low": value - 0.1, "high": value + 0.1}
         for n, effect in ((10, 0.3), (40, 0.05))
-        for what, value in (("even", 1.0), ("uneven", 1.0 + effect), ("lengths", effect), ("dependence", -effect))
+        for what, value in (("lengths", effect), ("dependence", -effect))
     ]
-    said = words(twolayer.samplings(written(tmp_path, twolayer.SAMPLINGS, rows)))
-    assert "Different lengths make the gap larger in 1 and smaller in 0 of 2 places" in said
-    assert "Sharing a query makes the gap larger in 0 and smaller in 1 of 2 places" in said
+    section = build({"twolayer-samplings": rows})
+    larger, smaller = prose(section).split("Shared queries")
+    assert "larger in 1 and smaller in 0 of 2" in larger
+    assert "larger in 0 and smaller in 1 of 2" in smaller
+    assert raw(section, "twolayer-samplings") == [[10, 4, 0.3, -0.3], [40, 4, 0.05, -0.05]]
 
 
-def test_the_plans_are_read_as_they_are(tmp_path: Path) -> None:
-    def plans(sign: float) -> list[dict[str, object]]:
-        return [
-            {
-                "budget": 100,
-                "vc_dimension": v,
-                "delta": delta,
-                "c1": 1.0,
-                "queries": sign * (50.0 - v - 10 * delta),
-                "informative_from": 12,
-                "informative_from_sauer": 3456,
-            }
-            for v in (2, 5)
-            for delta in (0.2, 0.1)
-        ]
-
-    said = words(twolayer_budget.capacity(written(tmp_path, twolayer_budget.PLANS, plans(1.0))))
-    assert "it falls with the capacity V of the class and grows with the confidence" in said
-    assert "12 queries with as many documents each" in said
-    assert "3,456" in said
-    said = words(twolayer_budget.capacity(written(tmp_path, twolayer_budget.PLANS, plans(-1.0))))
-    assert "does not always fall" in said
-    assert "does not always grow" in said
+def test_the_words_on_capacity_follow_the_claim(build: Build) -> None:
+    plans = [
+        {"budget": 100, "vc_dimension": v, "delta": delta, "c1": c1, "queries": 50.0 - v - 10 * delta}
+        | {"informative_from": 12 + v, "informative_from_sauer": 3456}
+        for v in (2, 5)
+        for delta in (0.2, 0.1)
+        for c1 in (0.5, 1.0)
+    ]
+    section = build({"twolayer-plans": plans})
+    assert wording(section) != wording(build({"twolayer-plans": plans}, capacity="deviates"))
+    assert "17 queries with as many documents" in prose(section)
+    assert raw(section, "twolayer-informative") == [[2, 14, 14, 3456], [5, 17, 17, 3456]]
 
 
-def test_averages_say_how_far_apart(tmp_path: Path) -> None:
+def test_averages_show_how_far_they_are_apart(build: Build) -> None:
     common = {"two_layer": 1.0, "two_layer_error": 0.1, "ordinary": 1.2, "ordinary_error": 0.0}
     rows = [
-        {"statement": "definition 3", "case": "tiny", "m": None, **common, "difference": 2.04},
-        {"statement": "equation 6", "case": "20", "m": 5, **common, "difference": 2e-15},
+        {"statement": "definition 3", "case": "tiny", **common, "difference": 2.04},
+        {"statement": "equation 6", "case": "20", "m": 5, "difference": 2e-15},
     ]
-    said = words(twolayer.averages(written(tmp_path, twolayer.IDENTITIES, rows)))
-    assert "to within 2.0 standard errors" in said
-    assert "Equation 6" in said
-    assert "differ by at most 2e−15 up to m = 5" in said
-
-
-def test_figures_are_drawn(tmp_path: Path) -> None:
-    results = written(tmp_path, twolayer_gaps.GAPS, grid(1.0))
-    [part] = twolayer_gaps.gaps(results)
-    assert isinstance(part, Subsection)
-    [figure] = [block for block in part.blocks if isinstance(block, Figure)]
-    assert "<svg" in save(figure, tmp_path / "figures")
-
-
-@pytest.mark.parametrize(
-    ("places", "labels"),
-    [((2, 40), {"2", "10", "20"}), ((10, 2000), {"10", "100", "1,000"}), ((0.001, 1.0), {"$\\mathdefault{10^{-2}}$"})],
-)
-def test_counts_are_labelled_plainly(places: tuple[float, float], labels: set[str]) -> None:
-    from pipeline_lib.reporting.figures import line_plot
-
-    drawing = line_plot({"a": [(x, 1.0, 1.0, 1.0) for x in places]}, xlabel="n", ylabel="y", log="x")
-    drawing.draw_without_rendering()
-    axis = drawing.axes[0].xaxis
-    shown = {label.get_text() for which in ("major", "minor") for label in axis.get_ticklabels(which=which)}
-    assert labels <= shown
-
-
-def test_a_heat_map_without_a_gap_is_drawn(tmp_path: Path) -> None:
-    from pipeline_lib.reporting.figures import heat_maps
-
-    drawing = heat_maps({"hinge": [[0.0, -0.1]]}, ["10"], ["2", "4"], xlabel="m", ylabel="n")
-    assert {text.get_text() for text in drawing.axes[0].texts} == {"0.000".lstrip("0"), "-0.100"}
+    section = build({"twolayer-identities": rows})
+    assert "2.0 standard errors" in prose(section)
+    assert "2e−15" in prose(section)
+    assert raw(section, "twolayer-averages") == [["tiny", 1.0, 1.2, 2.04]]
+    assert wording(section) != wording(build({"twolayer-identities": rows}, def3="refuted"))

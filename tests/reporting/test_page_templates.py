@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from pipeline_lib.papers import Paper
 from pipeline_lib.reporting import markdown, page
 from pipeline_lib.reporting.blocks import Details, Section, Subsection
 from pipeline_lib.reporting.declared_figures import Curves, curves, power
+from pipeline_lib.reporting.declared_tables import col
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.markdown import Prose
 from pipeline_lib.reporting.queries import Rows, Tables
@@ -79,10 +81,21 @@ def test_every_row_and_column_of_a_declared_table_is_shown(build) -> None:
     assert [column.align for column in table.columns] == ["left", "right", "right"]
 
 
+def test_a_value_without_a_spread_is_shown_alone() -> None:
+    column = col("x", "X", digits=1, spread=("low", "high"))
+    known, unknown = (column.cell(SimpleNamespace(x=1.5, low=1.0, high=high)) for high in (2.0, None))
+    assert (known.text, known.spread) == ("1.5", "0.5")
+    assert (unknown.text, unknown.spread) == ("1.5", "")
+
+
 def test_a_query_is_answered_and_keeps_its_source(build) -> None:
     text = '{% set most | sql %} SELECT loss, MAX(regret) AS most FROM "draws" GROUP BY loss ORDER BY loss {% endset %}'
     section = build(f"# R\n\n{text}\n{{{{ most.source }}}}: {{% for row in most %}}{{{{ row.most }}}};{{% endfor %}}")
     assert "tables/draws.parquet: 9.0;1.5;" in prose(section)
+
+
+def test_tables_are_listed_by_a_pattern(build) -> None:
+    assert "draws;" in prose(build("# R\n\n{% for name in matching('dr*') + matching('x*') %}{{ name }};{% endfor %}"))
 
 
 def test_what_is_inserted_is_text(build) -> None:
@@ -151,6 +164,20 @@ def test_bands_are_cut_only_where_an_axis_is_logarithmic(build) -> None:
         for log in ("xy", "x")
     )
     assert cut != plain == "C"
+
+
+def test_values_that_a_logarithmic_axis_has_no_place_for_are_left_out(build, results: ResultsFolder) -> None:
+    rows = [{"T": 1, "gap": 0.5}, {"T": 2, "gap": 0.0}, {"T": 3, "gap": -0.5}]
+    storage.write_table(results.path / "tables" / "gaps.parquet", pl.DataFrame(rows))
+    cut, plain = (
+        build(
+            "# R\n\n{{ lines('f', 'T', 'C', curves(rows('gaps'), 'T', 'gap', 'gap'), xlabel='T', ylabel='gap', "
+            f"log='{log}') }}}}"
+        ).blocks[0]
+        for log in ("y", "")
+    )
+    assert cut.caption != plain.caption == "C"
+    assert [len(figure.draw().axes[0].lines[0].get_xdata()) for figure in (cut, plain)] == [1, 3]
 
 
 def test_a_reference_line_starts_where_the_curve_does() -> None:

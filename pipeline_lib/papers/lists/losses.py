@@ -1,4 +1,4 @@
-"""How is a loss of an experiment described in the settings: by a name of its own, a surrogate, and its options?"""
+"""How is a loss of an experiment described in the settings: by its name, a surrogate, and its options?"""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _known(name: str) -> str:
 class LossSettings(Settings):
     """One loss."""
 
-    name: Slug = Field(description="in tables and figures")
-    surrogate: Annotated[str, Strict(), AfterValidator(_known)] = Field(description="what it is")
+    name: Slug = Field(description="the name of the loss in tables and figures")
+    surrogate: Annotated[str, Strict(), AfterValidator(_known)] = Field(description="the registered surrogate")
     options: dict[str, Any] = Field({}, description="of the surrogate")
 
 

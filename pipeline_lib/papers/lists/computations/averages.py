@@ -1,7 +1,8 @@
 """How far above the truth are the covering numbers, the entropy integrals and their closed forms?
 
-`lists`, Propositions 7 and 10 (beside packings found by search) and Corollaries 8, 11 and 16 (the closed forms beside
-the integral minimised numerically, and both beside Monte Carlo estimates of the Rademacher averages they bound).
+`lists`, Propositions 7 and 10, compared with packings obtained by search, and Corollaries 8, 11 and 16: the closed
+forms are compared with the integral, minimised numerically, and both with Monte Carlo estimates of the Rademacher
+averages that they bound.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ def run(settings: AveragesSettings, seed: int) -> Results:
 
 
 def _loss_bound(radius: float) -> float:
-    found = constants(LOSS, 2, Y_MAX, score_bound=radius).excess_bound
-    assert found is not None
-    return found
+    bound = constants(LOSS, 2, Y_MAX, score_bound=radius).excess_bound
+    assert bound is not None
+    return bound
 
 
 def _averages(settings: AveragesSettings, seed: int) -> list[dict[str, Any]]:
@@ -142,14 +143,13 @@ def _coverings(settings: AveragesSettings, seed: int) -> tuple[list[dict[str, An
                     trials.append(Trial(setting, values, COVERINGS))
     notes = (
         f"ListNet, {settings.candidates:,} rankers on and in the ball, chosen greedily. In many dimensions, few of so "
-        "many can be far "
-        "apart, so a small packing is weak evidence; one larger than the bound would refute it."
+        "many can be far apart, so that a small packing is weak evidence; one larger than the bound would refute it."
     )
     return rows, Evidence("lists-prop7", tuple(trials), notes)
 
 
 def _candidates(settings: AveragesSettings, ball: str, rng: np.random.Generator) -> Floats:
-    # Half on the surface, half inside, the surface first: its points are furthest apart.
+    # Points on the surface come first, since they are furthest apart; the second half lies inside.
     w = rng.normal(size=(settings.candidates, settings.features))
     if ball == "l1":
         w *= rng.random(w.shape) < 0.3
@@ -176,9 +176,9 @@ def _closed_forms(settings: AveragesSettings) -> tuple[list[dict[str, Any]], Evi
     }
     smallest = ", ".join(f"{ratio:.3g} (Corollary {corollary})" for corollary, ratio in least.items())
     notes = (
-        f"ListNet. The smallest ratios are {smallest}. The closed forms of Corollaries 8 and 16 take a ceiling for its "
-        "argument, which is too little where the loss exceeds the scale of the covering number: errata, letter X. They "
-        "are taken up to their largest value, beyond which their logarithm falls to 0 as n does."
+        f"ListNet. The smallest ratios are {smallest}. The closed forms of Corollaries 8 and 16 replace a ceiling by "
+        "its argument, which is too little where the loss exceeds the scale of the covering number (errata, letter X). "
+        "They are used up to their largest value, beyond which their logarithm falls to 0 as n does."
     )
     return rows, Evidence("lists-cor8", tuple(trials), notes)
 
@@ -199,7 +199,7 @@ def _compared(settings: AveragesSettings, radius: float, n: int, m: int) -> list
     rows = []
     for corollary, value in closed.items():
         covering, reach = coverings[corollary]
-        found = entropy.integral(covering, n, reach)
+        minimised = entropy.integral(covering, n, reach)
         rows.append(
             {
                 "corollary": corollary,
@@ -208,8 +208,8 @@ def _compared(settings: AveragesSettings, radius: float, n: int, m: int) -> list
                 "m": m,
                 "loss_bound": B,
                 "closed_form": value,
-                "integral": found.value,
-                "alpha": found.alpha,
+                "integral": minimised.value,
+                "alpha": minimised.alpha,
             }
         )
     return rows

@@ -33,15 +33,15 @@ _LOG = logging.getLogger(__name__)
 CONSTANTS = "tables/lists-constants.parquet"
 CHECKS = "tables/lists-identities.parquet"
 
-# Lipschitz on bounded scores only: everywhere else the scores of their searches are not restricted.
+# Lipschitz on bounded scores only; in the searches for all other losses scores are not restricted.
 NEEDS_BOUND = ("kl", "rankboost", "squared", "squared-ndcg")
-WHATS: tuple[What, ...] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
+CONSTANT_KINDS: tuple[What, ...] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
 NAMED_BY_PROPOSITION_1: tuple[What, ...] = ("lipschitz-linf", "smoothness")
-# With 20 ascents some of so large matrices keep their largest row hidden; with 100 none was seen to.
+# With 20 ascents the largest row of some matrices of this size is missed; with 100 that was not observed.
 LARGEST_MATRIX = 30
 NORMS = (1.0, 1.5, 2.0, 3.0, math.inf)
 WAVES = "random waves"
-# Smooth on all of R^m and never negative, as Lemma 14 asks.
+# Smooth on all of R^m and never negative, as Lemma 14 requires.
 SELF_BOUNDED: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("listnet", {}),
     ("ranknet", {}),
@@ -119,8 +119,8 @@ def proposition_1(settings: ConstantsSettings, seed: int, table: list[dict[str, 
         for what in NAMED_BY_PROPOSITION_1
     )
     notes = (
-        f"The largest found are {lipschitz:.6g} and {smoothness:.6g}. Sharp are "
-        "2 - 2 / (1 + (m - 1) e^y_max), below 2, and 1: errata, letter I."
+        f"The largest values by search are {lipschitz:.6g} and {smoothness:.6g}. The sharp constants are "
+        "2 - 2 / (1 + (m - 1) e^y_max), which is below 2, and 1 (errata, letter I)."
     )
     return Evidence("lists-prop1", tuple(trials), notes)
 
@@ -140,7 +140,7 @@ def proposition_2(settings: ConstantsSettings, seed: int, table: list[dict[str, 
                     trials.append(Trial(setting, {"largest_ratio": found / stated}, CONSTANTS))
     notes = (
         "The published loss is k = 1; for larger k, D(1) + ... + D(k) takes the place of D(1). For k = 1 the supremum "
-        "is a quarter of the stated constant: errata, letter N."
+        "is a quarter of the stated constant (errata, letter N)."
     )
     return Evidence("lists-prop2", tuple(trials), notes)
 
@@ -156,7 +156,7 @@ def ranksvm_growth(settings: ConstantsSettings, seed: int, table: list[dict[str,
         fitted = fit_exponent(settings.ranksvm_lengths, norms)
         value = Interval(fitted.slope, fitted.low, fitted.high)
         trials.append(Trial({"surrogate": "ranksvm", "y_max": y_max}, {"exponent_in_m": value}, CONSTANTS))
-    return Evidence("lists-ranksvm", tuple(trials), "Fitted to the largest l1 norms found by search.")
+    return Evidence("lists-ranksvm", tuple(trials), "Fitted to the largest l1 norms obtained by search.")
 
 
 def constants_of_all(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
@@ -171,14 +171,14 @@ def constants_of_all(settings: ConstantsSettings, seed: int, table: list[dict[st
                 table += found
                 by = {row["constant"]: row for row in found}
                 linf, l2 = by["lipschitz-linf"], by["lipschitz-l2"]
-                # The largest G there is reason to believe in, over the smallest G^CW.
+                # The largest G that is known, over the smallest known G^CW.
                 larger = max(linf["searched"], linf["exact"] or 0.0)
                 ratio = larger / (math.sqrt(m) * (l2["exact"] or l2["stated"]))
                 trials.append(Trial({"surrogate": name, "m": m, "y_max": y_max}, {"largest_ratio": ratio}, CONSTANTS))
     notes = (
-        "The larger of the found and the exact constant for the maximum norm, over sqrt(m) times the one for the "
-        "Euclidean norm; where a surrogate is Lipschitz on bounded scores only, on scores up to "
-        f"{settings.score_bound:g}."
+        "The constant for the maximum norm, the larger of the exact one and the one obtained by search, over sqrt(m) "
+        "times the one for the Euclidean norm. Where a surrogate is Lipschitz on bounded scores only, these are scores "
+        f"up to {settings.score_bound:g}."
     )
     return Evidence("lists-g-relation", tuple(trials), notes)
 
@@ -188,9 +188,11 @@ def _all_constants(
 ) -> list[dict[str, Any]]:
     of_loss = known.constants(loss, m, y_max, score_bound=bound)
     value_bound = known.constants(loss, m, y_max, score_bound=settings.score_bound).bound
-    stated = dict(zip(WHATS, (of_loss.lipschitz, of_loss.lipschitz_l2, of_loss.smoothness, value_bound), strict=True))
+    stated = dict(
+        zip(CONSTANT_KINDS, (of_loss.lipschitz, of_loss.lipschitz_l2, of_loss.smoothness, value_bound), strict=True)
+    )
     rows = []
-    for what in WHATS:
+    for what in CONSTANT_KINDS:
         value = stated[what]
         if value is not None:
             reach = settings.score_bound if what == "bound" else bound
@@ -227,18 +229,16 @@ def lemma_4(settings: ConstantsSettings, seed: int, checks: list[dict[str, Any]]
         checks.append(_check("lists-lemma4", f"p = {label}", None, None, "largest_relative_excess", excess))
         trials.append(Trial({"p": label}, {"largest_relative_difference": largest}, CHECKS))
     notes = (
-        f"{settings.matrices} matrices for every p: normal, sparse, of rank one, with equal rows or rows of unlike "
-        "size; "
-        f"the maximum of {settings.starts} ascents. Ascents end at local maxima, so that a deficit may be the "
-        "search's, "
-        f"more likely for large matrices (here up to {LARGEST_MATRIX} rows and columns) and few ascents. Only an "
-        "excess contradicts the lemma; the table holds it too."
+        f"{settings.matrices} matrices for every p: normal, sparse, of rank one, with equal rows or rows of different "
+        f"size; the maximum of {settings.starts} ascents. Ascents end at local maxima, so that a deficit may be due to "
+        f"the search, in particular for large matrices (here up to {LARGEST_MATRIX} rows and columns) and few ascents. "
+        "Only an excess contradicts the lemma; the table contains it too."
     )
     return Evidence("lists-lemma4", tuple(trials), notes)
 
 
 def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
-    found: list[Floats] = []
+    matrices: list[Floats] = []
     for number in range(n):
         m, d = (int(size) for size in rng.integers(1, LARGEST_MATRIX + 1, size=2))
         X = rng.normal(size=(m, d))
@@ -252,8 +252,8 @@ def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
             X[:] = X[0]
         elif kind == 4:
             X *= 10.0 ** rng.uniform(-6.0, 6.0, size=(m, 1))
-        found.append(X)
-    return found
+        matrices.append(X)
+    return matrices
 
 
 def lemma_14(settings: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:

@@ -1,12 +1,12 @@
 """How far apart are empirical and true risk over a grid of queries and documents, loss by loss?
 
 `lists`, Theorems 5, 6, 9 and 17 and equation 8. A repetition draws the queries of the largest sample once; smaller
-samples are its first queries, and other lists of the same queries have other documents. Every loss is measured above
-its own smallest value (ListNet above the entropy of the labels), which is 0 for all others.
+samples are its first queries, and other lists of the same queries have other documents. From every loss its
+smallest value is subtracted, which is the entropy of the labels for ListNet and 0 for all others.
 
-Risks are known in two steps. The best ranker is found on a sample of its own and measured on a very large one, which
-is cheap, because it is only one ranker. All others are measured on the held-out sample beside it, query by query,
-where what the sample says of the best ranker is replaced by what the large one says (``held_out``).
+Risks are measured in two steps. The best ranker is fitted to another sample and measured on a very large one, which is
+cheap, because it is only one ranker. All others are measured on the held-out sample together with the best one, query
+by query; what this sample says of the best ranker is then replaced by what the large one says (``held_out``).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-# The best ranker of the ball is found on as many documents as others are measured on, but on no more than these where
-# the loss is not convex: that takes several descents.
+# The best ranker of the ball is fitted to as many documents as the others are measured on, but to no more than these
+# where the loss is not convex, since that takes several descents.
 DOCUMENTS_FOR_RESTARTS = 100_000
 DOCUMENTS_PER_BLOCK = 50_000
 
@@ -55,8 +55,8 @@ def population_of(settings: GridSettings, kind: str) -> Population:
 
 
 @dataclass(frozen=True)
-class Found:
-    """One ranker: where it comes from, its weights, its empirical risk, and how surely it is the minimiser."""
+class Ranker:
+    """One ranker: where it comes from, its weights, its empirical risk, and its certified gap to the minimum."""
 
     learner: str
     n: int
@@ -103,7 +103,7 @@ class Slice:
 
 
 def run(settings: GridSettings, name: str, seed: int) -> list[dict[str, Any]]:
-    """All rows of the loss ``name``: a row a population, m, n, repetition and learner."""
+    """All rows of the loss ``name``, one for every population, m, n, repetition and learner."""
     rows = []
     for m in progress.counted(settings.lengths, _LOG, "lengths of lists"):
         rows += measure(Slice(settings, name, "noisy", m, seed))
@@ -130,9 +130,9 @@ def measure(part: Slice) -> list[dict[str, Any]]:
         for n in sizes:
             fresh = reference.take(np.arange(2 * n))
             rankers += _rankers(part, whole.take(np.arange(n)), fresh, known.value, n, repetition)
-    found = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels, known)
-    # A ranker that happens to be better than the best one found is the best one.
-    lowest = min(0.0, float(found.difference.min()))
+    measured = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels, known)
+    # A ranker that happens to be better than the one taken for the best replaces it.
+    lowest = min(0.0, float(measured.difference.min()))
     return [
         {
             "loss": part.name,
@@ -142,10 +142,10 @@ def measure(part: Slice) -> list[dict[str, Any]]:
             "repetition": ranker.repetition,
             "learner": ranker.learner,
             "empirical": ranker.empirical,
-            "risk": float(found.value[k]),
-            "risk_error": float(found.standard_error[k]),
-            "excess": float(found.difference[k]) - lowest,
-            "excess_error": float(found.difference_error[k]),
+            "risk": float(measured.value[k]),
+            "risk_error": float(measured.standard_error[k]),
+            "excess": float(measured.difference[k]) - lowest,
+            "excess_error": float(measured.difference_error[k]),
             "optimal_risk": known.value + lowest,
             "optimal_risk_error": known.standard_error,
             "certified_gap": ranker.gap_certified,
@@ -155,12 +155,12 @@ def measure(part: Slice) -> list[dict[str, Any]]:
 
 
 def _best(part: Slice) -> Floats:
-    # On a sample of its own: where it is measured it must not look better than it is.
+    # On another sample than those on which it is measured, where it would look better than it is.
     documents = part.settings.held_out_documents
     if not part.loss.convex:
         documents = min(documents, DOCUMENTS_FOR_RESTARTS)
-    own = part.sample(max(2, documents // part.m), "best")
-    return erm.fit(own, part.loss, l2=0.0, radius=part.settings.radius, tol=part.settings.tol, seed=part.seed).w
+    sample = part.sample(max(2, documents // part.m), "best")
+    return erm.fit(sample, part.loss, l2=0.0, radius=part.settings.radius, tol=part.settings.tol, seed=part.seed).w
 
 
 def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
@@ -177,26 +177,26 @@ def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
 
 def _rankers(
     part: Slice, sample: RankingData, fresh: RankingData, optimum: float, n: int, repetition: int
-) -> list[Found]:
+) -> list[Ranker]:
     settings, loss, R = part.settings, part.loss, part.population.feature_norm
     seed = (part.seed, "lists-grid", part.name, part.m, n, repetition)
 
-    def found(learner: str, w: Floats, gap: float | None = None) -> Found:
-        return Found(learner, n, repetition, w, float(held_out.losses(loss, sample, w).mean()), gap)
+    def ranker(learner: str, w: Floats, gap: float | None = None) -> Ranker:
+        return Ranker(learner, n, repetition, w, float(held_out.losses(loss, sample, w).mean()), gap)
 
     least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, tol=settings.tol, seed=seed)
-    rankers = [found("erm", least.w, least.relative_gap if loss.convex else None)]
-    rankers.append(found("worst", worst_gap.search(loss, sample, fresh, settings.radius, settings.ascent_steps)))
+    rankers = [ranker("erm", least.w, least.relative_gap if loss.convex else None)]
+    rankers.append(ranker("worst", worst_gap.search(loss, sample, fresh, settings.radius, settings.ascent_steps)))
     if loss.convex:
         given = {"radius": settings.radius, "lipschitz": part.lipschitz, "feature_norm": R}
         l2 = list_bounds.rerm_l2(n, **given)
         steady = erm.fit(sample, loss, l2=l2, radius=settings.radius, tol=settings.tol)
-        rankers.append(found("rerm", steady.w, steady.relative_gap))
+        rankers.append(ranker("rerm", steady.w, steady.relative_gap))
         step = ogd.lipschitz_step(n, **given)
-        rankers.append(found("ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
+        rankers.append(ranker("ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
     if loss.convex and loss.smooth:
         S = settings.radius * R
         H = R**2 * loss.smoothness(part.m, part.population.settings.y_max, score_bound=S)
         step = ogd.smooth_step(n, radius=settings.radius, smoothness=H, optimal_risk=max(optimum, 0.0))
-        rankers.append(found("smooth-ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
+        rankers.append(ranker("smooth-ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
     return rankers

@@ -1,4 +1,4 @@
-"""What are the risks of many rankers on one large sample, and how sure are they?
+"""What are the risks of many rankers on one large sample, and how precise are they?
 
 Rankers of all repetitions are measured on the same queries, in one pass over blocks of them: memory holds one block of
 scores, whatever the number of rankers. Differences from one ranker (the best one known) are measured query by query,
@@ -9,8 +9,8 @@ known and uniform on [-1, 1], as for the population, it serves as a control vari
 polynomials of b, whose means are 0, and the intercept is the risk. With 320 documents that makes the standard error of
 ListNet, SmoothDCG and RankSVM about eight times smaller, at no cost.
 
-The loss of the reference ranker is one control more, once its own risk is known from a far larger sample (which only
-one ranker has to score): with beta the slope of a loss on it, and the two samples independent,
+The loss of the reference ranker is a further control, once its risk is known from a far larger sample (which only one
+ranker has to score): with beta the slope of a loss on it, and the two samples independent,
 
     standard error^2 = that of the regression's intercept^2 + (beta times that of the reference's risk)^2.
 
@@ -73,7 +73,7 @@ class Risks:
 
 @dataclass(frozen=True)
 class Known:
-    """The risk of one ranker with its standard error, from a sample of its own."""
+    """The risk of one ranker with its standard error, from another sample."""
 
     value: float
     standard_error: float
@@ -126,8 +126,8 @@ def risks(
     -------
     >>> from pipeline_lib import surrogates
     >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [1.0]], [0, 1, 1, 0], [1, 1, 2, 2])
-    >>> found = risks(surrogates.create("ranksvm"), data, np.array([[0.0, 1.0]]), np.zeros(1))
-    >>> found.value, found.standard_error, found.difference
+    >>> both = risks(surrogates.create("ranksvm"), data, np.array([[0.0, 1.0]]), np.zeros(1))
+    >>> both.value, both.standard_error, both.difference
     (array([1., 1.]), array([0., 1.]), array([0., 0.]))
     """
     b = None if levels is None else np.asarray(levels, np.float64)
@@ -138,20 +138,20 @@ def risks(
 
 def of_scores(loss: Surrogate, blocks: Iterable[Scored], known: Known | None = None) -> Risks:
     """Measure the rankers that scored ``blocks`` of queries; arguments and errors otherwise as in :func:`risks`."""
-    own, apart, n = _Regression(), _Regression(), 0
+    risk, difference, n = _Regression(), _Regression(), 0
     for block in blocks:
         values = np.array([loss.unchecked(row, block.y, block.offsets)[0] for row in block.scores])
         above = values - floor(loss, block.y, block.offsets)
         controls = _controls(block)
-        apart.add(controls, (values[1:] - values[0]).T)
+        difference.add(controls, (values[1:] - values[0]).T)
         if known is not None:
             controls = np.column_stack([controls, above[0] - known.value])
-        own.add(controls, above[1:].T)
+        risk.add(controls, above[1:].T)
         n += len(controls)
-    value, error = own.intercepts()
+    value, error = risk.intercepts()
     if known is not None:
-        error = np.hypot(error, own.slopes()[-1] * known.standard_error)
-    return Risks(value, error, *apart.intercepts(), n)
+        error = np.hypot(error, risk.slopes()[-1] * known.standard_error)
+    return Risks(value, error, *difference.intercepts(), n)
 
 
 def risk_of_one(loss: Surrogate, blocks: Iterable[Scored]) -> Known:
@@ -164,11 +164,11 @@ def risk_of_one(loss: Surrogate, blocks: Iterable[Scored]) -> Known:
     >>> risk_of_one(surrogates.create("ranksvm"), [Scored(np.array([[0.0, 1.0, 0.0, 1.0]]), y, offsets)])
     Known(value=1.0, standard_error=1.0)
     """
-    own = _Regression()
+    risk = _Regression()
     for block in blocks:
         values = loss.unchecked(block.scores[0], block.y, block.offsets)[0] - floor(loss, block.y, block.offsets)
-        own.add(_controls(block), values[:, None])
-    value, error = own.intercepts()
+        risk.add(_controls(block), values[:, None])
+    value, error = risk.intercepts()
     return Known(float(value[0]), float(error[0]))
 
 
@@ -198,7 +198,7 @@ class _Regression:
             (_, controls), (_, k) = A.shape, values.shape
             self._gram = np.zeros((controls, controls))
             self._products, self._squares, self._first = np.zeros((controls, k)), np.zeros(k), values[0].copy()
-        # Less the first row: squares of what is left do not cancel, however large the values.
+        # The first row is subtracted, so that sums of squares do not cancel, however large the values.
         centred = values - self._first
         self._gram += A.T @ A
         self._products += A.T @ centred

@@ -1,4 +1,4 @@
-"""How sure is a number that was measured on several samples and one held-out sample?
+"""How precise is a number that was measured on several samples and one held-out sample?
 
 Repetitions differ by their samples; the held-out sample is the same for all, so that its error does not average out.
 """
@@ -29,8 +29,8 @@ def of_mean(values: ArrayLike, held_out_error: float) -> Interval:
     """
     x = np.asarray(values, np.float64)
     mean = float(x.mean())
-    own = over_folds(x).high - mean if len(x) > 1 else 0.0
-    half = math.hypot(own, NORMAL * held_out_error)
+    over_repetitions = over_folds(x).high - mean if len(x) > 1 else 0.0
+    half = math.hypot(over_repetitions, NORMAL * held_out_error)
     return Interval(mean, mean - half, mean + half)
 
 

@@ -1,8 +1,8 @@
 """Does the gap behave on the queries of a data set as it does on a population's?
 
-Queries and documents of a data set are subsampled; all queries that are not in the sample, with lists cut to the same
-length, stand for the truth, with the standard error that comes of their number. The worst ranker is sought on one half
-of them and measured on the other. Excess risks are those above the minimiser over all queries of the data set, sample
+Queries and documents of a data set are subsampled. All queries that are not in the sample, with lists cut to the same
+length, represent the population; their number determines the standard error. The worst ranker is sought on one half
+of them and measured on the other. Excess risks are relative to the minimiser over all queries of the data set, sample
 and rest. Features are standardised on the whole data set and scaled so that the longest document vector has length
 1 = R_X.
 """
@@ -54,7 +54,7 @@ def scaled(data: RankingData) -> RankingData:
 
 
 def run(settings: RealSettings, data: RankingData, dataset: str, seed: int) -> list[dict[str, Any]]:
-    """Rows of the table: one a loss, m, n, repetition and ranker; none where all n are above half of the queries."""
+    """One row for every loss, m, n, repetition and ranker; none where all n are above half of the queries."""
     inside = scaled(data)
     sizes = [n for n in settings.queries if 2 * n <= data.n_queries]
     rows: list[dict[str, Any]] = []
@@ -96,20 +96,20 @@ class _Part:
 
         least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, tol=settings.tol)
         gap = least.relative_gap if loss.convex else None
-        found = [self._row("erm", least.w, self.rest, gap, of_minimiser)]
+        rows = [self._row("erm", least.w, self.rest, gap, of_minimiser)]
         half = self.rest.n_queries // 2
         reference, truth = (self.rest.take(part) for part in np.split(np.arange(self.rest.n_queries), [half]))
         worst = worst_gap.search(loss, sample, reference, settings.radius, settings.ascent_steps)
-        found.append(self._row("worst", worst, truth, None, None))
+        rows.append(self._row("worst", worst, truth, None, None))
         if loss.convex:
             steep = {"radius": settings.radius, "lipschitz": given["lipschitz"], "feature_norm": 1.0}
             l2 = list_bounds.rerm_l2(n, **steep)
             steady = erm.fit(sample, loss, l2=l2, radius=settings.radius, tol=settings.tol)
             of_rerm, of_ogd = (list_bounds.evaluate(name, n=n, **given) for name in ("rerm", "ogd"))
-            found.append(self._row("rerm", steady.w, self.rest, steady.relative_gap, of_rerm))
+            rows.append(self._row("rerm", steady.w, self.rest, steady.relative_gap, of_rerm))
             average = ogd.run(sample, loss, steps=ogd.lipschitz_step(n, **steep), radius=settings.radius).average
-            found.append(self._row("ogd", average, self.rest, None, of_ogd))
-        return [{**row, **common} for row in found]
+            rows.append(self._row("ogd", average, self.rest, None, of_ogd))
+        return [{**row, **common} for row in rows]
 
     def _row(
         self, learner: str, w: Floats, truth: RankingData, certified: float | None, excess_bound: float | None

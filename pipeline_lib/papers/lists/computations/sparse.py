@@ -75,11 +75,10 @@ def run(settings: SparseSettings, seed: int) -> tuple[list[dict[str, Any]], Evid
     trials.append(Trial({"n": settings.fitted_at}, {"bound_exponent_in_d": exponent}, TABLE))
     notes = (
         f"The largest of {settings.repetitions} gaps of the certified minimiser over the l1 ball, and of the worst "
-        "ranker "
-        "found by ascent; the largest excess risk of the minimiser above the best ranker without weight on features "
-        "that do not matter, and its bound, which has the deviation of one ranker's empirical risk added. The exponent "
-        f"is that of the whole bound at n = {settings.fitted_at:,}: with few queries the entropy integral is at its "
-        "ceiling 4 B, and the bound does not change with d at all."
+        "ranker obtained by ascent; the largest excess risk of the minimiser above the best ranker without weight on "
+        "features that do not matter, and its bound, which has the deviation of one ranker's empirical risk added. The "
+        f"exponent is that of the whole bound at n = {settings.fitted_at:,}: with few queries the entropy integral is "
+        "at its ceiling 4 B, and the bound does not change with d at all."
     )
     return rows, Evidence("lists-thm12", tuple(trials), notes)
 
@@ -96,8 +95,8 @@ def _constants(settings: SparseSettings, d: int) -> dict[str, Any]:
         "radius": settings.radius,
         "feature_norm": population.feature_norm,
     }
-    found = list_bounds.of_surrogate("erm-l1", surrogates.create(LOSS), y_max=population.settings.y_max, **given)
-    return {"d": d, "delta": settings.delta, **given, **found}
+    own = list_bounds.of_surrogate("erm-l1", surrogates.create(LOSS), y_max=population.settings.y_max, **given)
+    return {"d": d, "delta": settings.delta, **given, **own}
 
 
 def _bound(settings: SparseSettings, d: int, n: int) -> float:
@@ -159,7 +158,7 @@ def _measure(settings: SparseSettings, d: int, seed: int) -> list[dict[str, Any]
 def _rankers(settings: SparseSettings, population: Population, seed: int) -> list[_Ranker]:
     loss, d, n = surrogates.create(LOSS), population.settings.features, settings.queries
     reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference"))
-    found = []
+    rankers = []
     for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions with {d} features"):
         sample = population.draw(n, generator(seed, "lists-sparse", d, repetition))
         least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, ball="l1", tol=settings.tol)
@@ -167,8 +166,8 @@ def _rankers(settings: SparseSettings, population: Population, seed: int) -> lis
         certified = least.relative_gap if math.isfinite(least.relative_gap) else None
         for learner, w, gap in (("erm", least.w, certified), ("worst", worst, None)):
             empirical = float(held_out.losses(loss, sample, w).mean())
-            found.append(_Ranker(learner, repetition, w, empirical, gap))
-    return found
+            rankers.append(_Ranker(learner, repetition, w, empirical, gap))
+    return rankers
 
 
 def _held_out(

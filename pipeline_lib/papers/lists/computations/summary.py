@@ -1,7 +1,8 @@
 """What do the measured gaps say about the bounds of `lists`?
 
-Joins the slices of the grid, of the l1 class and of real data: a row a cell with its means, intervals and bounds, the
-fitted exponents in n and in m, from which n on each bound says something, and the evidence for the claims.
+The slices of the grid and the measurements on data sets become the table of cells with their means, intervals and
+bounds, the table of the n from which each bound is informative, the powers of n and m that are fitted to the gaps, and
+the evidence for the claims.
 """
 
 from __future__ import annotations
@@ -15,8 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial
-from pipeline_lib.errors import DataError
-from pipeline_lib.papers.lists.computations.grid import loss_of, population_of
+from pipeline_lib.papers.lists.computations.cells import (
+    Grid,
+    Key,
+    Row,
+    bound_rows,
+    cell_rows,
+    first_below_theorem_9,
+    gaps,
+    largest_loss,
+    optimal_risk,
+    with_gaps,
+)
 from pipeline_lib.papers.lists.computations.intervals import NORMAL, of_largest, of_mean
 from pipeline_lib.statistics import Exponent, fit_exponent
 from pipeline_lib.theory import list_bounds
@@ -25,15 +36,11 @@ if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.grid import GridSettings
 
 CELLS = "tables/lists-cells.parquet"
-BOUNDS = "tables/lists-bounds.parquet"
 EXPONENTS = "tables/lists-exponents.parquet"
 
 UNIFORM = ("erm", "worst")
 M_FREE = ("listnet", "smooth-dcg")
-"""The surrogates whose bounds, by the paper, do not grow with the list."""
-
-Row = Mapping[str, Any]
-Key = tuple[str, str, int, int]
+"""The losses whose bounds, according to the paper, do not grow with the list."""
 
 
 @dataclass
@@ -46,158 +53,21 @@ class Results:
     evidence: list[Evidence] = field(default_factory=list)
 
 
-class Grid:
-    """The rows of all slices by loss, population, m and n, with the bounds there."""
-
-    def __init__(self, settings: GridSettings, rows: Iterable[Row]) -> None:
-        self.settings = settings
-        self.cells: dict[Key, dict[str, list[Row]]] = {}
-        for row in rows:
-            key = (row["loss"], row["population"], row["m"], row["n"])
-            self.cells.setdefault(key, {}).setdefault(row["learner"], []).append(row)
-        if not self.cells:
-            raise DataError("lists: expected measured gaps, found none")
-        self._constants: dict[tuple[str, str, str, int], Mapping[str, Any] | None] = {}
-
-    def constants(self, bound: str, loss: str, kind: str, m: int) -> Mapping[str, Any] | None:
-        """What the surrogate supplies to a bound; None where the bound's assumptions do not hold for it."""
-        key = (bound, loss, kind, m)
-        if key not in self._constants:
-            population = population_of(self.settings, kind)
-            y_max = population.settings.y_max
-            given = {"radius": self.settings.radius, "feature_norm": population.feature_norm}
-            try:
-                found = list_bounds.of_surrogate(bound, loss_of(self.settings, loss), m=m, y_max=y_max, **given)
-                self._constants[key] = {"m": m, **given, "delta": self.settings.delta, **found}
-            except DataError:
-                self._constants[key] = None
-        return self._constants[key]
-
-    def bound(self, name: str, key: Key, **more: Any) -> float | None:
-        """The value of a bound in a cell; ``more`` gives a risk where the bound needs one."""
-        loss, kind, m, n = key
-        constants = self.constants(name, loss, kind, m)
-        return None if constants is None else list_bounds.evaluate(name, n=n, **constants, **more)
-
-
 def run(settings: GridSettings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
     """Everything that follows from the measured rows."""
-    grid, found = Grid(settings, rows), Results()
-    measured_on_data = list(real)
-    found.cells = _cells(grid)
-    found.bounds = _bounds(grid)
-    found.evidence = [
+    grid, measured_on_data = Grid(settings, rows), list(real)
+    results = Results(cell_rows(grid), bound_rows(grid))
+    results.evidence = [
         _excess(grid, "lists-thm5", "ogd", measured_on_data),
         _excess(grid, "lists-thm6", "rerm", measured_on_data),
         _theorem_9(grid, measured_on_data),
         _excess(grid, "lists-eq8", "smooth-ogd", []),
         _theorem_17(grid),
-        _free_of_m(grid, found.exponents),
-        _rates_in_n(grid, found.exponents),
+        _free_of_m(grid, results.exponents),
+        _rates_in_n(grid, results.exponents),
         _table_1(grid),
     ]
-    return found
-
-
-def _gaps(rows: Iterable[Row]) -> list[float]:
-    return [row["risk"] - row["empirical"] for row in rows]
-
-
-def _with_gaps(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    return [{**row, "gap": row["risk"] - row["empirical"]} for row in rows]
-
-
-def _optimal(rows: Mapping[str, list[Row]]) -> float:
-    return max(0.0, min(row["optimal_risk"] for found in rows.values() for row in found))
-
-
-def _relative_error(rows: Iterable[Row]) -> float | None:
-    # The largest; none where the population's risk may be 0.
-    return max((row["risk_error"] / row["risk"] for row in rows if row["risk"] > 0.0), default=None)
-
-
-def _cells(grid: Grid) -> list[dict[str, Any]]:
-    table = []
-    for key, learners in sorted(grid.cells.items()):
-        loss, kind, m, n = key
-        optimal = _optimal(learners)
-        bounds = {
-            "chapelle_wu": grid.bound("chapelle-wu", key),
-            "bound_ogd": grid.bound("ogd", key),
-            "bound_rerm": grid.bound("rerm", key),
-            "bound_erm": grid.bound("erm", key),
-            "loss_bound": _largest_loss(grid, key),
-            "bound_erm_integral": grid.bound("erm", key, entropy="integral"),
-            "bound_smooth_ogd": grid.bound("smooth-ogd", key, optimal_risk=optimal),
-        }
-        for learner, rows in sorted(learners.items()):
-            error = max(row["risk_error"] for row in rows)
-            gap, size = of_mean(_gaps(rows), error), of_mean(np.abs(_gaps(rows)), error)
-            largest = of_largest(_with_gaps(rows), "gap", "risk_error")
-            excess = of_mean([row["excess"] for row in rows], max(row["excess_error"] for row in rows))
-            certified = [row["certified_gap"] for row in rows if row["certified_gap"] is not None]
-            table.append(
-                {
-                    "loss": loss,
-                    "population": kind,
-                    "m": m,
-                    "n": n,
-                    "learner": learner,
-                    "repetitions": len(rows),
-                    "gap": gap.value,
-                    "gap_low": gap.low,
-                    "gap_high": gap.high,
-                    "gap_size": size.value,
-                    "gap_size_low": size.low,
-                    "gap_size_high": size.high,
-                    "largest_gap": largest.value,
-                    "excess": excess.value,
-                    "excess_low": excess.low,
-                    "excess_high": excess.high,
-                    "optimal_risk": optimal,
-                    "optimal_risk_error": rows[0]["optimal_risk_error"],
-                    "risk_error": error,
-                    "relative_risk_error": _relative_error(rows),
-                    "largest_certified_gap": max(certified) if certified else None,
-                    **bounds,
-                    "bound_optimistic": grid.bound(
-                        "optimistic", key, empirical_risk=max(0.0, float(np.mean([row["empirical"] for row in rows])))
-                    ),
-                }
-            )
-    return table
-
-
-def _bounds(grid: Grid) -> list[dict[str, Any]]:
-    # From which n on does every bound fall below the largest loss?
-    table = []
-    for loss, kind, m in dict.fromkeys(key[:3] for key in sorted(grid.cells)):
-        n = max(key[3] for key in grid.cells if key[:3] == (loss, kind, m))
-        optimal = _optimal(grid.cells[loss, kind, m, n])
-        risks = {"smooth-ogd": {"optimal_risk": optimal}, "optimistic": {"empirical_risk": optimal}}
-        for name in list_bounds.NAMES:
-            constants = None if name == "erm-l1" else grid.constants(name, loss, kind, m)
-            if constants is None:
-                continue
-            found = list_bounds.assess(name, n=n, **constants, **risks.get(name, {}))
-            table.append(
-                {
-                    "loss": loss,
-                    "population": kind,
-                    "m": m,
-                    "n": n,
-                    "bound": name,
-                    "value": found.value,
-                    "loss_bound": found.loss_bound,
-                    "vacuous": found.vacuous,
-                    "optimal_risk": optimal,
-                    "not_vacuous_from": found.not_vacuous_from,
-                    "beats_theorem_9_from": (
-                        _beats(grid, (loss, kind, m, n), optimal) if name == "optimistic" else None
-                    ),
-                }
-            )
-    return table
+    return results
 
 
 def _setting(key: Key) -> dict[str, Any]:
@@ -222,7 +92,7 @@ def _excess(grid: Grid, claim: str, learner: str, real: list[Row]) -> Evidence:
     trials = []
     for key, learners in sorted(grid.cells.items()):
         rows = learners.get(learner, [])
-        risk = {"optimal_risk": _optimal(learners)} if learner == "smooth-ogd" else {}
+        risk = {"optimal_risk": optimal_risk(learners)} if learner == "smooth-ogd" else {}
         bound = grid.bound(learner, key, **risk)
         if rows and bound is not None:
             excess = of_mean([row["excess"] for row in rows], max(row["excess_error"] for row in rows))
@@ -235,11 +105,11 @@ def _excess(grid: Grid, claim: str, learner: str, real: list[Row]) -> Evidence:
             trials.append(Trial(_setting_on_data(cell), values, f"tables/lists-real-{cell[0]}.parquet"))
     if not trials:
         return Evidence(claim, not_run="No loss of experiments: lists: grid: losses meets the theorem's assumptions.")
-    notes = "Mean excess risk over the repetitions, above the best ranker of the ball that was found."
+    notes = "Mean excess risk over the repetitions, relative to the best known ranker of the ball."
     if any("dataset" in trial.setting for trial in trials):
         notes += (
-            " On a data set that is the minimiser over all its queries, and repetitions share queries: their intervals "
-            "are those of the subsampling, not of another data set."
+            " On a data set that is the minimiser over all its queries. Repetitions share queries, so that their "
+            "intervals are those of the subsampling and do not speak of another data set."
         )
     return Evidence(claim, tuple(trials), notes)
 
@@ -258,7 +128,7 @@ def _theorem_9(grid: Grid, real: list[Row]) -> Evidence:
                 "excess_risk": of_largest(learners["erm"], "excess", "excess_error"),
             }
             for name, learner in (("gap", "erm"), ("worst_gap_found", "worst")):
-                values[name] = of_largest(_with_gaps(learners[learner]), "gap", "risk_error")
+                values[name] = of_largest(with_gaps(learners[learner]), "gap", "risk_error")
             trials.append(Trial({**_setting(key), "rademacher": entropy}, values, CELLS))
     for cell, own in _on_data(real).items():
         values = {
@@ -271,9 +141,9 @@ def _theorem_9(grid: Grid, real: list[Row]) -> Evidence:
         trials.append(Trial(_setting_on_data(cell), values, f"tables/lists-real-{cell[0]}.parquet"))
     vacuous = sum(_is_vacuous(grid, key) for key in grid.cells)
     notes = (
-        "The largest among the repetitions: gaps of the minimiser and of the worst ranker found, and excess risks of "
-        "the minimiser, whose bound has the deviation of the best ranker's empirical risk added. The bound is larger "
-        f"than the largest loss, and so says nothing, in {vacuous} of {len(grid.cells)} cells."
+        "The largest among the repetitions: gaps of the minimiser and of the worst ranker obtained, and excess risks "
+        "of the minimiser, whose bound has the deviation of the best ranker's empirical risk added. The bound is "
+        f"larger than the largest loss, and so says nothing, in {vacuous} of {len(grid.cells)} cells."
     )
     return Evidence("lists-thm9", tuple(trials), notes)
 
@@ -281,19 +151,13 @@ def _theorem_9(grid: Grid, real: list[Row]) -> Evidence:
 def _is_vacuous(grid: Grid, key: Key) -> bool:
     bound = grid.bound("erm", key)
     assert bound is not None
-    return bound >= _largest_loss(grid, key)
-
-
-def _largest_loss(grid: Grid, key: Key) -> float:
-    constants = grid.constants("erm", *key[:3])
-    assert constants is not None
-    return float(constants["loss_bound"])
+    return bound >= largest_loss(grid, key)
 
 
 def _theorem_17(grid: Grid) -> Evidence:
     trials = []
     for key, learners in sorted(grid.cells.items()):
-        rows = [row for learner in UNIFORM for row in _with_gaps(learners.get(learner, []))]
+        rows = [row for learner in UNIFORM for row in with_gaps(learners.get(learner, []))]
         own = [grid.bound("optimistic", key, empirical_risk=max(0.0, row["empirical"])) for row in rows]
         # Every ranker has a bound of its own; the pair with least between them decides.
         pairs = [(bound, row) for bound, row in zip(own, rows, strict=True) if bound is not None]
@@ -301,7 +165,7 @@ def _theorem_17(grid: Grid) -> Evidence:
             continue
         bound, nearest = min(pairs, key=lambda pair: pair[0] - pair[1]["gap"])
         values: dict[str, float | Interval] = {"gap": of_largest([nearest], "gap", "risk_error"), "bound": bound}
-        first = _beats(grid, key, _optimal(learners))
+        first = first_below_theorem_9(grid, key, optimal_risk(learners))
         if first is not None:
             values["beats_theorem_9_from"] = float(first)
         trials.append(Trial(_setting(key), values, CELLS))
@@ -310,29 +174,18 @@ def _theorem_17(grid: Grid) -> Evidence:
             "lists-thm17", not_run="No loss of experiments: lists: grid: losses is smooth and non-negative."
         )
     notes = (
-        "Of all minimisers and worst rankers found, the gap of the one that comes nearest to the bound at its own "
+        "Of all minimisers and worst rankers obtained, the gap of the one that comes nearest to the bound at its own "
         "empirical risk. "
         "Theorem 9 is beaten from the n given, at an empirical risk of L*, where that n is below 10^15."
     )
     return Evidence("lists-thm17", tuple(trials), notes)
 
 
-def _beats(grid: Grid, key: Key, empirical_risk: float) -> int | None:
-    loss, kind, m, _ = key
-    optimistic, plain = grid.constants("optimistic", loss, kind, m), grid.constants("erm", loss, kind, m)
-    assert optimistic is not None
-    assert plain is not None
-    return list_bounds.first_below(
-        lambda n: list_bounds.evaluate("optimistic", n=n, empirical_risk=empirical_risk, **optimistic),
-        lambda n: list_bounds.evaluate("erm", n=n, **plain),
-    )
-
-
 def _fitted(cells: Mapping[int, list[Row]], statistic: str, *, one_held_out: bool) -> Exponent:
     """The exponent over the cells, from repetitions, with the held-out samples' errors added in quadrature.
 
-    The mean of |L - Lhat| moves by the mean sign of L - Lhat as often as L moves; cells along n share one held-out
-    sample and move together, cells along m have one each.
+    Where L changes by e, the mean of |L - Lhat| changes by e times the mean sign of L - Lhat. Cells along n share one
+    held-out sample, so that its error changes them all together; cells along m have a held-out sample each.
     """
     points = sorted(cells)
     columns, moves = [], []
@@ -340,10 +193,10 @@ def _fitted(cells: Mapping[int, list[Row]], statistic: str, *, one_held_out: boo
     repetitions = min(len(rows) for rows in cells.values())
     for point in points:
         rows = sorted(cells[point], key=lambda row: row["repetition"])[:repetitions]
-        gaps = np.array(_gaps(rows))
-        columns.append(np.abs(gaps) if statistic == "gap" else np.array([row["excess"] for row in rows]))
+        differences = np.array(gaps(rows))
+        columns.append(np.abs(differences) if statistic == "gap" else np.array([row["excess"] for row in rows]))
         error = max(row["risk_error" if statistic == "gap" else "excess_error"] for row in rows)
-        share = float(np.sign(gaps).mean()) if statistic == "gap" else 1.0
+        share = float(np.sign(differences).mean()) if statistic == "gap" else 1.0
         moves.append(share * error / float(columns[-1].mean()))
     fitted = fit_exponent(points, np.column_stack(columns))
     centred = np.log(points) - np.log(points).mean()
@@ -375,12 +228,12 @@ def _row_of(
 
 def _along(grid: Grid, axis: str, loss: str, kind: str, fixed: int, learner: str) -> dict[int, list[Row]]:
     # Cells with one m and every n, or with one n and every m.
-    found: dict[int, list[Row]] = {}
+    cells: dict[int, list[Row]] = {}
     for (own_loss, own_kind, m, n), learners in grid.cells.items():
         moving, still = (m, n) if axis == "m" else (n, m)
         if (own_loss, own_kind, still) == (loss, kind, fixed) and learner in learners:
-            found[moving] = learners[learner]
-    return found
+            cells[moving] = learners[learner]
+    return cells
 
 
 def _losses(grid: Grid) -> list[str]:
@@ -416,8 +269,8 @@ def _free_of_m(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
             not_run="Needs listnet or smooth-dcg at three list lengths with the same n in experiments: lists: grid.",
         )
     notes = (
-        f"The mean size |L - Lhat| of the gap at n = {n}, of the minimiser and of the worst ranker found, for m from "
-        f"{min(lengths)} to {max(lengths)}. The Chapelle-Wu exponent is that of the bound's term in m; its other "
+        f"The mean size |L - Lhat| of the gap at n = {n}, of the minimiser and of the worst ranker obtained, for m "
+        f"from {min(lengths)} to {max(lengths)}. The Chapelle-Wu exponent is that of the bound's term in m; its other "
         "term does not change with m."
     )
     return Evidence("lists-m-free", tuple(trials), notes)
@@ -460,8 +313,8 @@ def _rates_in_n(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
             "lists-n-rate", not_run="Needs three numbers of queries at the shortest m in experiments: lists: grid."
         )
     notes = (
-        "Pessimistic: the mean size of the gap of the worst ranker found, which uniform bounds are about. Optimistic: "
-        "the excess risk of online gradient descent with the step of equation 7, where L* = 0."
+        "Pessimistic: the mean size of the gap of the worst ranker obtained, of which uniform bounds speak. "
+        "Optimistic: the excess risk of online gradient descent with the step of equation 7, where L* = 0."
     )
     if others:
         notes += (
@@ -480,5 +333,5 @@ def _table_1(grid: Grid) -> Evidence:
             trials.append(Trial(_setting(key), values, CELLS))
     if not trials:
         return Evidence("lists-table1", not_run="No loss of experiments: lists: grid: losses is convex.")
-    notes = "Theorem 9 with Corollary 8, at the confidence asked for; the other two hold in expectation."
+    notes = "Theorem 9 with Corollary 8, at the required confidence; the other two hold in expectation."
     return Evidence("lists-table1", tuple(trials), notes)

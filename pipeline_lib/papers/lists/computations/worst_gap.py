@@ -3,8 +3,8 @@
     sup over ||w|| <= W of L(w) - Lhat(w),    ||w|| either ||w||_2 or ||w||_1,
 
 the quantity that uniform bounds bound, from below: Frank and Wolfe's steps uphill, with the mean over a reference
-sample in place of L. What the ranker found is then worth is measured on a third sample, so that fitting the reference
-sample's noise does not count.
+sample in place of L. How large the gap of this ranker is in truth is measured on a third sample, so that
+fitting the noise of the reference sample does not count.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def search(
     best, highest = w, -np.inf
     for k in range(steps):
         there, uphill = _mean(loss, reference, w)
-        here, own = _mean(loss, sample, w)
+        here, on_sample = _mean(loss, sample, w)
         if there - here > highest:
             best, highest = w, there - here
-        furthest = lowest(own - uphill, 0.0, radius, ball)
+        furthest = lowest(on_sample - uphill, 0.0, radius, ball)
         if furthest is None:
             break
         w = w + 2.0 / (k + 2.0) * (furthest - w)

@@ -39,8 +39,8 @@ class AveragesSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.lists.computations import averages
 
-    found = averages.run(job.settings, job.seed)
-    return Outcome([found.averages, found.coverings, found.closed_forms], found.evidence)
+    results = averages.run(job.settings, job.seed)
+    return Outcome([results.averages, results.coverings, results.closed_forms], results.evidence)
 
 
 EXPERIMENT = Experiment(

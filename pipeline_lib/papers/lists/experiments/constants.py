@@ -1,4 +1,4 @@
-"""The constants of every surrogate, as stated and as found by search, and the lemmas on which the bounds rest."""
+"""The constants of every surrogate, as stated and as obtained by search, and the lemmas on which the bounds rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LargestLabels = Annotated[tuple[Annotated[Whole, Field(le=30)], ...], *Rising.__
 
 
 class ConstantsSettings(Settings):
-    """The constants of every surrogate, as stated and as found by search, and Lemmas 4 and 14."""
+    """The constants of every surrogate, as stated and as obtained by search, and Lemmas 4 and 14."""
 
     listnet_lengths: Rising = Field((10, 100, 1000, 10000), description="values of m for Proposition 1")
     lengths: Annotated[Rising, at_least(2)] = Field(
@@ -41,8 +41,8 @@ class ConstantsSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.lists.computations import constants
 
-    found = constants.run(job.settings, job.seed)
-    return Outcome([found.constants, found.checks], found.evidence)
+    results = constants.run(job.settings, job.seed)
+    return Outcome([results.constants, results.checks], results.evidence)
 
 
 EXPERIMENT = Experiment(

@@ -122,8 +122,8 @@ def _measure(job: Job) -> Outcome:
 def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.lists.computations import summary
 
-    found = summary.run(job.settings, job.rows(SLICES), job.rows(ON_DATA))
-    return Outcome([found.cells, found.bounds, found.exponents], found.evidence)
+    results = summary.run(job.settings, job.rows(SLICES), job.rows(ON_DATA))
+    return Outcome([results.cells, results.bounds, results.exponents], results.evidence)
 
 
 def _seconds(settings: GridSettings, cell: Cell) -> float:

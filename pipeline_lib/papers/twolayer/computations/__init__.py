@@ -1,1 +1,1 @@
-"""What does the paper `twolayer` predict, and what is measured? One module an experiment."""
+"""What does the paper `twolayer` predict, and what is measured? One module for each experiment."""

@@ -11,7 +11,7 @@ from pipeline_lib.theory import judging_depth
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import Estimate, disjoint_pairs
 
-# Documents of every query behind the variances; more would tell little and cost their square.
+# Documents of every query behind the variances; more would add little and cost their square.
 DOCUMENTS = 8
 # The norm constraint counts as active when the ranker comes so close to it.
 ACTIVE = 1e-6

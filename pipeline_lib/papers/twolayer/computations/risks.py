@@ -1,4 +1,4 @@
-"""How are the risks of linear rankers measured on the two-layer population, without end and without bias?
+"""How are the risks of linear rankers measured on the two-layer population without bias?
 
 The expected risk (2) is over two independent documents of a fresh query, so that a pool of queries with two documents
 each gives it with its standard error. The middle risk, over all documents of the queries that were sampled, is measured
@@ -25,7 +25,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Pool:
-    """Independent pairs of documents, one a query.
+    """Independent pairs of documents, one of every query.
 
     ``differences`` sgn(y - y') (x - x') of those with different labels, shape (P, d); ``size`` counts all pairs.
     """
@@ -75,5 +75,5 @@ def empirical(data: RankingData, loss: PairLoss, w: Floats) -> float:
 def best_ranker(
     population: Population, loss: PairLoss, radius: float, queries: int, rng: np.random.Generator
 ) -> Floats:
-    """A ranker of nearly least expected risk: fitted on ``queries`` queries with two documents each."""
+    """A ranker of nearly the least expected risk: fitted to ``queries`` queries with two documents each."""
     return fitted(population.draw(queries, rng, 2), loss, radius)[0]

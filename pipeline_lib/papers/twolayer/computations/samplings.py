@@ -1,14 +1,14 @@
-"""What does two-layer sampling change against (n, m)-sampling?
+"""How do the gaps under two-layer sampling differ from those under (n, m)-sampling?
 
 `twolayer`, section 3.1, names two differences: queries may have different numbers of documents, and documents of one
-query are not independent as feature vectors. Each is taken by itself:
+query are not independent as feature vectors. Each is examined separately:
 
-- *lengths*: m_i uniform on 2..2m - 2, so that the mean is m, beside m documents for every query;
-- *dependence*: the documents of a query beside lists whose elements are independent, each from a query of its own. The
-  expected risk is then over pairs of independent elements, too.
+- *lengths*: m_i uniform on 2..2m - 2, so that the mean is m, compared with m documents for every query;
+- *dependence*: the documents of a query, compared with lists whose elements are independent, each from another query.
+  The expected risk is then over pairs of independent elements, too.
 
-Given its task, the elements of an (n, m)-sample are independent as the documents of a query are, so that with equal
-lengths and tasks for queries the two samplings are one.
+Given its task, the elements of an (n, m)-sample are independent as the documents of a query are. With equal lengths,
+and queries as tasks, the two samplings are therefore the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import risks
-from pipeline_lib.papers.twolayer.computations.gaps import CENTRED, mean_interval
+from pipeline_lib.papers.twolayer.computations.gaps import CENTRED
+from pipeline_lib.papers.twolayer.computations.intervals import mean_interval
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -60,15 +61,15 @@ def run(settings: SamplingsSettings, seed: int) -> Results:
         for m in settings.documents:
             gaps = {name: target.gaps(n, m) for name, target in targets.items()}
             differences = {
-                what: mean_interval(gaps[ours] - gaps[theirs]) for what, (ours, theirs) in DIFFERENCES.items()
+                what: mean_interval(gaps[two_layer] - gaps[nm]) for what, (two_layer, nm) in DIFFERENCES.items()
             }
             place = {"queries": n, "documents": m, "repetitions": settings.repetitions}
-            for name, found in gaps.items():
-                rows.append({**place, "what": name, **_columns(mean_interval(found))})
+            for name, measured in gaps.items():
+                rows.append({**place, "what": name, **_columns(mean_interval(measured))})
             for what, difference in differences.items():
-                ours, theirs = (mean_interval(gaps[name]) for name in DIFFERENCES[what])
+                two_layer, nm = (mean_interval(gaps[name]) for name in DIFFERENCES[what])
                 rows.append({**place, "what": what, **_columns(difference)})
-                values = {"difference": difference, "gap_two_layer": ours, "gap_nm": theirs}
+                values = {"difference": difference, "gap_two_layer": two_layer, "gap_nm": nm}
                 trials.append(Trial({"difference": what, "n": n, "m": m}, values, SAMPLINGS))
     return Results(rows, [Evidence("two-nm-sampling", tuple(trials), NOTES["two-nm-sampling"])])
 
@@ -78,9 +79,9 @@ def _columns(interval: Interval) -> dict[str, float]:
 
 
 NOTES = {
-    "two-nm-sampling": "Two-layer less (n, m). Lengths: different numbers of documents beside equal ones with the "
-    "same mean. Dependence: documents of one query beside elements independent of each other. With equal lengths and "
-    "tasks for queries the two samplings have one law. " + CENTRED,
+    "two-nm-sampling": "Two-layer minus (n, m). Lengths: different numbers of documents, compared with equal ones of "
+    "the same mean. Dependence: documents of one query, compared with elements that are independent of each other. "
+    "With equal lengths, and queries as tasks, both samplings have the same distribution. " + CENTRED,
 }
 
 
@@ -90,8 +91,8 @@ class _Target:
     def __init__(
         self, settings: SamplingsSettings, population: Population, loss: PairLoss, name: str, seed: int
     ) -> None:
-        self._asked, self._population, self._loss, self._name, self._seed = settings, population, loss, name, seed
-        # Lengths do not enter the expected risk: even and uneven lists share pool and best ranker.
+        self._settings, self._population, self._loss, self._name, self._seed = settings, population, loss, name, seed
+        # The expected risk does not depend on lengths: even and uneven lists share pool and best ranker.
         shared = TWO_LAYER if name == UNEVEN else name
         rng = generator(seed, "twolayer-samplings", "pool", shared)
         self._pool = risks.Pool.of(self._draw(settings.risk_queries, 2, rng, shared))
@@ -99,17 +100,17 @@ class _Target:
         self._best, _ = risks.fitted(self._draw(settings.reference_queries, 2, rng, shared), loss, settings.radius)
 
     def gaps(self, n: int, m: int) -> Floats:
-        """Gaps less those of the best ranker, one a repetition."""
-        found = []
-        repetitions = range(self._asked.repetitions)
+        """Gaps minus those of the best ranker, one for every repetition."""
+        gaps = []
+        repetitions = range(self._settings.repetitions)
         for repetition in progress.counted(repetitions, _LOG, f"{self._name} samples, n = {n} and m = {m},"):
             rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition)
             data = self._draw(n, m, rng, self._name)
-            w, _ = risks.fitted(data, self._loss, self._asked.radius)
+            w, _ = risks.fitted(data, self._loss, self._settings.radius)
             expected, _ = self._pool.risk(self._loss, np.column_stack([w, self._best]))
             empirical = [risks.empirical(data, self._loss, one) for one in (w, self._best)]
-            found.append(expected[0] - expected[1] - (empirical[0] - empirical[1]))
-        return np.array(found)
+            gaps.append(expected[0] - expected[1] - (empirical[0] - empirical[1]))
+        return np.array(gaps)
 
     def _draw(self, n: int, m: int, rng: np.random.Generator, name: str) -> RankingData:
         if name == INDEPENDENT:

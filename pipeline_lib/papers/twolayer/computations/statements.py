@@ -1,7 +1,7 @@
 """Do the paper's definitions and formulas agree with plain computations of the same numbers?
 
-`twolayer`: Definition 3 and its two reductions, equation (6), and the formula for n* of discussion 3 with what it says
-of capacity and confidence.
+`twolayer`: Definition 3 and its two reductions, equation (6), and the formula for n* of discussion 3 with its
+statements on capacity and confidence.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def run(settings: StatementsSettings, seed: int) -> Results:
 
 
 NOTES = {
-    "two-def3": "Linear rankers on samples of the population, by Monte Carlo; the reduced cases beside the ordinary "
-    "average of as many pairs with signs of its own, the tiny ones beside all signs, gone through one by one.",
-    "two-eq6": "Matrices of losses without any symmetry: the equation holds number by number, not only in "
+    "two-def3": "Linear rankers on samples of the population, by Monte Carlo. The reduced cases are compared with the "
+    "ordinary average of as many pairs under other random signs, the tiny ones with the mean over all signs.",
+    "two-eq6": "Matrices of losses without any symmetry: the equation holds for every one of them, not only in "
     "distribution.",
     "two-budget": "Theorem 1 for D(k) = c1 sqrt(V/k) over all n and C/n; and over all ways to spread C over n* "
-    "queries, where equal numbers of documents are found to be best. The programme printed in discussion 3 lacks "
-    "terms; the printed n* belongs to Theorem 1 (errata, letter Z).",
+    "queries, where equal numbers of documents are best. The programme printed in discussion 3 lacks terms; the "
+    "printed n* belongs to Theorem 1 (errata, letter Z).",
     "two-capacity": "Higher confidence is a smaller δ: n* falls with δ itself (errata, letter Z).",
 }
 
@@ -78,22 +78,22 @@ def _averages(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
         # Labels may agree; the averages are compared on differences of features alone.
         order = np.arange(data.n_documents, dtype=np.int32)
         pairs = rademacher.disjoint_pairs(data.X64, order, data.offsets)
-        found = rademacher.two_layer(pairs, settings.radius, settings.draws, rng)
+        estimate = rademacher.two_layer(pairs, settings.radius, settings.draws, rng)
         if case in REDUCED:
             other = rademacher.ordinary(pairs.differences, settings.radius, settings.draws, rng)
         else:
             other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, settings.radius), 0.0)
-        error = math.hypot(found.standard_error, other.standard_error)
+        error = math.hypot(estimate.standard_error, other.standard_error)
         rows.append(
             {
                 "statement": "definition 3",
                 "case": case,
                 "m": None,
-                "two_layer": found.estimate,
-                "two_layer_error": found.standard_error,
+                "two_layer": estimate.estimate,
+                "two_layer_error": estimate.standard_error,
                 "ordinary": other.estimate,
                 "ordinary_error": other.standard_error,
-                "difference": abs(found.estimate - other.estimate) / error,
+                "difference": abs(estimate.estimate - other.estimate) / error,
             }
         )
     return rows
@@ -168,8 +168,8 @@ def _budget_trials(settings: StatementsSettings, seed: int, plans: list[dict[str
     n, delta, c1 = min(12, settings.budgets[-1] // 2), settings.deltas[-1], settings.c1[0]
     for v in settings.vc_dimensions:
         rng = generator(seed, "twolayer-statements", "uneven", v)
-        found = two_layer.allocation_by_search(n, settings.budgets[-1], v, delta, rng.uniform(0.2, 1.0, n), c1)
-        largest = float(np.abs(found / (settings.budgets[-1] / n) - 1.0).max())
+        lengths = two_layer.allocation_by_search(n, settings.budgets[-1], v, delta, rng.uniform(0.2, 1.0, n), c1)
+        largest = float(np.abs(lengths / (settings.budgets[-1] / n) - 1.0).max())
         setting = {"search": "over unequal m", "n": n, "C": settings.budgets[-1], "V": v}
         trials.append(Trial(setting, {"relative_difference": largest}, PLANS))
     return trials

@@ -1,10 +1,11 @@
-"""How is a fixed number of documents best spread over queries, and does the paper's n* tell?
+"""How is a fixed number of documents best spread over queries, and is that what the formula for n* predicts?
 
 `twolayer`, discussion 3: C documents, n = C/m queries with m documents each. Rankers are trained for every m and their
 true pairwise 0-1 error is measured: on the two-layer population, and on data sets by taking m documents of each of n
 training queries and testing on all documents of the test queries.
 
-Beside n* stands C/m for the m that ``theory.judging_depth`` gives on the population, from the variance of gradients.
+The measured optimum is also compared with C/m, where m follows from the variance of the gradients on the population
+(``theory.judging_depth``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers.twolayer.computations import depth, risks
-from pipeline_lib.papers.twolayer.computations.gaps import LEVEL, ZERO_ONE, joint_level, mean_interval
+from pipeline_lib.papers.twolayer.computations.complexities import ZERO_ONE
+from pipeline_lib.papers.twolayer.computations.intervals import LEVEL, columns, joint_level, mean_interval
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -46,7 +48,7 @@ NORMAL = 1.96
 
 @dataclass(frozen=True)
 class Fold:
-    """One fold of a data set: its name and number, what may be judged, and what errors are measured on."""
+    """One fold of a data set: its name and number, the queries that may be judged, and those that measure errors."""
 
     dataset: str
     number: int
@@ -64,7 +66,7 @@ class Results:
 
 
 def measure(settings: TradeoffSettings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
-    """Measure the repetitions of one slice, ``part`` from 0: a row for every place, repetition and split."""
+    """Measure the repetitions of slice ``part``, which counts from 0: one row for every place, repetition and split."""
     rows = _on_population(settings, seed, part)
     for fold in folds:
         rows += _on_data(settings, fold, seed, part)
@@ -77,7 +79,7 @@ def _on_population(settings: TradeoffSettings, seed: int, part: int) -> list[dic
     best = _reference(settings, population, seed)
     rows = []
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
-        # Splits differ by less than a pool tells apart: one for every repetition puts its error into the intervals.
+        # Splits differ by less than the error of a pool, so that every repetition has another; intervals contain it.
         rng = generator(seed, "twolayer-tradeoff", "pool", repetition)
         pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
         for budget in settings.budgets:
@@ -102,11 +104,11 @@ def _depth_by_variance(settings: TradeoffSettings, seed: int) -> Interval | None
     population = Population(PopulationSettings.from_mapping(settings.population))
     w, rng = _reference(settings, population, seed), generator(seed, "twolayer-tradeoff", "variance")
     loss = pair_losses.get(settings.loss)
-    found = depth.by_variance(population, loss, settings.radius, w, settings.variance_queries, rng)
-    if found is None:
+    best = depth.by_variance(population, loss, settings.radius, w, settings.variance_queries, rng)
+    if best is None:
         return None
-    half = NORMAL * found.standard_error
-    return Interval(found.estimate, found.estimate - half, found.estimate + half)
+    half = NORMAL * best.standard_error
+    return Interval(best.estimate, best.estimate - half, best.estimate + half)
 
 
 def _on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> list[dict[str, Any]]:
@@ -161,44 +163,44 @@ def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
     tradeoff, best, trials = [], [], []
     by_variance = _depth_by_variance(settings, seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
-        errors = {m: np.array(found) for m, found in by_documents.items()}
+        errors = {m: np.array(measured) for m, measured in by_documents.items()}
         repetitions = len(errors[2])
         terms = [two_layer.even_bound(budget / m, budget, features, settings.delta, settings.c1).total for m in errors]
         on: dict[str, Any] = {"dataset": dataset, "features": features, "budget": budget}
-        for (m, found), bound in zip(errors.items(), terms, strict=True):
-            error = mean_interval(found)
+        for (m, measured), bound in zip(errors.items(), terms, strict=True):
+            error = mean_interval(measured)
             split: dict[str, Any] = {"queries": budget // m, "documents": m, "repetitions": repetitions, "bound": bound}
             known = references[dataset, features, budget].get(m)
-            excess = None if known is None else mean_interval(found - np.array(known))
+            excess = None if known is None else mean_interval(measured - np.array(known))
             split |= {"error": error.value, "low": error.low, "high": error.high}
-            tradeoff.append({**on, **split, **_columns("excess", excess)})
+            tradeoff.append({**on, **split, **columns("excess", excess)})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
         predicted = two_layer.budget(budget, features, settings.delta, settings.c1).queries
         one = _compared(errors, budget, predicted, rng, joint_level(2 * len(places)))
         judged = by_variance if dataset == POPULATION else None
-        best.append({**on, **_flat(one), **_columns("variance_documents", judged)})
+        best.append({**on, **_flat(one), **columns("variance_documents", judged)})
         trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
     return Results(tradeoff, best, [Evidence("two-tradeoff", tuple(trials), NOTES["two-tradeoff"])])
 
 
 NOTES = {
     "two-tradeoff": "Pairwise 0-1 error on fresh queries, others in every repetition, or on the test queries of every "
-    "fold that has C/2 training queries with C/2 documents; budgets for which none has are left out. Intervals are of "
-    "paired differences from the inner split, which is chosen on one half of the repetitions and measured on the "
-    "other, and hold with 95 % all together; that of the best n is by the bootstrap over repetitions. On data sets all "
-    "splits draw from the same queries, long enough for the deepest, and intervals are for these data, not for others "
-    "like them. The measured optimum need not follow n*, because the layer of documents does shrink with n (errata, "
-    "letter R).",
+    "fold that has C/2 training queries with C/2 documents; budgets without such a fold are left out. Intervals are "
+    "those of paired differences from the inner split, which is chosen on one half of the repetitions and measured on "
+    "the other, and hold jointly with 95 % confidence; that of the best n is by the bootstrap over repetitions. On "
+    "data sets all splits draw from the same queries, whose lists suffice for the deepest, and intervals speak of "
+    "these data only. The measured optimum need not follow n*, because the layer of documents does shrink with n "
+    "(errata, letter R).",
 }
 
 
 def _compared(
     errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator, confidence: float
 ) -> dict[str, float | Interval]:
-    """The ends beside the best inner split, with intervals of their paired differences from it.
+    """The errors at both extremes and of the best inner split, with intervals of their paired differences from it.
 
     The inner split is chosen on every other repetition and measured on the rest, and the other way round, so that no
-    repetition judges a choice it had part in.
+    repetition judges a choice to which it contributed.
     """
     numbers = list(errors)
     inner = np.empty_like(errors[numbers[0]])
@@ -216,7 +218,7 @@ def _compared(
 
 
 def _best_queries(errors: Mapping[int, Floats], budget: int, rng: np.random.Generator) -> Interval:
-    """The n of the smallest mean error, with its interval: where the smallest lies when repetitions are drawn anew."""
+    """The n of the smallest mean error, with its bootstrap interval over the repetitions."""
     numbers, measured = np.array(list(errors)), np.array(list(errors.values()))
     repetitions = measured.shape[1]
     shares = rng.multinomial(repetitions, np.full(repetitions, 1.0 / repetitions), RESAMPLES)
@@ -227,22 +229,12 @@ def _best_queries(errors: Mapping[int, Floats], budget: int, rng: np.random.Gene
     return Interval(best, min(best, float(low)), max(best, float(high)))
 
 
-def _columns(name: str, interval: Interval | None) -> dict[str, float | None]:
-    names = (name, f"{name}_low", f"{name}_high")
-    if interval is None:
-        return dict.fromkeys(names)
-    return dict(zip(names, (interval.value, interval.low, interval.high), strict=True))
-
-
 def _shifted(difference: Interval, level: float) -> Interval:
     return Interval(level + difference.value, level + difference.low, level + difference.high)
 
 
-def _flat(values: Mapping[str, float | Interval]) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _flat(values: Mapping[str, float | Interval]) -> dict[str, float | None]:
+    flat: dict[str, float | None] = {}
     for name, value in values.items():
-        if isinstance(value, Interval):
-            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-        else:
-            found[name] = value
-    return found
+        flat |= columns(name, value) if isinstance(value, Interval) else {name: value}
+    return flat

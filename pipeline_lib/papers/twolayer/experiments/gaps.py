@@ -96,8 +96,8 @@ def _measure(job: Job) -> Outcome:
 def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import gaps
 
-    found = gaps.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([found.gaps, found.limits, found.older], found.evidence)
+    results = gaps.join(job.settings, job.rows(SLICES), job.seed)
+    return Outcome([results.gaps, results.limits, results.older], results.evidence)
 
 
 def _measuring_seconds(settings: GapsSettings, cell: Cell) -> float:

@@ -38,8 +38,8 @@ class SamplingsSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import samplings
 
-    found = samplings.run(job.settings, job.seed)
-    return Outcome([found.samplings], found.evidence)
+    results = samplings.run(job.settings, job.seed)
+    return Outcome([results.samplings], results.evidence)
 
 
 EXPERIMENT = Experiment(

@@ -44,8 +44,8 @@ class StatementsSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import statements
 
-    found = statements.run(job.settings, job.seed)
-    return Outcome([found.identities, found.plans], found.evidence)
+    results = statements.run(job.settings, job.seed)
+    return Outcome([results.identities, results.plans], results.evidence)
 
 
 EXPERIMENT = Experiment(

@@ -99,8 +99,8 @@ def _folds(job: Job) -> Iterator[Fold]:
 def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import tradeoff
 
-    found = tradeoff.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([found.tradeoff, found.best], found.evidence)
+    results = tradeoff.join(job.settings, job.rows(SLICES), job.seed)
+    return Outcome([results.tradeoff, results.best], results.evidence)
 
 
 _PLACE = {"dataset": str, "features": int, "budget": int}
