@@ -73,6 +73,16 @@ def power(curve: Curves, exponent: float, label: str) -> Curves:
     return Curves({label: [_flat(x, y_0 * (x / x_0) ** exponent) for x, *_ in points]}, curve.source)
 
 
+def thinned(drawn: Curves, most: int) -> Curves:
+    """At most so many points of every curve, evenly spread on a logarithmic axis; the last is always among them."""
+    kept = {}
+    for label, points in drawn.points.items():
+        last = len(points) - 1
+        places = {0, last} | {round(last ** (i / (most - 1))) for i in range(most)} if last > 0 else {0}
+        kept[label] = [points[i] for i in sorted(places)]
+    return Curves(kept, drawn.source)
+
+
 def lines(
     name: str,
     title: str,

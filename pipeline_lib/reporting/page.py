@@ -13,7 +13,7 @@ r"""How does a paper's page become a section of the report?
     model_title("erm-listnet")              what a model of the study is called
     measure_title("ndcg@10")                what a measure is called
     table(...), col(...)                    a table (pipeline_lib.reporting.declared_tables)
-    lines(...), panels(...), heat(...), curves(...), power(...)
+    lines(...), panels(...), heat(...), curves(...), power(...), thinned(...)
                                             figures (pipeline_lib.reporting.declared_figures)
 
 and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
@@ -124,7 +124,10 @@ def _functions(results: ResultsFolder, claims: JudgedStudy, held: list[Block]) -
         "model_title": lambda name: titles.get(name, name),
         "table": declared_tables.table,
         "col": declared_tables.col,
-        **{name: getattr(declared_figures, name) for name in ("curves", "power", "lines", "panels", "heat", "drawing")},
+        **{
+            name: getattr(declared_figures, name)
+            for name in ("curves", "power", "thinned", "lines", "panels", "heat", "drawing")
+        },
         "max": max,
         "min": min,
         "zip": zip,

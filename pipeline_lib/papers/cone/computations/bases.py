@@ -170,6 +170,29 @@ def evidence(rows: Sequence[Mapping[str, Any]], ballots: Sequence[Mapping[str, A
     ]
 
 
+def figure_3_means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The curves of Figure 3: mean over folds and starts for every K, with the interval over folds.
+
+    On a single fold nothing is known of how folds differ: ``low`` and ``high`` are missing.
+    """
+    values: dict[tuple[str, str, str, int], dict[int, list[float]]] = {}
+    for row in rows:
+        if row["part"] == "basis":
+            for measure in ("map", "ndcg"):
+                key = (row["dataset"], row["fold_in"], measure, row["K"])
+                values.setdefault(key, {}).setdefault(row["fold"], []).append(row[measure])
+    points = []
+    for (dataset, fold_in, measure, K), folds in values.items():
+        means = [float(np.mean(folds[fold])) for fold in sorted(folds)]
+        point = {"dataset": dataset, "fold_in": fold_in, "measure": measure, "K": K, "folds": len(means)}
+        if len(means) > 1:
+            summary = over_folds(means)
+            points.append({**point, "mean": summary.mean, "low": summary.low, "high": summary.high})
+        else:
+            points.append({**point, "mean": means[0], "low": None, "high": None})
+    return points
+
+
 def figure_3(rows: Sequence[Mapping[str, Any]], measure: str) -> dict[str, float | Interval] | None:
     """What the best K from 5 to 20 has over the best below and the best above, fold by fold.
 

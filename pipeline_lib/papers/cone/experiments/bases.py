@@ -63,7 +63,7 @@ def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.cone.computations import bases
 
     measured, votes = job.rows(MEASURED), job.rows(VOTES)
-    return Outcome([measured, votes], bases.evidence(measured, votes))
+    return Outcome([measured, votes, bases.figure_3_means(measured)], bases.evidence(measured, votes))
 
 
 def _seconds(settings: BasesSettings, cell: Cell) -> float:
@@ -91,6 +91,11 @@ _VOTES = {
     **dict.fromkeys(("method", "fold_in"), str),
     **dict.fromkeys(("queries", "in_another_order"), int),
 }
+_FIGURE_3 = {
+    **dict.fromkeys(("dataset", "fold_in", "measure"), str),
+    **dict.fromkeys(("K", "folds"), int),
+    **dict.fromkeys(("mean", "low", "high"), float),
+}
 
 EXPERIMENT = Experiment(
     BasesSettings,
@@ -109,7 +114,7 @@ EXPERIMENT = Experiment(
             "bases",
             _join,
             reads=[MEASURED, VOTES],
-            tables={"tables/cone-bases": _MEASURED, "tables/cone-votes": _VOTES},
+            tables={"tables/cone-bases": _MEASURED, "tables/cone-votes": _VOTES, "tables/cone-figure3": _FIGURE_3},
             claims=("cone-fig3", "cone-k1", "cone-alg2-linear"),
         ),
     ),
