@@ -23,20 +23,32 @@ def trials(
     claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None = None
 ) -> list[Trial]:
     """The trials of a claim in tables given as rows under the names that the claim uses."""
+    return [trial for trials, _ in _read(claim, tables, settings) for trial in trials]
+
+
+def notes(
+    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None = None
+) -> str:
+    """The notes of a claim on such tables."""
+    return " ".join(noted for _, noted in _read(claim, tables, settings) if noted)
+
+
+def _read(
+    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None
+) -> list[tuple[list[Trial], str]]:
     [found] = [one for one in ledger.load() if one.id == claim]
     declared = {
         table: columns for one in papers.experiments(found.paper.name).values() for table, columns in one.tables.items()
     }
     return [
-        trial
-        for reading in found.readings
-        for trial in reading.trials(
+        reading.trials(
             f"{reading.table}.parquet",
             pl.DataFrame(
                 tables[reading.table.removeprefix("tables/")], schema=experiment.schema_of(declared[reading.table])
             ),
             settings or {},
-        )[0]
+        )
+        for reading in found.readings
     ]
 
 

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
+from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.slam.computations import losses
 from pipeline_lib.papers.slam.experiments.losses import LossesSettings
 from pipeline_lib.ranking_data import RankingData
+from tests import readings
 from tests.small_settings import SETTINGS
 
 SMALL: dict[str, Any] = {**SETTINGS["slam"]["losses"], "lists": 100, "descent_rounds": 5, "programmes": 4}
@@ -21,6 +23,7 @@ CLAIMS = {
     *("slam-eq3-eq5", "slam-lemma1", "slam-thm2", "slam-thm2-tight", "slam-thm3", "slam-cor7-weights"),
     *("slam-weight-sums", "slam-grad-l1", "slam-cor9-table", "slam-thm10"),
 }
+TABLES = {"slam-losses": "checks", "slam-constants": "constants", "slam-growth": "growth"}
 
 
 def toy() -> RankingData:
@@ -28,21 +31,24 @@ def toy() -> RankingData:
     return RankingData.from_arrays(rng.normal(size=(30, 3)), rng.integers(0, 3, size=30), np.repeat(np.arange(3), 10))
 
 
-def values(found: losses.Results, claim: str, name: str) -> list[float]:
-    [evidence] = [one for one in found.evidence if one.claim == claim]
-    return [float(trial.values[name]) for trial in evidence.trials if name in trial.values]  # type: ignore[arg-type]
+def trials(results: losses.Results, claim: str) -> list[Trial]:
+    return readings.trials(claim, {table: getattr(results, rows) for table, rows in TABLES.items()})
+
+
+def values(results: losses.Results, claim: str, name: str) -> list[float]:
+    return [trial.values[name] for trial in trials(results, claim) if name in trial.values]  # type: ignore[misc]
 
 
 def test_every_claim_gets_evidence() -> None:
     found = losses.run(LossesSettings.parse(SMALL), {"toy": toy()}, 1)
-    assert {one.claim for one in found.evidence} == CLAIMS
+    assert all(trials(found, claim) for claim in CLAIMS)
     assert found == losses.run(LossesSettings.parse(SMALL), {"toy": toy()}, 1)
     for claim in ("slam-thm2", "slam-thm3", "slam-cor7-weights"):
         assert min(values(found, claim, "smallest_slack")) >= -1e-12
     assert values(found, "slam-thm10", "dimension") == [2 * d for d in (1, 2, 3)] * 3
     assert max(values(found, "slam-cor9-table", "searched_over_exact")) <= 1.0 + 1e-12
     assert values(found, "slam-cor9-table", "growth_ranksvm") == [pytest.approx(2.0)]
-    settings = [trial.setting for one in found.evidence if one.claim == "slam-grad-l1" for trial in one.trials]
+    settings = [trial.setting for trial in trials(found, "slam-grad-l1")]
     assert {setting["inputs"] for setting in settings} == {"random and adversarial", "toy"}
     searched = [row["searched"] for row in found.constants if row["surrogate"] == "ranksvm"]
     [growth] = [row for row in found.growth if row["surrogate"] == "ranksvm"]
@@ -88,15 +94,16 @@ def test_a_programme_by_hand() -> None:
 def test_programmes_have_random_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = LossesSettings.parse(SMALL)
 
-    def differences() -> dict[object, object]:
-        [evidence] = [one for one in losses.run(settings, {}, 1).evidence if one.claim == "slam-eq3-eq5"]
-        return {trial.setting["kind"]: trial.values["largest_difference"] for trial in evidence.trials}
+    def differences() -> dict[object, float]:
+        results = losses.run(settings, {}, 1)
+        kinds = [trial.setting["kind"] for trial in trials(results, "slam-eq3-eq5")]
+        return dict(zip(kinds, values(results, "slam-eq3-eq5", "largest_difference"), strict=True))
 
     assert set(differences()) == {*losses.KINDS, "random"}
-    assert max(differences().values()) < 1e-7  # type: ignore[type-var]
+    assert max(differences().values()) < 1e-7
     monkeypatch.setattr(losses, "closed_form", lambda scores, y, v: 1.1 * float(v.sum()))
-    assert differences()["random"] > 0.01  # type: ignore[operator]
-    assert differences()["map"] < 1e-7  # type: ignore[operator]
+    assert differences()["random"] > 0.01
+    assert differences()["map"] < 1e-7
 
 
 def test_staircases_are_tight_in_the_limit() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import perceptron as learner
 from pipeline_lib.papers.slam.computations import perceptron, practice, risk
@@ -16,6 +16,7 @@ from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
 from pipeline_lib.papers.slam.experiments.risk import RiskSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.slam import v_max_supremum
+from tests import readings
 from tests.small_settings import SETTINGS
 
 ONLINE: dict[str, Any] = {
@@ -40,18 +41,61 @@ def online() -> perceptron.Results:
     return perceptron.run(PerceptronSettings.parse(ONLINE), {"own": own}, 7)
 
 
+def trials(online: perceptron.Results, claim: str) -> list[Trial]:
+    return readings.trials(claim, {"slam-perceptron": online.runs, "slam-eta": online.etas, "slam-vmax": online.v_max})
+
+
 def test_every_claim_on_the_perceptron_gets_evidence(online):
-    found = {evidence.claim: evidence for evidence in online.evidence}
-    assert sorted(found) == ["slam-cor6", "slam-cor7", "slam-eta-free", "slam-prop4", "slam-thm5", "slam-vmax"]
-    streams = {trial.setting["stream"] for trial in found["slam-thm5"].trials}
-    assert streams == {"noisy", "separable", "adversary", "own"}
-    assert {trial.setting["measure"] for trial in found["slam-thm5"].trials} == {"ndcg", "map", "ndcg@2"}
-    assert {trial.setting["measure"] for trial in found["slam-cor7"].trials} == {"ndcg@2"}
+    claims = ("slam-cor6", "slam-cor7", "slam-eta-free", "slam-prop4", "slam-thm5", "slam-vmax")
+    found = {claim: trials(online, claim) for claim in claims}
+    assert all(found.values())
+    assert {trial.setting["stream"] for trial in found["slam-thm5"]} == {"noisy", "separable", "adversary", "own"}
+    assert {trial.setting["measure"] for trial in found["slam-thm5"]} == {"ndcg", "map", "ndcg@2"}
+    assert {trial.setting["measure"] for trial in found["slam-cor7"]} == {"ndcg@2"}
     for claim in ("slam-thm5", "slam-cor7", "slam-cor6"):
-        assert all(trial.values["cumulative_loss"] <= trial.values["bound"] + 1e-9 for trial in found[claim].trials)
-    assert all(0.0 < trial.values["largest_ratio"] <= 1.0 for trial in found["slam-prop4"].trials)
-    shares = [trial.values.get("share_of_loss_in_last_half") for trial in found["slam-cor6"].trials]
-    assert sum(share is not None for share in shares) == 2 * 3
+        assert all(trial.values["cumulative_loss"] <= trial.values["bound"] + 1e-9 for trial in found[claim])
+    assert all(0.0 < trial.values["largest_ratio"] <= 1.0 for trial in found["slam-prop4"])
+
+
+def test_the_share_of_the_second_half_is_that_of_the_same_run(online):
+    losses = {
+        (row["measure"], row["repetition"], row["T"]): row["cumulative_loss"]
+        for row in online.runs
+        if (row["stream"], row["eta"], row["active"]) == ("separable", "theory", "margin")
+    }
+    shares = {
+        (trial.setting["measure"], trial.setting["repetition"]): trial.values["share_of_loss_in_last_half"]
+        for trial in trials(online, "slam-cor6")
+        if trial.setting["T"] == 400
+    }
+    assert len(shares) == 2 * 3
+    assert any(share > 0.0 for share in shares.values())
+    for run, share in shares.items():
+        assert share == pytest.approx(1.0 - losses[(*run, 200)] / losses[(*run, 400)])
+    assert all(
+        "share_of_loss_in_last_half" not in trial.values
+        for trial in trials(online, "slam-cor6")
+        if trial.setting["T"] < 400
+    )
+
+
+def test_both_active_sets_of_a_step_are_read_together(online):
+    differ = {
+        tuple(row[key] for key in ("stream", "measure", "repetition", "eta", "active")): row["rounds_that_differ"]
+        for row in online.etas
+    }
+    for trial in trials(online, "slam-eta-free"):
+        run = tuple(trial.setting.values())
+        assert trial.values["rounds_that_differ"] == differ[(*run, "margin")]
+        assert trial.values["rounds_that_differ_misordered"] == differ[(*run, "misordered")]
+
+
+def test_runs_that_break_the_inequality_are_counted_in_the_notes(online):
+    last = [row for row in online.runs if (row["eta"], row["T"]) == ("1", 400)]
+    broken = [{**row, "cumulative_loss": 2.0 * row["bound"] + 1.0} if row in last else row for row in online.runs]
+    before, after = (readings.notes("slam-thm5", {"slam-perceptron": rows}) for rows in (online.runs, broken))
+    assert f" {len(last)} " not in before
+    assert after.count(f" {len(last)} ") == 1
 
 
 def test_rows_are_those_of_a_run_of_their_own():
@@ -145,12 +189,14 @@ def test_excess_risks_are_certified_positive_and_fall(risks):
     free = {row["n"]: row for row in found.means if row["regularisation"] == "none"}
     assert free[90]["excess_risk"] < free[10]["excess_risk"]
     assert free[90]["low"] <= free[90]["excess_risk"] <= free[90]["high"]
-    [evidence] = found.evidence
-    assert len(evidence.trials) == 3
-    assert "Every solve is certified." in evidence.notes
-    unsure = risk.summarise([{**row, "certified": row["n"] > 10} for row in risks], 0.95)
-    assert "8 of 24 solves are not certified" in unsure.evidence[0].notes
-    for trial in evidence.trials:
+    tables = {"slam-risk": found.means}
+    trials = readings.trials("slam-thm8", tables, {"repetitions": 4})
+    assert len(trials) == 3
+    changed = {"slam-risk": risk.summarise([{**row, "certified": row["n"] > 10} for row in risks], 0.95).means}
+    certified, in_part = (readings.notes("slam-thm8", rows, {"repetitions": 4}) for rows in (tables, changed))
+    assert certified != in_part
+    assert "2 of 6 means" in in_part
+    for trial in trials:
         assert isinstance(trial.values["excess_risk"], Interval)
         assert trial.values["excess_risk"].value <= trial.values["bound"]
     assert {row["regularisation"] for row in found.exponents} == {"theorem", "none"}
@@ -194,31 +240,31 @@ def test_the_best_of_each_side_are_compared_query_by_query():
     base = rng.random(200)
     shifts = {"random": 1.0, "listnet": 0.02, "squared": 0.01, "slam": 0.05, "linear": 0.0, "kernel": 0.03}
     values = {"d": {name: base + shift + 0.01 * rng.standard_normal(200) for name, shift in shifts.items()}}
-    found = practice.run(MODELS, values, 0.95, 500, 1)
-    by = {evidence.claim: evidence.trials for evidence in found.evidence}
-    [best] = by["slam-practice"]
+    rows = practice.run(MODELS, values, 0.95, 500, 1)
+    [best] = readings.trials("slam-practice", {"slam-practice": rows})
     assert dict(best.setting) == {"dataset": "d", "model": "SLAM", "other": "LISTNET"}
     difference = best.values["difference_to_best_baseline"]
     assert difference.value == pytest.approx((values["d"]["slam"] - values["d"]["listnet"]).mean())
     assert difference.low < 0.03 < difference.high
     assert best.values["p_holm"] < 0.05
-    [kernel] = by["slam-kernel"]
+    [kernel] = readings.trials("slam-kernel", {"slam-practice": rows})
     assert kernel.values["difference_to_linear"].value == pytest.approx(0.03, abs=0.005)
-    # Two baselines and one linear perceptron; the control is beside nobody.
-    assert [row["other"] for row in found.rows if row["question"] != "family"] == ["listnet", "squared", "linear"]
-    # And the best baseline beside the other SLAM learners: four tests of one family with those above.
-    family = [row for row in found.rows if row["question"] == "family"]
+    # Two baselines and one linear perceptron; the control is compared with none.
+    assert [row["other"] for row in rows if row["question"] != "family"] == ["listnet", "squared", "linear"]
+    # And the best baseline with the other SLAM learners: four tests of one family with those above.
+    family = [row for row in rows if row["question"] == "family"]
     assert [(row["model"], row["other"]) for row in family] == [("listnet", "kernel"), ("listnet", "linear")]
     assert family[1]["difference"] == pytest.approx((values["d"]["listnet"] - values["d"]["linear"]).mean())
     # No sign flip of 500 comes near: p = 1/501 before Holm's correction, and four times that after.
-    assert {row["p_holm"] for row in found.rows if row["question"] != "kernel"} == {4 / 501}
-    assert {row["p_holm"] for row in found.rows if row["question"] == "kernel"} == {1 / 501}
+    assert {row["p_holm"] for row in rows if row["question"] != "kernel"} == {4 / 501}
+    assert {row["p_holm"] for row in rows if row["question"] == "kernel"} == {1 / 501}
 
 
-def test_without_rivals_the_claims_are_not_run():
-    found = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, 0.95, 100, 1)
-    assert found.rows == []
-    assert all("add them to `models`" in evidence.not_run for evidence in found.evidence)
+def test_without_rivals_there_is_nothing_to_read():
+    rows = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, 0.95, 100, 1)
+    assert rows == []
+    for claim in ("slam-practice", "slam-kernel"):
+        assert readings.trials(claim, {"slam-practice": rows}) == []
 
 
 def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
@@ -229,8 +275,7 @@ def test_a_loss_is_judged_by_the_least_that_the_right_side_can_be(online):
         if (row["eta"], row["active"]) == ("theory", "margin")
     }
     for claim in ("slam-thm5", "slam-cor7"):
-        [evidence] = [one for one in online.evidence if one.claim == claim]
-        for trial in evidence.trials:
+        for trial in trials(online, claim):
             row = rows[tuple(trial.setting[axis] for axis in axes)]
             assert trial.values["bound"] == pytest.approx(row["bound"] - row["gap"])
     assert any(row["gap"] > 0.0 for row in rows.values())

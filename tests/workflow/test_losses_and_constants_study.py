@@ -28,8 +28,7 @@ def test_every_claim_gets_its_status_and_a_second_run_does_nothing(new_project: 
     project.snakemake(*wanted)
     claims = json.loads((project.folder / "reports/small/claims.json").read_text())["claims"]
     status = {claim["id"]: claim["status"] for claim in claims}
-    evidence = [path.stem for path in (project.folder / "results/small/evidence").glob("*.json")]
-    assert set(evidence) == {claim.id for claim in ledger.load([papers.get("slam")])}
-    assert {claim for claim in evidence if status[claim] != "verified"} == {"slam-thm10", "slam-eta-free"}
+    judged = {claim.id for claim in ledger.load([papers.get("slam")])}
+    assert {claim for claim in judged if status[claim] != "verified"} == {"slam-thm10", "slam-eta-free"}
     assert status["slam-thm10"] == status["slam-eta-free"] == "refuted"
     assert "Nothing to be done" in project.snakemake(*wanted)

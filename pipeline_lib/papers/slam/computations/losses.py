@@ -1,13 +1,13 @@
-"""Do SLAM's bounds, its convexity and its gradient hold on the lists that try hardest to break them?
+"""Do SLAM's bounds, its convexity and the bound on its gradient hold on random, adversarial and real lists?
 
-`slam`: (3) and (5), Lemma 1, Theorems 2 and 3, Corollary 7, the sums of weights of section 4, the gradient bound (24),
-the table of section 6.1, and Theorem 10.
+The claims are those of `slam` on the programme (3) and its closed form (5), Lemma 1, Theorems 2 and 3, Corollary 7, the
+sums of weights of section 4, the gradient bound (24), the table of section 6.1, and Theorem 10.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from pipeline_lib import metrics, progress, surrogates
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
 from pipeline_lib.ranking_data import RankingData
@@ -30,13 +29,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-CHECKS = "tables/slam-losses.parquet"
-CONSTANTS = "tables/slam-constants.parquet"
-GROWTH = "tables/slam-growth.parquet"
-EXAMPLE = "tables/slam-weights.parquet"
-
 KINDS = ("ndcg", "map", *(f"ndcg@{k}" for k in range(1, 11)))
-# Weights that are drawn, not those of a kind: (3) and (5) agree for whatever v >= 0.
+# Weights drawn at random, because (3) and (5) agree for every v >= 0.
 RANDOM = "random"
 COMPARED = ("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@10")
 PUBLISHED = {
@@ -53,19 +47,21 @@ LONGEST_ENUMERATED = 8
 KEPT = 32
 
 
+Row = dict[str, Any]
+
+
 @dataclass(frozen=True)
 class Results:
-    """Rows of the four tables, and the evidence."""
+    """Rows of the four tables."""
 
-    checks: list[dict[str, Any]]
-    constants: list[dict[str, Any]]
-    growth: list[dict[str, Any]]
-    example: list[dict[str, Any]]
-    evidence: list[Evidence]
+    checks: list[Row]
+    constants: list[Row]
+    growth: list[Row]
+    example: list[Row]
 
 
 def run(settings: LossesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
-    """Compute everything; ``datasets`` are further inputs of the gradient bound."""
+    """Compute all four tables; the gradient bound is checked on the lists of ``datasets`` as well."""
     checks = _Checks()
     for y_max in settings.largest_labels:
         for m in progress.counted(settings.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
@@ -86,57 +82,22 @@ def run(settings: LossesSettings, datasets: Mapping[str, RankingData], seed: int
         for d in (1, 2, 3):
             values = {"dimension": invariance.dimension(m, d), "features": d}
             checks.add("slam-thm10", {"m": m, "d": d}, **values)
-    table, growth, trials = table_of_constants(settings, seed)
-    evidence = [*checks.evidence(), Evidence("slam-cor9-table", trials, NOTES["slam-cor9-table"])]
-    return Results(checks.rows, table, growth, _example(), evidence)
-
-
-NOTES = {
-    "slam-eq3-eq5": "Lists of 2 to 7 documents, random and adversarial, with the weights of every kind and with random "
-    "ones. Differences count relative to the larger of 1 "
-    "and the value.",
-    "slam-lemma1": "Both numbers count relative to the size of what is compared (at least 1): with scores of 1,000, "
-    "rounding alone is about 1e-13 of it.",
-    "slam-thm2": "Ties go to the less relevant document, the worst order they allow. The slack is 0 on lists that are "
-    "ranked right with a margin.",
-    "slam-thm2-tight": "Equality on the staircases means that no valid weight vector lies below v^MAP. Eq. 8 prints "
-    "more, that v^MAP lies below every valid one, and that is wrong: other valid vectors are smaller in some entries "
-    "(errata, letter K).",
-    "slam-thm3": "Ties go to the less relevant document, the worst order they allow.",
-    "slam-cor7-weights": "The measure is cut at rank k. Read as eq. 30 prints it, as a sum over the k first documents "
-    "in the order of the weights, the bound fails where the as-printed slack is negative.",
-    "slam-weight-sums": "For NDCG@k over lists with a relevant document; the weights of others are 0 by convention.",
-    "slam-grad-l1": "Two lists of each sort: the one with the largest norm, and the one that leaves least room below "
-    "twice its own sum of weights.",
-    "slam-cor9-table": "Exact suprema are proved and attained; the search restarts from random and structured lists. "
-    "RankSVM grows as m², as the appendix's sum does and section 6.1 does not print: errata, letter H.",
-    "slam-thm10": "For maps to scores; the dimension is 2d. For maps to one number it is d: errata, letter B.",
-}
+    norms, growth = table_of_constants(settings, seed)
+    return Results(checks.rows, norms, growth, _example())
 
 
 class _Checks:
-    """Rows of the long table, one a statistic, and trials for the same numbers."""
+    """Rows of the long table, one for each statistic."""
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._trials: dict[str, list[Trial]] = {}
+        self.rows: list[Row] = []
 
     def add(self, claim: str, setting: Mapping[str, str | int], **values: float) -> None:
-        """A trial of a claim."""
-        self._trials.setdefault(claim, []).append(
-            Trial(dict(setting), {name: float(value) for name, value in values.items()}, CHECKS)
-        )
-        self.record(claim, setting, **values)
-
-    def record(self, claim: str, setting: Mapping[str, str | int], **values: float) -> None:
-        """Numbers for the table alone."""
-        place = {axis: setting.get(axis) for axis in ("kind", "m", "y_max", "d", "inputs", "list")}
+        """Record statistics that bear on a claim."""
+        axes = {axis: setting.get(axis) for axis in ("kind", "m", "y_max", "d", "inputs", "list")}
         self.rows += [
-            {"claim": claim, **place, "statistic": name, "value": float(value)} for name, value in values.items()
+            {"claim": claim, **axes, "statistic": name, "value": float(value)} for name, value in values.items()
         ]
-
-    def evidence(self) -> list[Evidence]:
-        return [Evidence(claim, tuple(trials), NOTES[claim]) for claim, trials in self._trials.items()]
 
 
 def _loss(kind: str) -> Surrogate:
@@ -164,7 +125,7 @@ def worst_order(scores: Floats, y: Labels) -> Any:
 def loss_as_printed(kind: str, scores: Floats, y: Labels) -> Floats:
     """1 minus (30) as printed: 1 - sum over the documents of positive weight of v_i D(rank of i) / D(i).
 
-    The documents i = 1..k stand in the order of the weights (31), v_i = G(y_i) D(i) / Z_k.
+    The documents i = 1..k are numbered in the order of the weights (31), v_i = G(y_i) D(i) / Z_k.
     """
     n, m = y.shape
     _, flat, offsets = score_lists.stacked(scores, y)
@@ -210,15 +171,15 @@ def _check_bound(
     values, slopes = _evaluated(kind, scores, y)
     lost = ranking_loss(kind, scores, y)
     slack = values - lost
-    found = float(min(slack.min(), _descended(settings, kind, scores, y, (slack, lost, slopes), rng)))
+    smallest = float(min(slack.min(), _descended(settings, kind, scores, y, (slack, lost, slopes), rng)))
     printed = {}
     if "@" in kind:
         printed["smallest_slack_as_printed"] = float((values - loss_as_printed(kind, scores, y)).min())
-    checks.add(claim, setting, smallest_slack=found, **printed)
-    wrong = slack[lost > 1e-12]  # elsewhere both sides can be 0
-    if len(wrong):
-        quartiles = dict(zip(("lower", "median", "upper"), np.quantile(wrong, (0.25, 0.5, 0.75)), strict=True))
-        checks.record(claim, setting, smallest_where_wrong=wrong.min(), **quartiles)
+    checks.add(claim, setting, smallest_slack=smallest, **printed)
+    misranked = slack[lost > 1e-12]  # both sides can be 0 for the others
+    if len(misranked):
+        quartiles = dict(zip(("lower", "median", "upper"), np.quantile(misranked, (0.25, 0.5, 0.75)), strict=True))
+        checks.add(claim, setting, smallest_where_wrong=misranked.min(), **quartiles)
 
 
 def _descended(
@@ -229,20 +190,20 @@ def _descended(
     start: tuple[Floats, Floats, Floats],
     rng: np.random.Generator,
 ) -> float:
-    """The smallest slack on the way down from the lists with least of it, among those that are ranked wrongly."""
+    """The smallest slack along descents from those misranked lists whose slack is smallest."""
     slack, lost, slopes = start
-    wrong = np.flatnonzero(lost > 1e-12)
-    rows = wrong[np.argsort(slack[wrong], kind="stable")[:KEPT]]
+    misranked = np.flatnonzero(lost > 1e-12)
+    rows = misranked[np.argsort(slack[misranked], kind="stable")[:KEPT]]
     if not len(rows):
         return float(slack.min())
     s, labels, best, steps = scores[rows], y[rows], slack[rows], slopes[rows]
     for _ in range(settings.descent_rounds):
-        tried = score_lists.moved(s, steps, rng)
-        values, gradient = _evaluated(kind, tried, labels)
-        lost = ranking_loss(kind, tried, labels)
-        # Lists that are ranked right have slack 0 or more without a loss: there is nothing to break.
+        moved = score_lists.moved(s, steps, rng)
+        values, gradient = _evaluated(kind, moved, labels)
+        lost = ranking_loss(kind, moved, labels)
+        # A list in the right order has no ranking loss, so that its slack cannot be negative.
         better = (values - lost < best) & (lost > 1e-12)
-        s = np.where(better[:, None], tried, s)
+        s = np.where(better[:, None], moved, s)
         steps = np.where(better[:, None], gradient, steps)
         best = np.where(better, values - lost, best)
     return float(best.min())
@@ -252,7 +213,7 @@ def _check_convexity(
     checks: _Checks, setting: dict[str, str | int], scores: Floats, y: Labels, rng: np.random.Generator
 ) -> None:
     kind = str(setting["kind"])
-    # Pairs of score vectors for the same labels: near neighbours and strangers in turn.
+    # Pairs of score vectors for the same labels, close to each other and unrelated in turn.
     near = scores + rng.choice([1e-6, 1e-2, 1.0], size=(len(scores), 1)) * rng.normal(size=scores.shape)
     others = np.where((np.arange(len(scores)) % 2 == 0)[:, None], near, scores[rng.permutation(len(scores))])
     (f, g), (f_other, g_other) = _evaluated(kind, scores, y), _evaluated(kind, others, y)
@@ -280,7 +241,7 @@ def _check_data(
     y, offsets = data.y.astype(np.int32), data.offsets
     starts = offsets[:-1]
     directions = data.X64 @ rng.normal(size=(data.n_features, settings.directions))
-    # And the scores at which the bound is attained: the first document of the lowest label alone on top.
+    # The bound is attained by scores that place the first document of the lowest label alone at the top.
     low = y == np.repeat(np.minimum.reduceat(y, starts), np.diff(offsets))
     before = np.cumsum(low) - low
     top = low & (before == np.repeat(before[starts], np.diff(offsets)))
@@ -288,13 +249,12 @@ def _check_data(
     for kind in KINDS:
         limits = 2.0 * np.add.reduceat(weights_of_all(y, offsets, kind), starts)
         loss = _loss(kind)
-        found = [np.add.reduceat(np.abs(loss.gradient(column, y, offsets)), starts) for column in scores.T]
-        norms = np.max(found, axis=0)
-        _add_norms(checks, {"kind": kind, "inputs": name}, norms, limits)
+        norms = [np.add.reduceat(np.abs(loss.gradient(column, y, offsets)), starts) for column in scores.T]
+        _add_norms(checks, {"kind": kind, "inputs": name}, np.max(norms, axis=0), limits)
 
 
 def _programmes(settings: LossesSettings, kind: str, rng: np.random.Generator) -> float:
-    """The largest difference of (3) and (5) over small lists, relative to the larger of 1 and the value."""
+    """The largest difference between (3) and (5) over small lists, relative to the larger of 1 and the value."""
     largest = 0.0
     for number in range(settings.programmes):
         m = 2 + number % 6
@@ -329,17 +289,18 @@ def linear_programme(scores: Floats, y: Labels, v: Floats) -> float:
     sides = -(1.0 + scores[worse] - scores[better])
     if not len(better):
         return 0.0
-    found = linprog(v, A_ub=matrix, b_ub=sides, bounds=(0, None))
-    if found.status != 0 or found.fun is None:
-        raise RuntimeError(f"linprog: expected an optimum of a bounded programme, found {found.message}")
-    return float(found.fun)
+    solution = linprog(v, A_ub=matrix, b_ub=sides, bounds=(0, None))
+    if solution.status != 0 or solution.fun is None:
+        raise RuntimeError(f"linprog: expected an optimum of a bounded programme, found {solution.message}")
+    return float(solution.fun)
 
 
 def largest_staircase_gap(m: int, hair: float = 1e-9) -> float:
-    """The largest phi - (1 - AP) over all r < m and all staircases t = 1..r of Theorem 2's proof.
+    """The largest phi - (1 - AP) over all r < m and all staircases t = 1..r in the proof of Theorem 2.
 
-    Relevant documents 1..t-1 stand two margins above all others, which have one score, and the rest of the relevant
-    ones stand ``hair`` below. There 1 - AP = v_t + ... + v_r, and phi exceeds it by ``hair`` times that.
+    The relevant documents 1..t-1 score two margins more than the irrelevant ones, which have equal scores, and the
+    relevant documents t..r score ``hair`` less. Then 1 - AP = v_t + ... + v_r, and phi exceeds it by ``hair`` times
+    that sum.
     """
     scores, labels = [], []
     for r in range(1, m):
@@ -350,40 +311,28 @@ def largest_staircase_gap(m: int, hair: float = 1e-9) -> float:
     return float(np.abs(_evaluated("map", s, y)[0] - ranking_loss("map", s, y)).max())
 
 
-def table_of_constants(
-    settings: LossesSettings, seed: int
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Trial, ...]]:
+def table_of_constants(settings: LossesSettings, seed: int) -> tuple[list[Row], list[Row]]:
     """The table of section 6.1: sup ||grad||_1 against m, exact and searched, and the exponents of its growth."""
     y_max = max(settings.largest_labels)
-    rows, growth, trials = [], [], []
-    judged: dict[str, Callable[[float], dict[str, float]]] = {
-        "listnet": lambda norm: {"norm_listnet": norm},
-        "svm-map": lambda norm: {"norm_svm_map": norm},
-        **{name: lambda norm: {"norm_slam": norm} for name in COMPARED if name.startswith("slam-")},
-    }
+    rows, growth = [], []
     for name in progress.counted(COMPARED, _LOG, "surrogates of the table"):
         exact, searched = [], []
         for m in settings.table_lengths:
             rng = generator(seed, "slam-losses", "search", name, m)
-            found = constant_search.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
+            norm = constant_search.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
             known = constants.supremum(name, m, y_max, "lipschitz-linf")
-            # What SLAM's and the structured losses' classes state is attained, as their docstrings show.
+            # The classes of SLAM and of the structured losses state constants that are attained (see their docstrings).
             exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
-            searched.append(found)
-            setting: dict[str, str | int] = {"surrogate": name, "m": m, "y_max": y_max}
-            values = {"searched_over_exact": found / exact[-1], "searched_norm": found, "exact_norm": exact[-1]}
-            values |= judged[name](max(found, exact[-1])) if name in judged else {}
-            trials.append(Trial(setting, values, CONSTANTS))
-            rows.append({**setting, "exact": exact[-1], "searched": found, "published": PUBLISHED[name]})
+            searched.append(norm)
+            setting = {"surrogate": name, "m": m, "y_max": y_max}
+            rows.append({**setting, "exact": exact[-1], "searched": norm, "published": PUBLISHED[name]})
         slope = float(fit_exponent(settings.table_lengths, searched).slope)
         formula = float(fit_exponent(settings.table_lengths, exact).slope)
         growth.append({"surrogate": name, "exponent": formula, "searched_exponent": slope})
-        if name in ("ranksvm", "structured-ndcg"):
-            trials.append(Trial({"surrogate": name}, {f"growth_{name.replace('-', '_')}": slope}, GROWTH))
-    return rows, growth, tuple(trials)
+    return rows, growth
 
 
-def _example() -> list[dict[str, Any]]:
+def _example() -> list[Row]:
     y = np.array(LABELS_OF_EXAMPLE, np.int32)
     return [
         {"position": i + 1, "label": int(y[i]), "kind": kind, "weight": float(weight)}

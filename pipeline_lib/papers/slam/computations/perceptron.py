@@ -1,8 +1,8 @@
 """Do the perceptron's loss bounds hold round by round, and does its step size matter?
 
-`slam`: (16), Theorem 5, Corollaries 6 and 7, v_max after (18), and the remark before Algorithm 1 that eta does not
-matter. Streams of queries come from a noisy and a separable population, from an adversary who always shows the query
-that is ranked worst, and from the data sets of the study.
+The claims are those of `slam` on (16), Theorem 5, Corollaries 6 and 7, v_max after (18), and the remark before
+Algorithm 1 that eta does not matter. Streams of queries come from a noisy and a separable population, from an adversary
+who always presents the query that is ranked worst, and from the data sets of the study.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib import metrics, progress
-from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.learners import perceptron, rounds
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
@@ -30,31 +29,24 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-RUNS = "tables/slam-perceptron.parquet"
-ETAS = "tables/slam-eta.parquet"
-V_MAX = "tables/slam-vmax.parquet"
-
 NOISY, SEPARABLE, ADVERSARIAL = "noisy", "separable", "adversary"
-# The step and active set of every run whose bound is computed: as the theorem asks, as printed, and with the
+# The step and active set of every run whose bound is computed: as the theorem requires, as printed, and with the
 # misordered documents only, for which the factor of ||u||^2 is 4 R_X^2.
 VARIANTS: tuple[tuple[str, perceptron.Active], ...] = (("theory", "margin"), ("1", "margin"), ("theory", "misordered"))
 FIRST_CHECKPOINT = 100
-LEAST = (
-    "The bound is the least that the right side can be for any u: its value at the comparator found, less the gap of "
-    "the solve. For NDCG@k, min(k, m) takes the place of m."
-)
 # Largest label and cutoff of the table of v_max.
 LARGEST_LABEL, CUTOFF = 2, 10
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables, and the evidence."""
+    """Rows of the three tables."""
 
-    runs: list[dict[str, Any]]
-    etas: list[dict[str, Any]]
-    v_max: list[dict[str, Any]]
-    evidence: list[Evidence]
+    runs: list[Row]
+    etas: list[Row]
+    v_max: list[Row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,30 +58,29 @@ class _Stream:
 
 
 def _population(settings: PerceptronSettings, noise: float, margin: float) -> PopulationSettings:
-    """The population of a stream."""
     return PopulationSettings(
         features=settings.features, documents=settings.documents, noise=noise, query_noise=noise, margin=margin
     )
 
 
 def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
-    """Run the perceptron over every stream; ``datasets`` give further streams."""
-    runs: list[dict[str, Any]] = []
-    etas: list[dict[str, Any]] = []
+    """Run the perceptron over every stream, those of ``datasets`` included."""
+    runs: list[Row] = []
+    etas: list[Row] = []
     for measure in progress.counted(settings.measures, _LOG, "measures"):
         for stream in _streams(settings, datasets, measure, seed):
             runs += bounds_of(stream.data, stream.order, measure, settings.checkpoints, _axes(stream, measure))
             etas += influence_of_eta(stream.data, stream.order, measure, settings.etas, _axes(stream, measure))
-    v_max = [_v_max(m) for m in settings.v_max_lengths]
-    return Results(runs, etas, v_max, _evidence(runs, etas, v_max))
+    return Results(runs, etas, [_v_max(m) for m in settings.v_max_lengths])
 
 
 def bounds_of(
     data: RankingData, order: NDArray[np.int64], measure: str, checkpoints: int, axes: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Both sides of Theorem 5 at growing T, for every variant of the algorithm, with the largest ratio of (16).
 
-    ``gamma`` and ``margin_bound`` = C / gamma^2 (Corollary 6) are there when ``axes["stream"]`` is the separable one.
+    ``gamma`` and ``margin_bound`` = C / gamma^2 (Corollary 6) are given where ``axes["stream"]`` is the separable
+    population.
 
     Returns
     -------
@@ -97,18 +88,18 @@ def bounds_of(
         With ``axes`` and eta, active, T, cumulative_loss, mistakes, largest_ratio, comparator_loss, constant, bound,
         gap, certified, gamma, margin_bound.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     separable = axes.get("stream") == SEPARABLE
     gamma = perceptron_bounds.largest_margin(data.take(np.unique(order)), measure).gamma if separable else None
     for eta, active in VARIANTS:
         step = eta if eta == "theory" else float(eta)
-        found = perceptron.run(data, order, measure, step, active)  # type: ignore[arg-type]
+        result = perceptron.run(data, order, measure, step, active)  # type: ignore[arg-type]
         ratios = np.zeros(len(order))
-        ratios[found.mistakes] = perceptron_bounds.ratios(data, order, found, measure)
-        losses, mistakes = np.cumsum(found.losses), np.cumsum(found.mistakes)
+        ratios[result.mistakes] = perceptron_bounds.ratios(data, order, result, measure)
+        losses, mistakes = np.cumsum(result.losses), np.cumsum(result.mistakes)
         factor = perceptron.norm_factor(data, order, measure, active)
         for T in _checkpoints(len(order), checkpoints):
-            side = perceptron_bounds.right_side(data, order[:T][found.mistakes[:T]], factor, measure)
+            side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure)
             rows.append(
                 {
                     **axes,
@@ -132,32 +123,32 @@ def bounds_of(
 
 def influence_of_eta(
     data: RankingData, order: NDArray[np.int64], measure: str, etas: tuple[float, ...], axes: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """How many rounds' mistakes come or go when eta is not 1, for both active sets, with the total loss."""
+) -> list[Row]:
+    """In how many rounds the mistakes differ from those with eta = 1, for both active sets, with the total loss."""
     rows = []
     for active in ("margin", "misordered"):
         one = perceptron.run(data, order, measure, 1.0, active)  # type: ignore[arg-type]
-        tried: list[float | str] = ["theory", *etas]
-        for eta in tried:
-            found = perceptron.run(data, order, measure, eta, active)  # type: ignore[arg-type]
+        steps: list[float | str] = ["theory", *etas]
+        for eta in steps:
+            result = perceptron.run(data, order, measure, eta, active)  # type: ignore[arg-type]
             rows.append(
                 {
                     **axes,
                     "eta": str(eta),
-                    "step": found.eta,
+                    "step": result.eta,
                     "active": active,
                     "rounds": len(order),
-                    "mistakes": int(found.mistakes.sum()),
+                    "mistakes": int(result.mistakes.sum()),
                     "mistakes_at_eta_one": int(one.mistakes.sum()),
-                    "rounds_that_differ": int((found.mistakes != one.mistakes).sum()),
-                    "cumulative_loss": float(found.losses.sum()),
+                    "rounds_that_differ": int((result.mistakes != one.mistakes).sum()),
+                    "cumulative_loss": float(result.losses.sum()),
                 }
             )
     return rows
 
 
 def adversarial_order(data: RankingData, length: int, measure: str) -> NDArray[np.int64]:
-    """Every query once, and then always the one that the perceptron with the step of the theory ranks worst."""
+    """Every query once, and then always the one that the perceptron with the theoretical step size ranks worst."""
     order = list(range(data.n_queries))[:length]
     step = perceptron.theory_step(data, order, measure)
     while len(order) < length:
@@ -176,7 +167,7 @@ def _quality(scores: NDArray[np.float64], data: RankingData, measure: str) -> ND
 def _streams(
     settings: PerceptronSettings, datasets: Mapping[str, RankingData], measure: str, seed: int
 ) -> Iterator[_Stream]:
-    # The same data and orders for every measure, but for the adversary's, who looks at the measure's losses.
+    # All measures have the same data and orders, except those of the adversary, which depend on the measure's losses.
     noise = PopulationSettings().noise
     pools = {
         NOISY: Population(_population(settings, noise, 0.0)),
@@ -201,15 +192,16 @@ def _axes(stream: _Stream, measure: str) -> dict[str, Any]:
 
 
 def _checkpoints(length: int, number: int) -> list[int]:
-    # A log grid that ends with the last round and holds the half of all rounds.
+    # A logarithmic grid that ends with the last round and includes half of all rounds.
     grid = np.unique(np.geomspace(min(FIRST_CHECKPOINT, length), length, number).round().astype(int)).tolist()
     return sorted({*grid, length // 2})
 
 
 def largest_v_max(m: int, y_max: int, kind: str) -> float:
-    """The largest v_max of the lists of m documents in which 1..m have the label y_max, or one y_max and others 1.
+    """The largest v_max over lists of m documents in which r documents are relevant, for r = 1..m.
 
-    All other labels are 0. With binary labels these are all lists; with more, the supremum is among them
+    Either all r have the label y_max, or one has y_max and the others have 1; all other labels are 0. With binary
+    labels these are all lists; with more labels, the supremum is attained by one of them
     (:func:`pipeline_lib.surrogates.slam.v_max_supremum`).
 
     Example
@@ -218,7 +210,7 @@ def largest_v_max(m: int, y_max: int, kind: str) -> float:
     (5.0, 6.0)
     """
     largest = 0.0
-    # A few lists at a time: all of them hold m^2 labels.
+    # All lists together have m^2 labels, which may not fit into memory: a few lists at a time.
     for counts in np.array_split(np.arange(1, m + 1), 1 + m * m // 1_000_000):
         relevant = (np.arange(m) < counts[:, None]).astype(np.int32)
         first_apart = relevant.copy()
@@ -228,7 +220,7 @@ def largest_v_max(m: int, y_max: int, kind: str) -> float:
     return largest
 
 
-def _v_max(m: int) -> dict[str, Any]:
+def _v_max(m: int) -> Row:
     explicit = math.log(2.0) * (2**LARGEST_LABEL - 1) * (m + 1) * math.log2(m + 1) ** 2
     return {
         "m": m,
@@ -238,71 +230,3 @@ def _v_max(m: int) -> dict[str, Any]:
         "v_max_ndcg_limit": explicit,
         "v_max_ndcg_at_k": largest_v_max(m, LARGEST_LABEL, f"ndcg@{CUTOFF}"),
     }
-
-
-def _evidence(runs: list[dict[str, Any]], etas: list[dict[str, Any]], v_max: list[dict[str, Any]]) -> list[Evidence]:
-    def trials(keys: tuple[str, ...], values: tuple[str, ...], rows: list[dict[str, Any]], table: str) -> Any:
-        return tuple(Trial({k: row[k] for k in keys}, {v: float(row[v]) for v in values}, table) for row in rows)
-
-    whole = [row for row in runs if row["T"] == max(r["T"] for r in runs if r["stream"] == row["stream"])]
-    theorem = [row for row in runs if (row["eta"], row["active"]) == VARIANTS[0]]
-    # The statement is for every u: what is judged is the least that the right side can be, by the solve's certificate.
-    least = [{**row, "bound": max(row["bound"] - row["gap"], 0.0)} for row in theorem]
-    at_k = [row for row in least if row["measure"].startswith("ndcg@")]
-    sides, where = ("cumulative_loss", "bound", "comparator_loss", "constant"), ("stream", "measure", "repetition", "T")
-    margin = [row for row in etas if row["active"] == "margin" and row["eta"] != "1.0"]
-    misordered = {
-        tuple(row[k] for k in (*where[:3], "eta")): row["rounds_that_differ"]
-        for row in etas
-        if row["active"] == "misordered"
-    }
-    differing = [
-        {**row, "rounds_that_differ_misordered": misordered[tuple(row[k] for k in (*where[:3], "eta"))]}
-        for row in margin
-    ]
-    counted = ("rounds_that_differ", "mistakes", "mistakes_at_eta_one", "rounds_that_differ_misordered")
-    v_values = ("v_max_map", "half_m", "v_max_ndcg", "v_max_ndcg_limit")
-    return [
-        Evidence("slam-prop4", trials((*where[:3], "eta", "active"), ("largest_ratio",), whole, RUNS)),
-        Evidence("slam-thm5", trials(where, sides, least, RUNS), f"{LEAST} {_others(runs)}"),
-        Evidence("slam-cor7", trials(where, sides, at_k, RUNS), LEAST),
-        Evidence("slam-eta-free", trials((*where[:3], "eta"), counted, differing, ETAS)),
-        Evidence("slam-vmax", trials(("m",), v_values, v_max, V_MAX)),
-        Evidence("slam-cor6", _separable(theorem)),
-    ]
-
-
-def _others(runs: list[dict[str, Any]]) -> str:
-    """What became of the theorem's inequality where the theorem does not speak."""
-    broken = {
-        (eta, active): sum(row["cumulative_loss"] > row["bound"] + 1e-9 for row in runs if _variant(row, eta, active))
-        for eta, active in VARIANTS[1:]
-    }
-    (_, printed), (_, misordered) = broken.items()
-    return (
-        f"With the printed step, eta = 1, the same inequality failed {printed} times; with misordered documents active "
-        f"and 4 R_X^2 as the constant it failed {misordered} times."
-    )
-
-
-def _variant(row: Mapping[str, Any], eta: str, active: str) -> bool:
-    return bool(row["eta"] == eta and row["active"] == active)
-
-
-def _separable(theorem: list[dict[str, Any]]) -> tuple[Trial, ...]:
-    rows = [row for row in theorem if row["stream"] == SEPARABLE]
-    last = max(row["T"] for row in rows)
-    trials = []
-    for row in rows:
-        setting = {key: row[key] for key in ("measure", "repetition", "T")}
-        values = {"cumulative_loss": row["cumulative_loss"], "bound": row["margin_bound"]}
-        if row["T"] == last:
-            (half,) = (
-                r["cumulative_loss"]
-                for r in rows
-                if r["T"] == last // 2 and r["measure"] == row["measure"] and r["repetition"] == row["repetition"]
-            )
-            total = row["cumulative_loss"]
-            values["share_of_loss_in_last_half"] = (total - half) / total if total > 0.0 else 0.0
-        trials.append(Trial(setting, values, RUNS))
-    return tuple(trials)

@@ -1,8 +1,8 @@
-"""Do SLAM's learners do well beside others, and does a kernel help them? (`slam`, section 7, question 3)
+"""How do SLAM's learners compare with others, and does a kernel help them? (`slam`, section 7, question 3)
 
-Three paired comparisons on every data set of the study, by NDCG@10 on the test queries of all folds: the best SLAM
-learner with every learner that is none, the best of these with the other SLAM learners, and the best perceptron with
-a kernel with those without. The first two are one family of tests.
+Three paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
+SLAM learner with every other kind of learner, the best of these with the remaining SLAM learners, and the best
+perceptron that has a kernel with those that have none. The first two are one family of tests.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ from typing import Any, Literal
 
 from pipeline_lib import statistics, storage
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.seeds import generator
 
 MEASURE = "ndcg@10"
-PRACTICE = "tables/slam-practice.parquet"
 
+Row = dict[str, Any]
 Family = Literal["slam", "baseline", "control"]
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a model of the study is: its name, title, family, whether it is a perceptron, and whether with a kernel."""
+    """A model of the study: name, title, family, whether it is a perceptron, and whether it has a kernel."""
 
     name: str
     title: str
@@ -35,7 +34,7 @@ class Model:
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> Model:
-        """From an entry of ``models.json``.
+        """Take an entry of ``models.json``.
 
         Example
         -------
@@ -49,14 +48,6 @@ class Model:
             family = "slam"
         kernel = isinstance(entry["settings"].get("features"), Mapping)
         return cls(entry["model"], entry["title"], family, perceptron, kernel)
-
-
-@dataclass(frozen=True)
-class Results:
-    """Rows of the table, and the evidence."""
-
-    rows: list[dict[str, Any]]
-    evidence: list[Evidence]
 
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, dict[str, Floats]]:
@@ -75,14 +66,17 @@ def run(
     level: float,
     resamples: int,
     seed: int,
-) -> Results:
-    """Compare; ``values[dataset][model]`` holds NDCG@10 of every test query, in one order for all models."""
-    rows: list[dict[str, Any]] = []
+) -> list[Row]:
+    """Compare the models; the rows of a comparison begin with the best of the others.
+
+    ``values[dataset][model]`` holds NDCG@10 of every test query, in the same order for all models.
+    """
+    rows: list[Row] = []
     for dataset, per_model in values.items():
-        here = [model for model in models if model.name in per_model]
-        slam, baselines = ([m for m in here if m.family == family] for family in ("slam", "baseline"))
-        with_kernel, without = ([m for m in here if m.perceptron and m.kernel is kernel] for kernel in (True, False))
-        tests: list[list[dict[str, Any]]] = [[], []]
+        tested = [model for model in models if model.name in per_model]
+        slam, baselines = ([m for m in tested if m.family == family] for family in ("slam", "baseline"))
+        with_kernel, without = ([m for m in tested if m.perceptron and m.kernel is kernel] for kernel in (True, False))
+        tests: list[list[Row]] = [[], []]
         if slam and baselines:
             others = [m for m in slam if m is not _best(slam, per_model)]
             tests[0] += _compared(dataset, "practice", slam, baselines, per_model, level, resamples, seed)
@@ -92,21 +86,21 @@ def run(
         for family in filter(None, tests):
             corrected = statistics.holm([row.pop("p") for row in family])
             rows += [{**row, "p_holm": float(p)} for row, p in zip(family, corrected, strict=True)]
-    return Results(rows, [_evidence(rows, "practice"), _evidence(rows, "kernel")])
+    return rows
 
 
 def _compared(
     dataset: str,
     question: str,
-    ours: Sequence[Model],
+    candidates: Sequence[Model],
     others: Sequence[Model],
     values: Mapping[str, Floats],
     level: float,
     resamples: int,
     seed: int,
-) -> list[dict[str, Any]]:
-    """Ours at its best beside every other, with p before Holm's correction."""
-    best = _best(ours, values)
+) -> list[Row]:
+    """The best of the candidates compared with each of the others, with p before Holm's correction."""
+    best = _best(candidates, values)
     a = values[best.name]
     rows = []
     for other in sorted(others, key=lambda model: (-float(values[model.name].mean()), model.name)):
@@ -138,38 +132,3 @@ def _compared(
 
 def _best(models: Sequence[Model], values: Mapping[str, Floats]) -> Model:
     return max(models, key=lambda model: (float(values[model.name].mean()), model.name))
-
-
-NAMES = {
-    "practice": ("slam-practice", "difference_to_best_baseline", "slam", "best_baseline"),
-    "kernel": ("slam-kernel", "difference_to_linear", "kernel", "linear"),
-}
-
-
-def _evidence(rows: Sequence[Mapping[str, Any]], question: str) -> Evidence:
-    claim, difference, ours, theirs = NAMES[question]
-    trials, seen = [], set()
-    for row in rows:
-        # Rows of a data set come best first: the first is the best of the others.
-        if row["question"] != question or row["dataset"] in seen:
-            continue
-        seen.add(row["dataset"])
-        values: dict[str, float | Interval] = {
-            difference: Interval(row["difference"], row["low"], row["high"]),
-            ours: row["value"],
-            theirs: row["other_value"],
-        }
-        if question == "practice":
-            values["p_holm"] = row["p_holm"]
-        setting = {"dataset": row["dataset"], "model": row["title"], "other": row["other_title"]}
-        trials.append(Trial(setting, values, PRACTICE))
-    if trials:
-        notes = "Both sides are the best of their kind on the test queries themselves, which flatters both."
-        return Evidence(claim, tuple(trials), notes)
-    needed = {
-        "practice": "a SLAM learner and another one",
-        "kernel": "a perceptron with a kernel and one without",
-    }[question]
-    return Evidence(
-        claim, not_run=f"The study has no data set with {needed} and {MEASURE}: add them to `models` and `measures`."
-    )

@@ -1,4 +1,4 @@
-"""How far is regularised risk minimisation from the best ranker in a ball, and how far may it be?
+"""How much worse is regularised risk minimisation than the best ranker in a ball, and how much worse may it be?
 
 `slam`, Theorem 8 (= 11), which is Theorem 6 of `lists` too: with phi convex and L-Lipschitz in w, and
 
@@ -7,8 +7,9 @@
 
     E[L(w_hat)] - min over ||w|| <= B of L(w) <= 2 L B (8/n + sqrt(2/n)).
 
-Here L = G R_X with G = sup ||grad_s phi||_1. The risk L(w) is the mean over a large fresh sample, the same for all; its
-minimum over the ball is found by a certified solve on that very sample, which can only make the excess larger.
+Here L = G R_X with G = sup ||grad_s phi||_1. The risk L(w) is the mean over one large fresh sample, which all rankers
+share. Its minimum over the ball is found by a certified solve on the same sample, which can only make the excess
+larger.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress, surrogates
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm
 from pipeline_lib.seeds import generator
@@ -35,27 +35,26 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-RISKS = "tables/slam-risk.parquet"
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
-# The lambda of the theorem, and none at all: what the ball alone does.
+# The lambda of the theorem, and none, which shows the effect of the ball alone.
 REGULARISATIONS = ("theorem", "none")
 TOLERANCE = 1e-6
 
 
 def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> list[dict[str, Any]]:
-    """The excess risks of one surrogate for the repetitions of one part: those that leave ``part`` by ``parts``.
+    """The excess risks of one surrogate for the repetitions of one part: those congruent to ``part`` modulo ``parts``.
 
     Returns
     -------
     rows
         surrogate, radius, regularisation, n, repetition, l2, lipschitz, excess, truth_error (standard error of the
-        excess by the finite sample that stands for the population), best (min of L), best_gap (its certificate), norm,
-        relative_gap, certified, bound.
+        excess due to the finite sample that represents the population), best (min of L), best_gap (its certificate),
+        norm, relative_gap, certified, bound.
 
     Raises
     ------
     DataError
-        When there is no such part.
+        If there is no such part.
     """
     if not 0 <= part < settings.parts:
         raise DataError(f"part: expected 0 to {settings.parts - 1}, found {part}")
@@ -64,7 +63,7 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
     labels = population.settings.y_max
     m = max(settings.documents)
     lipschitz, longest = loss.lipschitz(m, labels), population.feature_norm
-    # MAP knows relevant and not.
+    # MAP distinguishes relevant and irrelevant documents only.
     binary = surrogate == "slam-map"
     truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth"))
     truth = truth.with_binary_labels() if binary else truth
@@ -73,7 +72,7 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
     rows = []
     for repetition in progress.counted(range(part, settings.repetitions, settings.parts), _LOG, "repetitions"):
         for n in settings.sizes:
-            # The same samples for every surrogate and radius: their differences are of one draw.
+            # Every surrogate and radius has the same samples, so that they can be compared.
             sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition))
             sample = sample.with_binary_labels() if binary else sample
             for B in settings.radii:
@@ -109,51 +108,40 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
 
 @dataclass(frozen=True)
 class Rates:
-    """Rows of the tables of means and of exponents, and the evidence."""
+    """Rows of the tables of means and of exponents."""
 
     means: list[dict[str, Any]]
     exponents: list[dict[str, Any]]
-    evidence: list[Evidence]
 
 
 def summarise(rows: Sequence[Mapping[str, Any]], level: float) -> Rates:
-    """Means over repetitions with intervals, exponents in n, and the evidence for Theorem 8."""
+    """Means over repetitions with intervals, and exponents in n where there are three sizes or more."""
     cells: dict[tuple[str, float, str], dict[int, list[Mapping[str, Any]]]] = {}
     for row in rows:
         key = (row["surrogate"], row["radius"], row["regularisation"])
         cells.setdefault(key, {}).setdefault(row["n"], []).append(row)
-    means, exponents, trials = [], [], []
+    means, exponents = [], []
     for (surrogate, radius, regularisation), by_n in sorted(cells.items()):
         axes: dict[str, Any] = {"surrogate": surrogate, "radius": radius, "regularisation": regularisation}
         grid = sorted(by_n)
         excess = np.array([[r["excess"] for r in sorted(by_n[n], key=lambda r: r["repetition"])] for n in grid])
         for n, values in zip(grid, excess, strict=True):
-            found = over_folds(values, level=level)
-            mean = {
-                **axes,
-                "n": n,
-                "excess_risk": found.mean,
-                "low": found.low,
-                "high": found.high,
-                "truth_error": max(row["truth_error"] for row in by_n[n]),
-                "bound": by_n[n][0]["bound"],
-                "l2": by_n[n][0]["l2"],
-                "norm": float(np.mean([row["norm"] for row in by_n[n]])),
-                "certified": all(row["certified"] for row in by_n[n]),
-            }
-            means.append(mean)
-            if regularisation == "theorem":
-                interval = Interval(found.mean, found.low, found.high)
-                setting: dict[str, str | int | float] = {"surrogate": surrogate, "radius": radius, "n": n}
-                trials.append(Trial(setting, {"excess_risk": interval, "bound": mean["bound"]}, RISKS))
+            interval = over_folds(values, level=level)
+            means.append(
+                {
+                    **axes,
+                    "n": n,
+                    "excess_risk": interval.mean,
+                    "low": interval.low,
+                    "high": interval.high,
+                    "truth_error": max(row["truth_error"] for row in by_n[n]),
+                    "bound": by_n[n][0]["bound"],
+                    "l2": by_n[n][0]["l2"],
+                    "norm": float(np.mean([row["norm"] for row in by_n[n]])),
+                    "certified": all(row["certified"] for row in by_n[n]),
+                }
+            )
         if len(grid) >= 3:
             fit = fit_exponent(grid, excess.T, level=level)
             exponents.append({**axes, "exponent": fit.slope, "low": fit.low, "high": fit.high})
-    unsure = sum(not row["certified"] for row in rows)
-    solved = "Every solve is certified." if not unsure else f"{unsure} of {len(rows)} solves are not certified."
-    notes = (
-        f"The interval is over {len(excess[0])} training samples. The population is one sample of fresh queries, the "
-        f"minimum of the risk is taken on it, which makes the excess larger; its standard error is in the table. "
-        f"{solved}"
-    )
-    return Rates(means, exponents, [Evidence("slam-thm8", tuple(trials), notes)])
+    return Rates(means, exponents)

@@ -40,8 +40,8 @@ class LossesSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.slam.computations import losses
 
-    found = losses.run(job.settings, job.datasets(), job.seed)
-    return Outcome([found.checks, found.constants, found.growth, found.example], found.evidence)
+    results = losses.run(job.settings, job.datasets(), job.seed)
+    return Outcome([results.checks, results.constants, results.growth, results.example])
 
 
 EXPERIMENT = Experiment(
@@ -68,10 +68,6 @@ EXPERIMENT = Experiment(
                 "tables/slam-growth": {"surrogate": str, "exponent": float, "searched_exponent": float},
                 "tables/slam-weights": {"position": int, "label": int, "kind": str, "weight": float},
             },
-            claims=(
-                *("slam-eq3-eq5", "slam-lemma1", "slam-thm2", "slam-thm2-tight", "slam-thm3", "slam-cor7-weights"),
-                *("slam-weight-sums", "slam-grad-l1", "slam-cor9-table", "slam-thm10"),
-            ),
             surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
             cost=Cost(6.0, start_mb=800.0),
             seconds=lambda settings, cell: 10e-3 * settings.lists,

@@ -13,9 +13,9 @@ from pipeline_lib.settings import Names, Positive, Positives, Range, Rising, Set
 
 
 def _both_kinds(measures: tuple[str, ...]) -> tuple[str, ...]:
-    for wanted, there in (("ndcg", "ndcg" in measures), ("ndcg@K", any(one.startswith("ndcg@") for one in measures))):
-        if not there:
-            raise ValueError(f"expected {wanted} among them, found {list(measures)}")
+    for kind, present in (("ndcg", "ndcg" in measures), ("ndcg@K", any(one.startswith("ndcg@") for one in measures))):
+        if not present:
+            raise ValueError(f"expected {kind} among them, found {list(measures)}")
     return measures
 
 
@@ -55,8 +55,8 @@ class PerceptronSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.slam.computations import perceptron
 
-    found = perceptron.run(job.settings, job.datasets(), job.seed)
-    return Outcome([found.runs, found.etas, found.v_max], found.evidence)
+    results = perceptron.run(job.settings, job.datasets(), job.seed)
+    return Outcome([results.runs, results.etas, results.v_max])
 
 
 _AXES = {"stream": str, "measure": str, "repetition": int, "eta": str, "active": str}
@@ -90,7 +90,6 @@ EXPERIMENT = Experiment(
                     "v_max_ndcg_at_k": float,
                 },
             },
-            claims=("slam-prop4", "slam-thm5", "slam-cor7", "slam-eta-free", "slam-vmax", "slam-cor6"),
             surrogates=("slam-ndcg", "slam-map", "slam-ndcg@k"),
             cost=Cost(6.0, start_mb=800.0),
             seconds=lambda settings, cell: 2e-4 * settings.rounds * settings.repetitions,

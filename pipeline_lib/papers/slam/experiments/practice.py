@@ -7,7 +7,7 @@ from pipeline_lib.settings import Settings
 
 
 class PracticeSettings(Settings):
-    """SLAM's learners compared with all others of the study; there is nothing to set."""
+    """SLAM's learners compared with all others of the study; this experiment has no settings."""
 
 
 def _run(job: Job) -> Outcome:
@@ -15,11 +15,10 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.slam.computations import practice
 
     [models] = job.files
-    chosen = [practice.Model.from_entry(entry) for entry in storage.read_json(models)["models"]]
+    compared = [practice.Model.from_entry(entry) for entry in storage.read_json(models)["models"]]
     statistics = job.facts["statistics"]
     values = practice.per_query(job.evaluations)
-    found = practice.run(chosen, values, statistics["level"], statistics["resamples"], job.seed)
-    return Outcome([found.rows], found.evidence)
+    return Outcome([practice.run(compared, values, statistics["level"], statistics["resamples"], job.seed)])
 
 
 EXPERIMENT = Experiment(
@@ -41,7 +40,6 @@ EXPERIMENT = Experiment(
                     "p_holm": float,
                 }
             },
-            claims=("slam-practice", "slam-kernel"),
         ),
     ),
 )
