@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,11 +182,6 @@ def heat(
             values, [_place(v) for v in down], [_place(v) for v in across], xlabel=xlabel, ylabel=ylabel, form=form
         ),
     )
-
-
-def drawing(name: str, title: str, caption: str, source: str, draw: Callable[[], Any], description: str) -> Figure:
-    """Declare a figure of a shape of its own, drawn by a function of the paper's ``page.py``."""
-    return Figure(name, title, caption, source, description, draw)
 
 
 def in_words(drawn: Curves, x: str) -> str:

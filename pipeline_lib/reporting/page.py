@@ -40,6 +40,8 @@ from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.sections import measure_title
 from pipeline_lib.reporting.tables import Table, number, scientific, whole
 
+DECLARING = ("curves", "power", "thinned", "lines", "panels", "heat")
+"""What a template uses of :mod:`pipeline_lib.reporting.declared_figures`."""
 FILTERS: Mapping[str, Callable[..., str]] = {
     "number": lambda value, digits=4, signed=False: number(value, digits, signed=signed).text,
     "short": lambda value: scientific(value).text,
@@ -61,18 +63,10 @@ def build(paper: str, results: ResultsFolder, claims: JudgedStudy) -> Section | 
     """
     folder = papers.get(paper).folder
     if not (folder / "page.md").is_file():
-        return _old(paper, results)
+        return None
     held: list[Block] = []
     text = _rendered(paper, {**_functions(results, claims, held), **papers.page_functions(paper)}, held)
     return markdown.section(text, paper, held)
-
-
-def _old(paper: str, results: ResultsFolder) -> Section | None:
-    import importlib
-
-    name = papers.page_of(paper)
-    module = importlib.import_module(name) if name else None
-    return module.build(results) if module is not None and hasattr(module, "build") else None
 
 
 def _rendered(paper: str, functions: Mapping[str, Any], held: list[Block]) -> str:
@@ -126,10 +120,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy, held: list[Block]) -
         "model_title": lambda name: titles.get(name, name),
         "table": declared_tables.table,
         "col": declared_tables.col,
-        **{
-            name: getattr(declared_figures, name)
-            for name in ("curves", "power", "thinned", "lines", "panels", "heat", "drawing")
-        },
+        **{name: getattr(declared_figures, name) for name in DECLARING},
         "max": max,
         "min": min,
         "zip": zip,
