@@ -105,7 +105,7 @@ def test_every_figure_of_the_gaps_can_be_drawn(build: Build, flat: dict[str, lis
     ]
 
 
-@pytest.mark.parametrize("claim", ["m_free", "n_rate", "table1"])
+@pytest.mark.parametrize("claim", ["m_free", "n_rate", "table1", "thm9"])
 def test_a_refuted_claim_changes_the_words(build: Build, flat: dict[str, list[dict[str, Any]]], claim: str) -> None:
     assert wording(build(flat)) != wording(build(flat, **{claim: "refuted"}))
 
