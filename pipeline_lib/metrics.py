@@ -214,7 +214,7 @@ def per_query(
     """Several measures of one ranking by name, each query ranked once for all of them.
 
     The names are those of ``pipeline_lib/measures/registry.toml``, with K a rank. ``y_max`` is needed by ``err``;
-    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``ap``.
+    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``map``.
     Other arguments and errors as in :func:`ndcg`.
 
     Returns
@@ -228,8 +228,8 @@ def per_query(
 
     Example
     -------
-    >>> per_query(["ap", "p@1"], [2.0, 1.0], [0, 1], [0, 2])
-    {'ap': array([0.5]), 'p@1': array([0.])}
+    >>> per_query(["map", "p@1"], [2.0, 1.0], [0, 1], [0, 2])
+    {'map': array([0.5]), 'p@1': array([0.])}
     >>> per_query(["ndgc@10"], [2.0, 1.0], [0, 1], [0, 2])
     Traceback (most recent call last):
     ...
@@ -320,7 +320,7 @@ def _expected_reciprocal_rank_of(labels: Any, offsets: Any, cutoffs: Sequence[in
 
 
 NDCG = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).ndcg(cutoffs), needs_relevant=True)
-AP = Measure(
+MAP = Measure(
     lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).average_precision()[None], needs_relevant=True
 )
 ERR = Measure(_expected_reciprocal_rank_of)

@@ -44,7 +44,7 @@ from pipeline_lib.statistics import smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
-HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "ap", "err")
+HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "map", "err")
 """Measures by which learners are compared first when the configuration does not say."""
 SHOWN = 9
 """Measures a results table has room for; ``tables/summary.parquet`` holds all."""
@@ -315,12 +315,12 @@ def measure_title(measure: str) -> str:
 
     Example
     -------
-    >>> measure_title("ndcg@10"), measure_title("ap"), measure_title("letor4_mean_ndcg")
+    >>> measure_title("ndcg@10"), measure_title("map"), measure_title("letor4_mean_ndcg")
     ('NDCG@10', 'MAP', 'LETOR mean NDCG')
     """
     if measure.startswith("letor4_"):
         return f"LETOR {measure_title(measure.removeprefix('letor4_'))}"
-    return {"mean_ndcg": "mean NDCG", "ap": "MAP"}.get(measure, measure.upper())
+    return "mean NDCG" if measure == "mean_ndcg" else measure.upper()
 
 
 def slug(measure: str) -> str:
@@ -589,7 +589,7 @@ def _ideal_notes(study: Study, dataset: str, shown: Sequence[str]) -> list[str]:
 
 def _best_is_one(measure: str) -> bool:
     """Whether the best order of any query with a relevant document has the value 1."""
-    return measure in ("ap", "ndcg", "letor4_mean_ndcg") or measure.startswith("ndcg@")
+    return measure in ("map", "ndcg", "letor4_mean_ndcg") or measure.startswith("ndcg@")
 
 
 def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]) -> tuple[Cell, ...]:

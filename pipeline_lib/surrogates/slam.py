@@ -253,7 +253,7 @@ class SlamMAP(_Slam):
     formula: ClassVar[str] = (
         "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = 1/r − i/(r(m − r + i)) for i ≤ r, else 0"
     )
-    upper_bounds: ClassVar[str] = "1-ap"
+    upper_bounds: ClassVar[str] = "1-map"
     kind = "map"
 
     def _largest_sum(self, m: int) -> float:

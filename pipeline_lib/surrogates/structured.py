@@ -113,7 +113,7 @@ class SvmMAP(_Structured):
 
     name: ClassVar[str] = "svm-map"
     formula: ClassVar[str] = "φ(s, y) = max_π [ 1 − AP(π) + ⟨s, Ψ(π) − Ψ(π_y)⟩ ]_+"
-    upper_bounds: ClassVar[str] = "1-ap"
+    upper_bounds: ClassVar[str] = "1-map"
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""

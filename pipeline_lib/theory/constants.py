@@ -51,7 +51,7 @@ class Constants:
         The gradient is a sum of functions of at most this many labels (`topk`, Lemma 1: what partial feedback must
         show); m where it takes all at once; None where it is not known.
     upper_bounds : str or None
-        The ranking loss that phi is never below, if any: "1-ndcg", "1-ap", ... (as the class says, if it does).
+        The ranking loss that phi is never below, if any: "1-ndcg", "1-map", ... (as the class says, if it does).
     """
 
     surrogate: str

@@ -42,7 +42,7 @@ def test_table_1_is_written_under_its_name_with_its_columns(tmp_path: Path) -> N
         "status": "verified",
     }
     storage.write_table(tmp_path / cone.TABLE_1, pl.DataFrame([row]))
-    own = {"dataset": "MQ2008", "model": "listnet", "fold": 1, "measure": "ap", "published": 0.4502, "measured": 0.448}
+    own = {"dataset": "MQ2008", "model": "listnet", "fold": 1, "measure": "map", "published": 0.4502, "measured": 0.448}
     storage.write_table(
         tmp_path / cone.PUBLISHED, pl.DataFrame([own | {"delta": -0.0022, "source": "LETOR 4.0 baselines (fold 1)"}])
     )

@@ -370,7 +370,7 @@ def test_labels_up_to_255():
 def test_registered(name):
     loss = surrogates.create(name, margin=2.0)
     assert (loss.name, loss.margin, loss.convex, loss.smooth, loss.shift_invariant) == (name, 2.0, True, False, True)
-    assert loss.upper_bounds == {"slam-ndcg": "1-ndcg", "slam-map": "1-ap", "slam-ndcg@k": "1-ndcg@k"}[name]
+    assert loss.upper_bounds == {"slam-ndcg": "1-ndcg", "slam-map": "1-map", "slam-ndcg@k": "1-ndcg@k"}[name]
     with pytest.raises(DataError, match="not smooth"):
         loss.smoothness(10, 2)
 

@@ -289,7 +289,7 @@ def test_long_lists_and_large_scores(name, levels):
 def test_registered(name):
     loss = surrogates.create(name)
     assert (loss.name, loss.convex, loss.smooth, loss.shift_invariant) == (name, True, False, True)
-    assert loss.upper_bounds == {"structured-ndcg": "1-ndcg", "svm-map": "1-ap"}[name]
+    assert loss.upper_bounds == {"structured-ndcg": "1-ndcg", "svm-map": "1-map"}[name]
     with pytest.raises(DataError, match="not smooth"):
         loss.smoothness(10, 2)
     with pytest.raises(DataError, match="scores"):

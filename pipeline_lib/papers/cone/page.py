@@ -28,7 +28,7 @@ STABILITY = "tables/cone-stability.parquet"
 EXPONENTS = "tables/cone-stability-exponents.parquet"
 
 PUBLISHED = "tables/published.parquet"
-MEASURES = {"ap": "MAP", "letor4_mean_ndcg": "NDCG"}
+MEASURES = {"map": "MAP", "letor4_mean_ndcg": "NDCG"}
 
 METHODS = {
     "sg": "SG, projected",
