@@ -44,12 +44,15 @@ class Measure:
         ``offsets[q]:offsets[q + 1]`` of ``labels``, which stand in the order of the ranking, 0 where a document is not
         relevant. The cutoffs rise strictly; a measure that is not cut off has the single cutoff EVERY_RANK. ``y_max``
         is the largest label of the scale, or None where it is not known.
+    formula : str
+        What it is, in TeX: y_(i) is the label at rank i, m the number of documents, G the gain and D the discount.
     needs_relevant : bool
         Whether it is undefined for a query without a relevant document, which then gets the value that the caller of
         :func:`pipeline_lib.metrics.per_query` chose.
     """
 
     of: Callable[[NDArray[np.uint8], NDArray[np.int64], Sequence[int], int | None], NDArray[np.float64]]
+    formula: str
     needs_relevant: bool = False
 
 

@@ -33,8 +33,8 @@ class Surrogate(ABC):
     name : str
         The name in the registry.
     formula : str
-        phi as the report shows it: s scores, y labels, G(r) = 2^r - 1, D(i) = 1/log2(i + 1); ``_`` lowers and ``^``
-        raises.
+        phi in TeX, as the report and the documentation show it: s scores, y labels, m documents, r of them relevant,
+        gain G, discount D, ideal DCG Z, margin Delta; sums over i run over all documents.
     convex : bool
         Is phi convex in s for every y?
     smooth : bool

@@ -44,7 +44,7 @@ class KL(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "kl"
-    formula: ClassVar[str] = "φ(s, y) = Σ_i [ exp(y_i)(y_i − s_i) − exp(y_i) + exp(s_i) ]"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_i \bigl( e^{y_i} (y_i - s_i) - e^{y_i} + e^{s_i} \bigr)"
     # D^3 phi = diag(e^s), so |D^3 phi[u, u, u]| = |sum e^{s_i} u_i^3| <= ||u||_inf D^2 phi[u, u].
     third_order: ClassVar[float] = 1.0
 

@@ -42,7 +42,9 @@ class ListNet(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "listnet"
-    formula: ClassVar[str] = "φ(s, y) = −Σ_i P_i(y) log P_i(s),  P_i(v) = exp(v_i) / Σ_j exp(v_j)"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = -\sum_i P_i(y) \log(P_i(s)), \quad P_i(v) = \frac{\exp(v_i)}{\sum_j \exp(v_j)}"
+    )
     shift_invariant: ClassVar[bool] = True
     # D^3 phi[u, u, u] is the third central moment of u under P(s): at most max |u - E u| times the variance, and
     # |u - E u| <= 2 ||u||_inf.

@@ -42,7 +42,7 @@ class SquaredNDCG(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "squared-ndcg"
-    formula: ClassVar[str] = "φ(s, y) = Σ_i (s_i − G(y_i)/Z_m(y))^2"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_i \Bigl( s_i - \frac{G(y_i)}{Z(y)} \Bigr)^2"
     third_order: ClassVar[float] = 0.0
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -122,7 +122,7 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
     """
 
     name: ClassVar[str] = "ranksvm"
-    formula: ClassVar[str] = "φ(s, y) = Σ_{i,j: y_i > y_j} max(0, 1 + s_j − s_i)"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_{i, j:\, y_i > y_j} \max(0, \Delta + s_j - s_i)"
 
     def __init__(self, normalisation: Normalisation = "sum", margin: float = 1.0) -> None:
         super().__init__(normalisation)
@@ -221,7 +221,7 @@ class RankNet(_Pairwise, SmoothSurrogate):
     """
 
     name: ClassVar[str] = "ranknet"
-    formula: ClassVar[str] = "φ(s, y) = Σ_{i,j: y_i > y_j} log(1 + exp(s_j − s_i))"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_{i, j:\, y_i > y_j} \log(1 + e^{s_j - s_i})"
     # For t -> log(1 + e^t), |third derivative| <= second; a pair has |u_j - u_i| <= 2 ||u||_inf.
     third_order: ClassVar[float] = 2.0
 

@@ -34,7 +34,7 @@ class Squared(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "squared"
-    formula: ClassVar[str] = "φ(s, y) = Σ_i (s_i − y_i)^2"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_i (s_i - y_i)^2"
     third_order: ClassVar[float] = 0.0
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:

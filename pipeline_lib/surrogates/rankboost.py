@@ -47,7 +47,7 @@ class RankBoost(_Pairwise, SmoothSurrogate):
     """
 
     name: ClassVar[str] = "rankboost"
-    formula: ClassVar[str] = "φ(s, y) = Σ_{i,j: y_i > y_j} exp(s_j − s_i)"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_{i, j:\, y_i > y_j} e^{s_j - s_i}"
     # A pair's third derivative along u is e^t (u_j - u_i)^3 and |u_j - u_i| <= 2 ||u||_inf.
     third_order: ClassVar[float] = 2.0
 

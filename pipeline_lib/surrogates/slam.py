@@ -158,6 +158,9 @@ def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
     return float(GAINS[y_max] / D[last - 1]) if last >= 2 and y_max else 1.0
 
 
+_HINGES = r"\varphi(s, y) = \sum_i v_i \max\Bigl( 0, \max_{j:\, y_j < y_i} (\Delta + s_j - s_i) \Bigr), \quad "  # (5)
+
+
 class _Slam(Surrogate):
     """What the family shares: a margin, the hinges, and constants that follow from the largest sum of weights.
 
@@ -218,9 +221,7 @@ class SlamNDCG(_Slam):
     """
 
     name: ClassVar[str] = "slam-ndcg"
-    formula: ClassVar[str] = (
-        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = (G(y_i) − G(y_m))(D(i) − D(m)) / Z(y)"
-    )
+    formula: ClassVar[str] = _HINGES + r"v_i = \frac{(G(y_i) - G(y_m)) (D(i) - D(m))}{Z(y)}"
     upper_bounds: ClassVar[str] = "1-ndcg"
     kind = "ndcg"
 
@@ -251,7 +252,7 @@ class SlamMAP(_Slam):
 
     name: ClassVar[str] = "slam-map"
     formula: ClassVar[str] = (
-        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = 1/r − i/(r(m − r + i)) for i ≤ r, else 0"
+        _HINGES + r"v_i = \frac{1}{r} - \frac{i}{r (m - r + i)} \text{ for } i \le r, \text{ else } 0"
     )
     upper_bounds: ClassVar[str] = "1-map"
     kind = "map"
@@ -284,9 +285,7 @@ class SlamNDCGAt(_Slam):
     """
 
     name: ClassVar[str] = "slam-ndcg@k"
-    formula: ClassVar[str] = (
-        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = G(y_i) D(i) / Z_k(y) for i ≤ k, else 0"
-    )
+    formula: ClassVar[str] = _HINGES + r"v_i = \frac{G(y_i) D(i)}{Z_k(y)} \text{ for } i \le k, \text{ else } 0"
     upper_bounds: ClassVar[str] = "1-ndcg@k"
 
     def __init__(self, k: int = 10, margin: float = 1.0) -> None:

@@ -75,7 +75,9 @@ class SmoothDCG(AnnealableSurrogate):
     """
 
     name: ClassVar[str] = "smooth-dcg"
-    formula: ClassVar[str] = "SD(s, y) = D(1) Σ_i G(y_i) exp(s_i/σ) / Σ_j exp(s_j/σ)  (a gain)"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = -D(1) \sum_i G(y_i) \frac{\exp(s_i / \sigma)}{\sum_j \exp(s_j / \sigma)} \quad (k = 1)"
+    )
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True

@@ -72,7 +72,10 @@ class StructuredNDCG(_Structured):
     """
 
     name: ClassVar[str] = "structured-ndcg"
-    formula: ClassVar[str] = "φ(s, y) = max_π [ 1 − NDCG(π) + ⟨s, A(π) − A(π_y)⟩ ]_+,  A(π)_i = m − rank_i"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = \max_\pi \bigl( 1 - \mathrm{NDCG}(\pi, y) + \langle s, A(\pi) - A(\pi_y) \rangle \bigr), "
+        r"\quad A(\pi)_i = m - \mathrm{rank}_\pi(i)"
+    )
     upper_bounds: ClassVar[str] = "1-ndcg"
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -112,7 +115,10 @@ class SvmMAP(_Structured):
     """
 
     name: ClassVar[str] = "svm-map"
-    formula: ClassVar[str] = "φ(s, y) = max_π [ 1 − AP(π) + ⟨s, Ψ(π) − Ψ(π_y)⟩ ]_+"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = \max_\pi \bigl( 1 - \mathrm{AP}(\pi, y) + \langle s, \Psi(\pi) - \Psi(\pi_y) \rangle \bigr), "
+        r"\quad \langle s, \Psi(\pi) \rangle = \frac{1}{r (m - r)} \sum_{i, j:\, y_i \ge 1 > y_j} \pi_{ij} (s_i - s_j)"
+    )
     upper_bounds: ClassVar[str] = "1-map"
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -3,9 +3,10 @@ PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
 # Whose formulas the report shows.
-CHOSEN_LEARNERS = [
+CHOSEN = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
     *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
+    *sorted({measures.target_of(name) for name in STUDY.config["evaluation"]["measures"]}),
 ]
 PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 
@@ -156,7 +157,7 @@ use rule job as render_report with:
         job="render_report",
     params:
         command="render-report",
-        code=code("render_report", *PAGES, *CHOSEN_LEARNERS),
+        code=code("render_report", *PAGES, *CHOSEN),
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",
