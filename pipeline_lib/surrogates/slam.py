@@ -53,7 +53,7 @@ from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
+from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate
 
 
@@ -350,10 +350,8 @@ def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     v = np.zeros(len(y))
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
-        lowest, Z = y[begin], 0.0
-        for i in range(begin, end):
-            lowest = min(lowest, y[i])
-            Z += GAINS[y[i]] * D[positions[i] - 1]
+        lowest = y[begin:end].min()
+        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D)
         if Z > 0.0:
             for i in range(begin, end):
                 v[i] = (GAINS[y[i]] - GAINS[lowest]) * (D[positions[i] - 1] - D[end - begin - 1]) / Z
@@ -366,35 +364,11 @@ def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-
     v = np.zeros(len(y))
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
-        Z = 0.0
+        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D[:k])
         for i in range(begin, end):
-            if positions[i] <= k:
-                v[i] = GAINS[y[i]] * D[positions[i] - 1]
-                Z += v[i]
-        if Z > 0.0:
-            v[begin:end] /= Z
+            if positions[i] <= k and Z > 0.0:
+                v[i] = GAINS[y[i]] * D[positions[i] - 1] / Z
     return v
-
-
-@njit(cache=True)
-def best_below(s, y, best):  # type: ignore[no-untyped-def]
-    """Put k into best: best[l] is the first of one list's best-scored documents with a label below l, or -1.
-
-    A maximum within every label, then a running maximum over labels: O(m + largest label), no sorting. ``best`` holds
-    -1 everywhere (MAX_LABEL + 2 places) and must again when the list is done, up to the largest label, which is
-    returned, plus 1.
-    """
-    top = 0
-    for i in range(len(y)):
-        k = best[y[i] + 1]
-        if k < 0 or s[i] > s[k]:
-            best[y[i] + 1] = i
-        top = max(top, y[i])
-    for label in range(1, top + 1):
-        lower, k = best[label], best[label + 1]
-        if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
-            best[label + 1] = lower
-    return top
 
 
 @njit(cache=True)

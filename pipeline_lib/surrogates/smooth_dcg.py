@@ -109,7 +109,7 @@ class SmoothDCG(AnnealableSurrogate):
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """G(y_max) / (2 sigma^2) sum_j (D(j) - D(j+1) 1[j < k]) j sqrt(3 j - 2); attained for k = 1 and m >= 4."""
         j = np.arange(1.0, self.k + 1.0)
-        return float((2.0**y_max - 1.0) / (2.0 * self.sigma**2) * np.sum(self._steps() * j * np.sqrt(3.0 * j - 2.0)))
+        return float(GAINS[y_max] / (2.0 * self.sigma**2) * np.sum(self._steps() * j * np.sqrt(3.0 * j - 2.0)))
 
     def largest_gain(self, m: int, y_max: int) -> float:
         """G(y_max) (D(1) + ... + D(min(k, m))): the largest SD of m documents, attained when all labels are y_max.
