@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks, ranking
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 
 class SquaredNDCG(SmoothSurrogate):
@@ -43,6 +43,7 @@ class SquaredNDCG(SmoothSurrogate):
     name: ClassVar[str] = "squared-ndcg"
     formula: ClassVar[str] = r"\varphi(s, y) = \sum_i \Bigl( s_i - \frac{G(y_i)}{Z(y)} \Bigr)^2"
     third_order: ClassVar[float] = 0.0
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -56,12 +57,20 @@ class SquaredNDCG(SmoothSurrogate):
         """The exact supremum for ||s||_inf <= score_bound (derived above)."""
         bound = needed_score_bound(self.name, score_bound)
         if norm == "linf":
-            return 2.0 * m * (bound + (1.0 / ranking.discount_sums(m)[m] if y_max else 0.0))
+            return 2.0 * m * (bound + (1.0 / float(ranking.discount_sums(m)[m]) if y_max else 0.0))
         return 2.0 * math.sqrt(largest_distance(m, y_max, bound))
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """2 m; attained."""
         return 2.0 * m
+
+    def order(self, m: int, y_max: int) -> int:
+        """m: Z(y) takes all labels."""
+        return m
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """The value of :func:`largest_distance`; attained."""
+        return largest_distance(m, y_max, score_bound)
 
 
 def normalised_gains(y: ArrayLike, offsets: ArrayLike) -> Floats:

@@ -169,11 +169,10 @@ class _Slam(Surrogate):
     kind : str
         The kind of weights, as :func:`weights` names them.
     upper_bounds : str
-        The ranking loss that the surrogate bounds from above, for every s and y, when margin >= 1.
+        As in the base class, when margin >= 1.
     """
 
     shift_invariant: ClassVar[bool] = True
-    upper_bounds: ClassVar[str]
     kind: str
 
     def __init__(self, margin: float = 1.0) -> None:
@@ -193,6 +192,15 @@ class _Slam(Surrogate):
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """Undefined: the hinges have kinks."""
         raise DataError(f"{self.name} is not smooth: it has no smoothness constant")
+
+    def order(self, m: int, y_max: int) -> int:
+        """m: the weights take all labels."""
+        return m
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """Delta + 2 S."""
+        # sum v <= 1, and every hinge is at most Delta + 2 S
+        return self.margin + 2.0 * score_bound
 
     @abstractmethod
     def _largest_sum(self, m: int) -> float:

@@ -24,16 +24,13 @@ from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_m
 
 
 class _Structured(Surrogate):
-    """What both share.
-
-    Attributes
-    ----------
-    upper_bounds : str
-        The ranking loss that the surrogate bounds from above, for every s and y.
-    """
+    """What both share."""
 
     shift_invariant: ClassVar[bool] = True
-    upper_bounds: ClassVar[str]
+
+    def order(self, m: int, y_max: int) -> int:
+        """m: the loss of a ranking takes all labels."""
+        return m
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """Undefined: a maximum of affine functions has kinks."""
@@ -89,6 +86,11 @@ class StructuredNDCG(_Structured):
             return 0.0
         return float(m**2 // 2) if norm == "linf" else math.sqrt(m * (m**2 - 1) / 3)
 
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """1 + S floor(m^2 / 2)."""
+        # 1 - NDCG <= 1, and ||A(pi) - A(pi_y)||_1 <= sum |2 i - 1 - m| = floor(m^2 / 2)
+        return 1.0 + score_bound * (m * m // 2)
+
 
 class SvmMAP(_Structured):
     """phi(s, y) = max_pi [1 - AP(pi, y) + <s, Psi(pi) - Psi(pi*)>] on binary labels (label >= 1 counts as 1), with
@@ -130,3 +132,8 @@ class SvmMAP(_Structured):
         if m == 1 or y_max == 0:
             return 0.0
         return 4.0 if norm == "linf" else math.sqrt(8.0)
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """1 + 4 S."""
+        # 1 - AP <= 1, and every pair contributes at most 2 * 2 S / (r (m - r))
+        return 1.0 + 4.0 * score_bound

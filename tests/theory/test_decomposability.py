@@ -31,6 +31,7 @@ def gradient_of(name, **options):
         ("ranknet", {}, 2),
         ("rankboost", {}, 2),
         ("ranksvm", {"normalisation": "mean"}, 4),
+        ("ranksvm", {"normalisation": "all-pairs"}, 2),
         ("listnet", {}, 4),
         ("squared-ndcg", {}, 4),
     ],
