@@ -54,7 +54,7 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.base import Norm, Surrogate, What
 
 
 @checked
@@ -173,6 +173,7 @@ class _Slam(Surrogate):
     """
 
     shift_invariant: ClassVar[bool] = True
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
     kind: str
 
     def __init__(self, margin: float = 1.0) -> None:

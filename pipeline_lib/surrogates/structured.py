@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking import discounts, ideal_ranks
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.base import Norm, Surrogate, What
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
 
 
@@ -27,6 +27,7 @@ class _Structured(Surrogate):
     """What both share."""
 
     shift_invariant: ClassVar[bool] = True
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
 
     def order(self, m: int, y_max: int) -> int:
         """m: the loss of a ranking takes all labels."""

@@ -368,7 +368,6 @@ def table_of_constants(
             rng = generator(seed, "slam-losses", "search", name, m)
             found = constant_search.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
             known = constants.supremum(name, m, y_max, "lipschitz-linf")
-            # What SLAM's and the structured losses' classes state is attained, as their docstrings show.
             exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
             searched.append(found)
             setting: dict[str, str | int] = {"surrogate": name, "m": m, "y_max": y_max}
