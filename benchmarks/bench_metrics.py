@@ -61,8 +61,8 @@ def measure() -> list[Timing]:
 
 
 def _ours(scores: NDArray[np.float64], y: NDArray[np.int64], offsets: NDArray[np.int64]) -> Means:
-    values = metrics.per_query(["ndcg@10", "ap"], scores, y, offsets)
-    return float(values["ndcg@10"].mean()), float(values["ap"].mean())
+    values = metrics.per_query(["ndcg@10", "map"], scores, y, offsets)
+    return float(values["ndcg@10"].mean()), float(values["map"].mean())
 
 
 def _ranx(scores: NDArray[np.float64], y: NDArray[np.int64]) -> Callable[[], Means]:

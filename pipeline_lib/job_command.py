@@ -43,9 +43,9 @@ def options(**values: Any) -> Callable[[Any], list[str]]:
 
     Example
     -------
-    >>> words = options(seed=3, measures=["ap", "ndcg@10"], fold=lambda wildcards: wildcards["fold"])
+    >>> words = options(seed=3, measures=["map", "ndcg@10"], fold=lambda wildcards: wildcards["fold"])
     >>> words({"fold": "2"})
-    ['--seed', '3', '--measures', 'ap', 'ndcg@10', '--fold', '2']
+    ['--seed', '3', '--measures', 'map', 'ndcg@10', '--fold', '2']
     """
 
     def words(wildcards: Any) -> list[str]:

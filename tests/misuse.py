@@ -482,7 +482,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
     "ogd": {"surrogate": "squared", "steps": [0.1], "passes": 2, "selection": "ndcg"},
-    "perceptron": {"passes": 2, "selection": "ap"},
+    "perceptron": {"passes": 2, "selection": "map"},
     "rankboost": {"rounds": 2, "pairs": "alike", "selection": "ndcg"},
     "top_k_feedback": {
         "surrogate": "squared",

@@ -252,17 +252,17 @@ def test_folds_can_be_chosen() -> None:
     assert (study.folds("letor-sim"), study.folds("Istella-S")) == ([1, 2], [1])
 
 
-KNOWN = ("ndcg", "ndcg@1", "ndcg@10", "ap", "err", "p@10", "letor4_ndcg@7", "letor4_mean_ndcg")
+KNOWN = ("ndcg", "ndcg@1", "ndcg@10", "map", "err", "p@10", "letor4_ndcg@7", "letor4_mean_ndcg")
 UNKNOWN = (
     "p",
-    "ap@3",
+    "map@3",
     "ndcg@0",
     "ndcg@03",
     "ndcg@\u0663",
     "ndcg@3\n",
-    "ap\n",
+    "map\n",
     "ndcg@x",
-    "map",
+    "ap",
     "letor4_mean_ndcg@3",
     "err@2",
     "",

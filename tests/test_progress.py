@@ -18,9 +18,9 @@ from pipeline_lib.learners import erm
 from pipeline_lib.sources import folds
 
 LINE = re.compile(r" +\d+\.\d s  ([\w.]+): (.+)")
-ONLINE = {"features": "raw", "selection": "ap"}
+ONLINE = {"features": "raw", "selection": "map"}
 SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
-    "erm": ({"surrogate": "listnet", "l2": [0.01, 1.0, 0.1], "selection": "ap"}, 3),
+    "erm": ({"surrogate": "listnet", "l2": [0.01, 1.0, 0.1], "selection": "map"}, 3),
     "ogd": ({"surrogate": "squared", "steps": [0.1, 0.01], "passes": 2, **ONLINE}, 2),
     "top-k-feedback": (
         {"surrogate": "squared", "k": 1, "steps": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
@@ -28,8 +28,8 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
     ),
     "perceptron": ({"passes": 20, **ONLINE}, 1),
     "cone": ({"basis": [1, 2], "method": "sg", "passes": 2, "restarts": 2, "fold_in": "gradient", **ONLINE}, 4),
-    "adarank": ({"measure": "map", "rounds": 20, "repeats": None, "selection": "ap"}, 1),
-    "rankboost": ({"rounds": 20, "pairs": "alike", "selection": "ap"}, 1),
+    "adarank": ({"measure": "map", "rounds": 20, "repeats": None, "selection": "map"}, 1),
+    "rankboost": ({"rounds": 20, "pairs": "alike", "selection": "map"}, 1),
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
 
@@ -79,7 +79,7 @@ def test_a_line_says_what_the_record_says() -> None:
             f"{step['iterations']} iterations",
             f"{step['relative_gap']:.1e}",
             step["certificate"],
-            f"ap {step['validation']:.4f}",
+            f"map {step['validation']:.4f}",
         ):
             assert part in words
 

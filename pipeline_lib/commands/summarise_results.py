@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from pipeline_lib import statistics, storage
+from pipeline_lib.measures import seed_axis
 from pipeline_lib.seeds import generator
 
 KEYS = ("dataset", "model", "fold", "query", "qid")
@@ -129,7 +130,7 @@ def summary_table(
     for (dataset, model, measure), group in per_query.group_by(["dataset", "model", "measure"], maintain_order=True):
         chosen = (pl.col("dataset") == dataset) & (pl.col("model") == model) & (pl.col("measure") == measure)
         folds = measures.filter(chosen)["value"].to_numpy()
-        rng = generator(seed, "bootstrap", str(dataset), str(measure))
+        rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
         low, high = statistics.bootstrap_interval(group["value"].to_numpy(), level=level, resamples=resamples, rng=rng)
         sd = float(folds.std(ddof=1)) if len(folds) > 1 else None
         rows.append((dataset, model, measure, float(folds.mean()), sd, low, high, len(folds), len(group)))

@@ -35,7 +35,7 @@ class Learner:
     settings : type of Settings
         Its settings, and their defaults.
     formula : str
-        What it minimises or does. ``_`` begins a subscript, ``^`` a superscript.
+        What it minimises or does, in TeX: X_q and y_q are the features and the labels of query q, s = X_q w.
     with_surrogate : bool
         Whether it minimises a surrogate, which the settings of a model then name.
     control : bool

@@ -28,10 +28,9 @@ from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
-from pipeline_lib.ranking import GAINS, discounts, ideal_dcg, order_by_score
+from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.slam import best_below
 
 _LOG = logging.getLogger(__name__)
 

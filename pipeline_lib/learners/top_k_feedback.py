@@ -49,7 +49,7 @@ from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import Seed, Trained
 from pipeline_lib.learners.rounds import of_game, random_passes
-from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
+from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import Surrogate
@@ -366,7 +366,7 @@ def _played(
             sigma,
             sign,
             measured,
-            _ideal(data),
+            ideal_dcgs(data.y, data.offsets, kernels.SHOWN),
             discounts(kernels.SHOWN),
             GAINS,
             stops,
@@ -443,15 +443,6 @@ def _checkpoints(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
 
 def _judge(judge: ArrayLike, n: int) -> Floats:
     return np.ascontiguousarray(checks.floats("judge", judge, shape=(n,)))
-
-
-def _ideal(data: RankingData) -> Floats:
-    # Z_10 of every query
-    ranks = ideal_ranks(data.y, data.offsets)
-    counted = np.where(
-        ranks <= kernels.SHOWN, GAINS[data.y] * discounts(kernels.SHOWN)[np.minimum(ranks, kernels.SHOWN) - 1], 0.0
-    )
-    return np.asarray(np.add.reduceat(counted, data.offsets[:-1]))
 
 
 @checked

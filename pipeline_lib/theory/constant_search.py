@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.surrogates.base import Surrogate, needed_score_bound
-
-What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
+from pipeline_lib.surrogates.base import Surrogate, What, needed_score_bound
 
 # The range of scores if no bound is given: beyond all margins, and where every softmax is saturated.
 REACH = 1000.0

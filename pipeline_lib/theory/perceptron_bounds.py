@@ -25,10 +25,10 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, erm, rounds
 from pipeline_lib.learners.perceptron import Run, norm_factor
 from pipeline_lib.learners.problem import Problem
+from pipeline_lib.ranking import best_below
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 from pipeline_lib.surrogates.base import Norm, Surrogate
-from pipeline_lib.surrogates.slam import best_below
 
 
 @dataclass(frozen=True, eq=False)

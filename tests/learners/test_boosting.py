@@ -41,7 +41,7 @@ def test_as_printed_adarank_may_choose_a_feature_again_and_with_a_limit_not() ->
 
 def test_adarank_keeps_the_rounds_best_on_validation() -> None:
     data = RankingData.from_arrays(X, Y, QID)
-    settings = {"measure": "map", "rounds": 4, "repeats": None, "selection": "ap"}
+    settings = {"measure": "map", "rounds": 4, "repeats": None, "selection": "map"}
     trained = adarank.train(data, data, settings, 0)
     values = metrics.average_precision(trained.model.score(data), data.y, data.offsets)
     assert values.mean() == pytest.approx(trained.record["validation"])
@@ -96,7 +96,7 @@ def test_every_weak_ranker_is_the_best_there_is(seed: int) -> None:
 
 def test_rankboost_keeps_the_rounds_best_on_validation_and_its_model_survives_json() -> None:
     data = RankingData.from_arrays(X, Y, QID)
-    trained = rankboost.train(data, data, {"rounds": 5, "pairs": "queries-alike", "selection": "ap"}, 0)
+    trained = rankboost.train(data, data, {"rounds": 5, "pairs": "queries-alike", "selection": "map"}, 0)
     again = from_dict(trained.model.to_dict())
     assert isinstance(again, ThresholdModel)
     np.testing.assert_array_equal(again.score(data), trained.model.score(data))
@@ -110,14 +110,14 @@ def test_rankboost_may_go_on_where_one_threshold_orders_every_pair() -> None:
     assert 10 < len(found.features) < 300
     assert np.isfinite(found.alphas).all()
     assert (found.normalisers >= 0).all()
-    trained = rankboost.train(data, data, {"rounds": 300, "pairs": "alike", "selection": "ap"}, 0)
+    trained = rankboost.train(data, data, {"rounds": 300, "pairs": "alike", "selection": "map"}, 0)
     assert trained.record["rounds"] == 1
 
 
 def test_wrong_arguments_are_named() -> None:
     data = RankingData.from_arrays(X, Y, QID)
     nothing = RankingData.from_arrays([[0.0], [1.0]], [0, 0], [1, 1])
-    settings = {"rounds": 2, "pairs": "some", "selection": "ap"}
+    settings = {"rounds": 2, "pairs": "some", "selection": "map"}
     with pytest.raises(ConfigurationError, match="pairs"):
         rankboost.train(data, data, settings, 0)
     for call, words in (

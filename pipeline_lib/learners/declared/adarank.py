@@ -35,6 +35,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     AdaRankSettings,
-    formula="boosting of single features, queries weighted by exp(−measure of the ranking so far)",
+    formula=(
+        r"s \leftarrow s + \alpha_t x_{k_t}, \quad "
+        r"\sum_q P_t(q)\, E(x_{k_t}, y_q) = \max_k \sum_q P_t(q)\, E(x_k, y_q), \quad "
+        r"P_t(q) \propto e^{-E(s, y_q)}"
+    ),
     seconds=lambda settings: 0.01 * settings.rounds,
 )

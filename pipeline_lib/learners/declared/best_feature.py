@@ -25,6 +25,6 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     BestFeatureSettings,
-    formula="the one feature, with its sign, that ranks best on the training queries",
+    formula=r"s = \pm x_k, \text{ the feature and the sign that rank the training queries best}",
     control=True,
 )

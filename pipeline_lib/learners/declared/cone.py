@@ -45,6 +45,9 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     ConeSettings,
-    formula="min_U  mean of φ_j min_w ||z_j − U w||^2 over pair differences z_j,  w on the simplex, ||u_k|| ≤ c",
+    formula=(
+        r"\min_{U:\, \lVert u_k \rVert \le c} \; \frac{1}{n} \sum_q \frac{1}{n_q} \sum_{j \le n_q} "
+        r"\phi_j \min_{w \ge 0,\, \sum_k w_k = 1} \lVert z_j - U w \rVert^2"
+    ),
     seconds=lambda settings: 0.01 * settings.passes * settings.restarts * sum(settings.basis),
 )

@@ -38,6 +38,6 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     ErmSettings,
-    formula="min_w  λ/2 ||w||^2 + (1/n) Σ_q φ(X_q w, y_q)",
+    formula=r"\min_w \; \frac{\lambda}{2} \lVert w \rVert^2 + \frac{1}{n} \sum_{q=1}^{n} \varphi(X_q w, y_q)",
     with_surrogate=True,
 )

@@ -18,4 +18,4 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return controls.train_ideal(train, validation, settings, seed)
 
 
-LEARNER = Learner(_train, NoSettings, formula="scores equal to the labels: the best any ranking can do", control=True)
+LEARNER = Learner(_train, NoSettings, formula=r"s = y \quad \text{(the best any ranking can do)}", control=True)

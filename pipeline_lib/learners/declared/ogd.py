@@ -37,7 +37,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     OgdSettings,
-    formula="w ← Π(w − η_t X_q^T ∇_s φ(X_q w, y_q)),  η_t = c/√t;  the mean of all w (or the last) ranks",
+    formula=(
+        r"w \leftarrow \Pi\bigl( w - \eta_t X_q^\top \nabla_s \varphi(X_q w, y_q) \bigr), \quad "
+        r"\eta_t = \frac{c}{\sqrt{t}}"
+    ),
     with_surrogate=True,
     seconds=lambda settings: 0.02 * settings.passes,
 )

@@ -37,7 +37,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     PerceptronSettings,
-    formula="w ← w − η z_q whenever the ranking loss of X_q w is not 0, z_q a subgradient of SLAM",
+    formula=(
+        r"w \leftarrow w - \eta X_q^\top \nabla_s \varphi(X_q w, y_q) "
+        r"\quad \text{where } X_q w \text{ ranks with a loss } (\varphi \text{ of SLAM})"
+    ),
     # Every number of passes up to the largest is run from the start.
     seconds=lambda settings: 0.01 * settings.passes**2,
 )

@@ -33,6 +33,9 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     RankBoostSettings,
-    formula="boosting of thresholds on features, pairs weighted by exp(s_j − s_i)",
+    formula=(
+        r"s \leftarrow s + \alpha_t\, \mathbb{1}[x_{k_t} > \theta_t], \quad "
+        r"\text{pairs with } y_i > y_j \text{ weighted by } e^{s_j - s_i}"
+    ),
     seconds=lambda settings: 0.003 * settings.rounds,
 )

@@ -45,7 +45,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     TopKFeedbackSettings,
-    formula="w ← Π_U(w − η z_q), z_q an unbiased estimate of X_q^T ∇_s φ from the labels of the k documents shown",
+    formula=(
+        r"w \leftarrow \Pi(w - \eta z_q), \quad \mathbb{E}\, z_q = X_q^\top \nabla_s \varphi(X_q w, y_q), "
+        r"\text{ from the labels of the } k \text{ documents shown}"
+    ),
     with_surrogate=True,
     seconds=lambda settings: 0.02 * settings.passes,
 )
