@@ -329,7 +329,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         }
         for ending in ("", ".of")
     },
-    "learners.ogd.run": {"steps": value(0.1), "start": value([0.1, 0.2])},
+    "learners.ogd.run": {"step": value(0.1), "start": value([0.1, 0.2])},
     "learners.perceptron.run": {"eta": value(1.0)},
     "learners.rounds.of_game": {"T": value(3)},
     "learners.selection.check_queries": {"learner": value("erm"), "chosen": value("l2")},
@@ -481,13 +481,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "selection": "ndcg",
     },
     "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
-    "ogd": {"surrogate": "squared", "steps": [0.1], "passes": 2, "selection": "ndcg"},
+    "ogd": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
     "perceptron": {"passes": 2, "selection": "ap"},
     "rankboost": {"rounds": 2, "pairs": "alike", "selection": "ndcg"},
     "top_k_feedback": {
         "surrogate": "squared",
         "k": 1,
-        "steps": [0.1],
+        "step": [0.1],
         "passes": 2,
         "radius": 1.0,
         "selection": "ndcg",

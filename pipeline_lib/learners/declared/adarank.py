@@ -11,19 +11,23 @@ from pipeline_lib.learners.declaration import Learner, PlainFeatures, RankingMea
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
 class AdaRankSettings(Selecting):
     """AdaRank, with single features as weak rankers."""
 
-    measure: RankingMeasure = Field("map", description="the measure that is boosted: map, ndcg or ndcg@K")
+    measure: RankingMeasure = Field("ap", description="the measure that is boosted: ap, ndcg or ndcg@K")
     rounds: Whole = Field(100, description="largest number of rounds; the best number is chosen on the validation part")
     repeats: Whole | None = Field(
         1, description="how often a feature may be chosen; null means without limit, as printed"
     )
     features: PlainFeatures = Field("raw", description="raw or standardised")
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of rounds."""
+        return self.rounds > 1
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
