@@ -132,6 +132,8 @@ class Good:
         self.data.write_parquet(self.parquet)
         self.letor = folder / "good.txt"
         sources.letor.write(self.letor, self.data)
+        self.ranker = folder / "good.json"
+        learners.models.LinearModel.of([1.0, 2.0]).save(self.ranker)
         self.zip = folder / "good.zip"
         with zipfile.ZipFile(self.zip, "w") as file:
             file.write(self.letor, "good.txt")
@@ -277,7 +279,10 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "RankingData.write_parquet": {"path": lambda good: good.target()},
     "Standardisation": {"mean": value(np.zeros(2)), "scale": value(np.ones(2))},
     "learners.completed": {"name": value("rankboost")},
-    "learners.create": {"name": value("erm")},
+    "learners.create": {"name": value("erm"), "surrogate": value("squared"), "l2": value(0.1)},
+    **{name: {"path": lambda good: good.ranker} for name in ("learners.load", "learners.models.load")},
+    "save": {"path": lambda good: good.target()},
+    "learners.configured.ConfiguredLearner": {"name": value("erm"), "settings": value({"surrogate": "squared"})},
     "sources.catalog.DataSet.digest": {"command": value("convert_data")},
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
     **{f"learners.{name}": {"name": value("erm")} for name in ("get", "target_of")},
@@ -334,7 +339,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "learners.rounds.of_game": {"T": value(3)},
     "learners.selection.check_queries": {"learner": value("erm"), "chosen": value("l2")},
     "learners.selection.mean_measure": OF_QUERIES,
-    "learners.top_k_feedback.estimate": {
+    "learners.top_k_estimates.estimate": {
         "s": value([0.5, -0.5, 0.25]),
         "shown": value([1, 0]),
         "labels_shown": value([2, 1]),
@@ -350,7 +355,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         for name in ("run", "with_all_labels", "in_random_order")
     },
     "learners.top_k_feedback.log_checkpoints": {"first": value(2), "T": value(50)},
-    "learners.top_k_feedback.show_probability": {"m": value(4), "top": value(True)},
+    "learners.top_k_estimates.show_probability": {"m": value(4), "top": value(True)},
     "learners.top_k_moments.lemma_1_mean": {"terms": value(lambda documents: np.ones(4))},
     "learners.top_k_moments.relative_bias": {"mean": value([0.5, 1.0]), "truth": value([0.5, 0.75])},
     **{f"learners.top_k_moments.{kind}_constant": {"name": value("squared")} for kind in ("printed", "valid", "start")},
@@ -496,8 +501,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
 OBJECTS: dict[str, Callable[[Good], Any]] = {
     "RankingData": lambda good: good.data,
     "Standardisation": lambda good: Standardisation.of(good.data),
+    "learners.adarank.Run": lambda good: learners.adarank.run(good.data, "ap", rounds=2),
     "learners.cone.Fit": lambda good: learners.cone.fit(good.data, 2, passes=1),
-    "learners.cone.Problem": lambda good: learners.cone.Problem(),
+    "learners.configured.ConfiguredLearner": lambda good: learners.create("erm", surrogate="squared", l2=1.0),
+    "learners.erm.Fit": lambda good: learners.erm.fit(good.data, "squared", l2=1.0),
+    "learners.ogd.Run": lambda good: learners.ogd.run(good.data, "squared", step=0.1),
+    "learners.perceptron.Run": lambda good: learners.perceptron.run(good.data),
+    "learners.rankboost.Run": lambda good: learners.rankboost.run(good.data, rounds=2),
+    "learners.ranker.Trained": lambda good: learners.ranker.Trained(learners.models.IdealModel()),
+    "learners.top_k_feedback.Run": lambda good: learners.top_k_feedback.run(good.data, "squared", 1, 5, 0.1, 0.5),
+    "learners.cone_risk.Problem": lambda good: learners.cone.Problem(),
     "learners.features.Features": lambda good: learners.features.fitted("standardised", good.data, 0),
     "learners.kernel.RandomFourier": lambda good: learners.kernel.RandomFourier(2, 2, 1.0, (1,)),
     "learners.models.IdealModel": lambda good: learners.models.IdealModel(),

@@ -19,7 +19,6 @@ from pipeline_lib import checks, seeds, storage
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError, hint
-from pipeline_lib.learners import ranker
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.ranker import Model, Trained
 from pipeline_lib.ranking_data import RankingData, Standardisation
@@ -376,8 +375,8 @@ def load(path: str | os.PathLike[str]) -> Trained:
         model = from_dict(content["trained"])
     except (ConfigurationError, DataError) as error:
         raise DataError(f"{path}: {error}") from error
-    record, about = ranker.record_of(content)
-    return Trained(model, record, about)
+    about = {name: value for name, value in content.items() if name not in ("trained", "record")}
+    return Trained(model, dict(content.get("record", {})), about)
 
 
 def _names(names: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -183,9 +182,3 @@ def _check_names(expected: tuple[str, ...] | None, found: tuple[str, ...] | None
     raise DataError(
         f"X: feature {place + 1}: expected {expected[place]!r} as in training, found {found[place]!r}; {advice}"
     )
-
-
-def record_of(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The record of a stored ranker, and what else its file says besides the model."""
-    about = {name: value for name, value in content.items() if name not in ("trained", "record")}
-    return dict(content.get("record", {})), about

@@ -330,7 +330,7 @@ def test_the_learner_keeps_the_pass_that_is_best_on_validation() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"basis": 3}, "basis"),
+        ({"basis": 0}, "basis"),
         ({"method": "newton"}, "method"),
         ({"fold_in": "both"}, "fold_in"),
         ({"K": 2}, "unknown"),

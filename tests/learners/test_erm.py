@@ -409,7 +409,7 @@ def test_standardised_training_does_not_depend_on_units(precision_at_one):
         ({"options": {"margn": 2.0}}, "did you mean 'margin'"),
         ({"features": "whitened"}, "standardised"),
         ({"l2": []}, "l2"),
-        ({"l2": 1.0}, "l2"),
+        ({"l2": -1.0}, "l2"),
     ],
 )
 def test_wrong_settings_are_refused(precision_at_one, change, said):
