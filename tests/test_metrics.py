@@ -341,12 +341,16 @@ def test_bad_no_relevant_is_rejected(no_relevant):
         metrics.ndcg([0.0], [1], [0, 1], no_relevant=no_relevant)
 
 
+def test_average_precision_has_the_name_of_its_mean_too():
+    values = metrics.per_query(["map", "ap"], [0.5, 1.0], [1, 0], [0, 2])
+    assert values["map"].tolist() == values["ap"].tolist() == [0.5]
+
+
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
         ("ncdg@5", "ndcg@5"),
         ("NDGC", "ndcg"),
-        ("map", "ap"),
         ("p", "p@10"),
         ("ndcg@0", "ndcg@10"),
         ("ap@3", "p@3"),

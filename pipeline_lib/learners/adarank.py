@@ -106,8 +106,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1
     if not data.n_features:
         raise DataError("data: expected at least one feature, found none")
     train = data.take(known)
-    name = "ap" if measure == "map" else measure  # AP of a query, of which MAP is the mean
-    alone = np.stack([_measured(name, column, train) for column in train.X64.T])
+    alone = np.stack([_measured(measure, column, train) for column in train.X64.T])
     P = np.full(train.n_queries, 1.0 / train.n_queries)
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
     chosen, alphas, values, weights = [], [], [], []
@@ -121,7 +120,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1
         alpha = 0.5 * math.log((1.0 + mean[k]) / max(1.0 - mean[k], CERTAIN))
         w[k] += alpha
         scores += alpha * train.X64[:, k]
-        E = _measured(name, scores, train)
+        E = _measured(measure, scores, train)
         P = np.exp(-E)
         P /= P.sum()
         chosen.append(k)
