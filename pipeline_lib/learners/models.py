@@ -84,7 +84,8 @@ class LinearModel(Model):
         numbers = {"w": self.w.tolist(), "mean": self.mean.tolist(), "scale": self.scale.tolist()}
         return {"kind": self.kind, **numbers, **self._named()}
 
-    def _n_inputs(self) -> int:
+    def n_inputs(self) -> int:
+        """See :class:`Model`."""
         return len(self.w)
 
 
@@ -160,7 +161,8 @@ class RandomFourierModel(Model):
             **self._named(),
         }
 
-    def _n_inputs(self) -> int:
+    def n_inputs(self) -> int:
+        """See :class:`Model`."""
         return self.random.n_features
 
 
@@ -231,7 +233,8 @@ class ThresholdModel(Model):
             **self._named(),
         }
 
-    def _n_inputs(self) -> int:
+    def n_inputs(self) -> int:
+        """See :class:`Model`."""
         return self.n_features
 
 
@@ -261,8 +264,9 @@ class RandomModel(Model):
         """See :class:`Model`."""
         return {"kind": self.kind, "seed": list(self.seed)}
 
-    def _n_inputs(self) -> None:
-        return None
+    def n_inputs(self) -> None:
+        """See :class:`Model`."""
+        return None  # noqa: RET501
 
 
 @checked
@@ -297,8 +301,9 @@ class IdealModel(Model):
         """See :class:`Model`."""
         return {"kind": self.kind}
 
-    def _n_inputs(self) -> None:
-        return None
+    def n_inputs(self) -> None:
+        """See :class:`Model`."""
+        return None  # noqa: RET501
 
 
 FIELDS: Mapping[str, frozenset[str]] = {

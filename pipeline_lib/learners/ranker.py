@@ -57,7 +57,7 @@ class Model(ABC):
             When there are more or fewer features than in training, or other ones; or a feature is not finite.
         """
         data = documents(X)
-        expected = self._n_inputs()
+        expected = self.n_inputs()
         if expected is not None and data.n_features != expected:
             raise DataError(
                 f"X: the {self.kind} model was trained with {expected} features, found documents with {data.n_features}"
@@ -66,7 +66,7 @@ class Model(ABC):
         return self._scores(data)
 
     @abstractmethod
-    def _n_inputs(self) -> int | None:
+    def n_inputs(self) -> int | None:
         """The number of features that a document must have; None when it makes no difference."""
 
     @abstractmethod
