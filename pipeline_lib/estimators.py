@@ -211,7 +211,7 @@ def _estimator(name: str, declared: Learner) -> type[Ranker]:
 
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     __init__.__signature__ = inspect.Signature([itself, *parameters])  # type: ignore[attr-defined]
-    text = f"{declared.settings.__doc__}\n\n    The arguments are the settings of ``learners.create({name!r})``."
+    text = f"The learner {name}: {declared.formula}.\n\n    The arguments are the settings of ``learners.create({name!r})``."
     return type(
         class_name(name), (Ranker,), {"__init__": __init__, "learner": name, "__doc__": text, "__module__": __name__}
     )

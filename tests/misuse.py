@@ -134,6 +134,9 @@ class Good:
         sources.letor.write(self.letor, self.data)
         self.ranker = folder / "good.json"
         learners.models.LinearModel.of([1.0, 2.0]).save(self.ranker)
+        self.run, self.qrels = folder / "good.run", folder / "good.qrels"
+        self.run.write_text("7 Q0 a 1 0.5 x\n")
+        self.qrels.write_text("7 0 a 2\n")
         self.zip = folder / "good.zip"
         with zipfile.ZipFile(self.zip, "w") as file:
             file.write(self.letor, "good.txt")
@@ -422,6 +425,13 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     },
     "sources.population.Queries.take": {"indices": value(np.array([1, 0]))},
     "sources.population.write_parts": {"settings": lambda good: settings_of_population()},
+    "sources.query_stream.batches": {"n_features": value(2)},
+    "sources.trec.falling": {"scores": value([0.5, 0.5, -1.0])},
+    "sources.trec.run_lines": {"query": value("7"), "documents": value(["a", "b"]), "tag": value("x")},
+    "sources.trec.Run": {"path": lambda good: good.run},
+    "sources.trec.Judgements": {"path": lambda good: good.qrels},
+    "sources.trec.Run.ranked": {"query": value("7")},
+    "sources.trec.Judgements.labels": {"query": value("7")},
     "statistics.holm": {"p_values": value([0.01, 0.5, 0.04])},
     "statistics.fit_exponent": {"x": value([1.0, 2.0, 4.0]), "y": value([[1.0, 0.5, 0.3], [1.1, 0.6, 0.2]])},
     "theory.decomposability.mixed_difference": {"documents": value([0, 1]), "step": value(1), "y": value([0, 1, 0])},
@@ -524,6 +534,8 @@ OBJECTS: dict[str, Callable[[Good], Any]] = {
     "sources.manifest.Manifest": lambda good: sources.manifest.Manifest("x", "download", ()),
     "sources.population.Population": lambda good: population(),
     "sources.population.Queries": lambda good: population().draw_queries(2, np.random.default_rng(1)),
+    "sources.trec.Judgements": lambda good: sources.trec.Judgements(good.qrels),
+    "sources.trec.Run": lambda good: sources.trec.Run(good.run),
     "theory.entropy.Covering": lambda good: theory.entropy.Covering(2.0, 10.0, 1.0),
     "theory.pair_losses.PairLoss": lambda good: theory.pair_losses.get("logistic"),
     **{

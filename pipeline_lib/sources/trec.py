@@ -23,6 +23,8 @@ from pipeline_lib import checks
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import DataError
 
+__all__ = ["LARGEST", "Judgements", "Run", "falling", "run_lines"]
+
 LARGEST = 1e38
 """Scores beyond it, which single precision cannot hold, are written as it."""
 
@@ -79,7 +81,7 @@ def run_lines(query: str, documents: Sequence[str], scores: ArrayLike, tag: str)
     )
 
 
-class Lines:
+class _Lines:
     """The lines of a file by the query that they begin with; ``n_fields`` is what every line must have.
 
     Attributes
@@ -105,7 +107,7 @@ class Lines:
     def __contains__(self, query: str) -> bool:
         return query in self._places
 
-    def of(self, query: str) -> Iterator[tuple[int, list[str]]]:
+    def _of(self, query: str) -> Iterator[tuple[int, list[str]]]:
         """The number and the fields of every line of a query."""
         with self._opened() as file:
             for begin, end, number in self._places.get(query, []):
@@ -115,7 +117,7 @@ class Lines:
                     if fields:
                         yield number + k, fields
 
-    def wrong(self, number: int, expected: str, found: str) -> NoReturn:
+    def _wrong(self, number: int, expected: str, found: str) -> NoReturn:
         """Raise the error for a line."""
         raise DataError(f"{self.path}:{number}: expected {expected}, found {found[:40]!r}")
 
@@ -133,7 +135,7 @@ class Lines:
             if fields:
                 if len(fields) != self._n_fields:
                     text = line.decode("utf-8", "backslashreplace").strip()
-                    self.wrong(number, f"{self._n_fields} fields", text)
+                    self._wrong(number, f"{self._n_fields} fields", text)
                 query = fields[0].decode("utf-8", "backslashreplace")
                 if query != current:
                     self._note(current, begin, position, first)
@@ -146,7 +148,7 @@ class Lines:
             self._places.setdefault(query, []).append((begin, end, first))
 
 
-class Run(Lines):
+class Run(_Lines):
     """A TREC run.
 
     Example
@@ -174,9 +176,9 @@ class Run(Lines):
         documents: list[str] = []
         scores: list[float] = []
         seen: set[str] = set()
-        for number, (_, _, document, _, score, _) in self.of(query):
+        for number, (_, _, document, _, score, _) in self._of(query):
             if document in seen:
-                self.wrong(number, f"every document of query {query} once", document)
+                self._wrong(number, f"every document of query {query} once", document)
             seen.add(document)
             documents.append(document)
             scores.append(_number(self, number, score))
@@ -184,7 +186,7 @@ class Run(Lines):
         return [documents[k] for k in order.tolist()]
 
 
-class Judgements(Lines):
+class Judgements(_Lines):
     """TREC qrels; a label below 0, by which some collections mark what was not judged, counts as 0.
 
     Example
@@ -215,21 +217,21 @@ class Judgements(Lines):
             When a label is no whole number up to 255, or a document is judged twice.
         """
         found: dict[str, int] = {}
-        for number, (_, _, document, label) in self.of(query):
+        for number, (_, _, document, label) in self._of(query):
             if document in found:
-                self.wrong(number, f"every document of query {query} once", document)
+                self._wrong(number, f"every document of query {query} once", document)
             value = _number(self, number, label)
             if value != int(value) or value > MAX_LABEL:
-                self.wrong(number, f"a whole number up to {MAX_LABEL} as the label", label)
+                self._wrong(number, f"a whole number up to {MAX_LABEL} as the label", label)
             found[document] = max(int(value), 0)
         return found
 
 
-def _number(lines: Lines, number: int, text: str) -> float:
+def _number(lines: _Lines, number: int, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        lines.wrong(number, "a number", text)
+        lines._wrong(number, "a number", text)
     if not np.isfinite(value):
-        lines.wrong(number, "a finite number", text)
+        lines._wrong(number, "a finite number", text)
     return value
