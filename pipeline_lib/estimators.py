@@ -60,7 +60,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     ----------
     ranker_ : Trained
         After ``fit``: the model with the record of its training. ``ranker_.save(path)`` stores it.
-    n_features_in_ : int
+    n_queries_, n_features_in_ : int
     feature_names_in_ : array of str
         Where the documents of ``fit`` have named columns; the stored model keeps the names too.
     """
@@ -100,7 +100,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         if names is not None:
             model: Any = trained.model
             trained = replace(trained, model=replace(model, feature_names=tuple(map(str, names))))
-        self.ranker_ = trained
+        self.ranker_, self.n_queries_ = trained, data.n_queries
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -147,7 +147,19 @@ class PerQuery(BaseEstimator):  # type: ignore[misc]
         return self.score(estimator, X, y, qid=qid)
 
     def score(self, estimator: Any, X: Any, y: Any, qid: Any = None) -> float:
-        """How well ``estimator.predict(X)`` ranks the documents of every query."""
+        """How well ``estimator.predict(X)`` ranks the documents of every query.
+
+        Raises
+        ------
+        DataError
+            When the estimator was fitted to several queries, and no ``qid`` says which documents belong together.
+        """
+        last = estimator[-1] if hasattr(estimator, "steps") else estimator
+        if qid is None and getattr(last, "n_queries_", 1) > 1:
+            raise DataError(
+                "qid: expected the query of every document, as in fit, found None; searches pass it on after "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
         scores = checks.floats("scores", estimator.predict(X), ndim=1)
         data, order = by_query(scores[:, None], y, qid)
         values = metrics.per_query([self.measure], scores[order], data.y, data.offsets, y_max=self.y_max)
@@ -211,7 +223,7 @@ def _estimator(name: str, declared: Learner) -> type[Ranker]:
 
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     __init__.__signature__ = inspect.Signature([itself, *parameters])  # type: ignore[attr-defined]
-    text = f"The learner {name}: {declared.formula}.\n\n    The arguments are the settings of ``learners.create({name!r})``."
+    text = f"The learner {name}: {declared.formula}.\n\n    Its arguments are the settings of the learner."
     return type(
         class_name(name), (Ranker,), {"__init__": __init__, "learner": name, "__doc__": text, "__module__": __name__}
     )

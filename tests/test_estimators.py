@@ -101,6 +101,14 @@ def test_a_search_splits_and_measures_by_query(documents: Documents, routing: No
     assert again.fit(X, y, groups=qid, qid=qid).best_params_ == search.best_params_
 
 
+def test_queries_are_not_forgotten_when_nothing_passes_them_on(documents: Documents) -> None:
+    X, y, qid = documents
+    with pytest.raises(ValueError, match=r"qid: .*enable_metadata_routing"):
+        make_pipeline(StandardScaler(), ErmRanker(l2=0.1)).fit(X, y, ermranker__qid=qid).score(X, y)
+    ranker = ErmRanker(l2=0.1).fit(X, y)
+    assert (ranker.n_queries_, ranker.score(X, y)) == (1, PerQuery("ndcg@10")(ranker, X, y, qid=np.zeros(120)))
+
+
 def test_a_pipeline_passes_the_queries_on(documents: Documents, routing: None) -> None:
     X, y, qid = documents
     pipeline = make_pipeline(StandardScaler(), ErmRanker(l2=0.1))

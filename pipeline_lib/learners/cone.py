@@ -54,11 +54,11 @@ from pipeline_lib.learners.cone_risk import (
     risk_and_gap,
     warn_above,
 )
+from pipeline_lib.learners.cone_start import given_order, given_start, random_order, started
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
 
 __all__ = [
     "ACCURACY",
@@ -219,8 +219,8 @@ def fit(
     _check_data(data)
     d = data.n_features
     axes = axes_of(seed)
-    begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
-    rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data, passes)
+    begin = started(d, K, problem, axes) if start is None else given_start(start, d, K, problem)
+    rounds = random_order(data.n_queries, passes, axes) if order is None else given_order(order, data, passes)
     return _passes(
         data,
         begin,
@@ -336,8 +336,8 @@ def without_each(
         data.X64,
         data.y,
         data.offsets,
-        _given_start(start, d, given_basis(start, d, "start").shape[1], problem),
-        _given_order(order, data, None),
+        given_start(start, d, given_basis(start, d, "start").shape[1], problem),
+        given_order(order, data, None),
         skipped,
         how,
         numbers,
@@ -349,42 +349,6 @@ def without_each(
     warn_above(unsolved, problem.rho_of(d))
     found: Floats = bases
     return found
-
-
-@checked(d=checks.COUNT)
-def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
-    """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
-
-    "Randomly initialised to satisfy the relaxed norm constraint": with rho = sqrt(d) the entries are standard normal.
-
-    Raises
-    ------
-    DataError
-        When d or K is not a whole number >= 1.
-
-    Example
-    -------
-    >>> basis = started(400, 3, Problem(), (7,))
-    >>> np.linalg.norm(basis, axis=0).round(-1), Problem().c_of(400)
-    (array([20., 20., 20.]), 40.0)
-    """
-    rho = problem.rho_of(d)
-    basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
-    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
-    return basis
-
-
-@checked
-def random_order(n_queries: int, passes: int, seed: tuple[Any, ...]) -> NDArray[np.int64]:
-    """Every query once a pass, in a new random order each time; shape (passes, Q).
-
-    Example
-    -------
-    >>> sorted(random_order(3, 2, (7,))[1].tolist())
-    [0, 1, 2]
-    """
-    rng = generator(*seed, "cone-order")
-    return np.stack([rng.permutation(n_queries) for _ in range(passes)]).astype(np.int64)
 
 
 @checked
@@ -465,16 +429,3 @@ def _check_data(data: RankingData) -> None:
         raise DataError("data: expected documents with at least one feature, found none")
     if not has_pairs(data):
         raise DataError("data: expected a query with documents of different labels, found none")
-
-
-def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
-    basis = np.array(checks.floats("start", start, shape=(d, K)), order="C")
-    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
-    return basis
-
-
-def _given_order(order: ArrayLike, data: RankingData, passes: int | None) -> NDArray[np.int64]:
-    rounds = checks.whole_numbers("order", order, 0, data.n_queries - 1, ndim=2)
-    if passes is not None and len(rounds) != passes:
-        raise DataError(f"order: expected a row for each of {passes} passes, found {len(rounds)}")
-    return np.ascontiguousarray(rounds)
