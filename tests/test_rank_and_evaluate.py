@@ -61,6 +61,9 @@ def test_a_run_has_the_measures_of_the_scores(data, files) -> None:
     per_query = pl.read_parquet(files["queries.parquet"])
     assert per_query["qid"].to_list() == [str(qid) for qid in data.qids]
     np.testing.assert_allclose(per_query["map"], metrics.average_precision(scores, data.y, data.offsets))
+    wider = metrics.expected_reciprocal_rank(scores, data.y, data.offsets, 4).mean()
+    assert evaluated(files, run, "--measures", "err", "--y-max", 4) == {"err": pytest.approx(wider)}
+    found = evaluated(files, run)
     table = pl.read_parquet(files["means.parquet"])
     inside = table.filter(pl.col("measure") == "map").row(0, named=True)
     assert inside["low"] < inside["mean"] < inside["high"]

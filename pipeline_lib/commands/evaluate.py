@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measures", nargs="+", default=list(MEASURES), metavar="MEASURE", help=f"default: {' '.join(MEASURES)}"
     )
+    parser.add_argument(
+        "--y-max", type=int, help="largest label of the scale, for err (default: the largest of the qrels)"
+    )
     parser.add_argument("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     parser.add_argument("--resamples", type=int, default=10_000, help="number of bootstrap draws (default: 10000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap draws (default: 0)")
@@ -67,7 +70,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _of_queries(arguments: argparse.Namespace, judgements: trec.Judgements) -> pl.DataFrame:
     """The measures of every judged query; those that the run lacks have 0."""
-    measured = _Measured(arguments.run, arguments.measures, judgements)
+    y_max = judgements.largest_label if arguments.y_max is None else arguments.y_max
+    measured = _Measured(arguments.run, arguments.measures, judgements, y_max)
     unjudged: list[str] = []
     pace = progress.Pace()
     for query, documents in _rankings(arguments.run):
@@ -93,9 +97,8 @@ def _of_queries(arguments: argparse.Namespace, judgements: trec.Judgements) -> p
 class _Measured:
     """The measures of the queries added so far, some of which wait to be measured together."""
 
-    def __init__(self, run: Path, names: list[str], judgements: trec.Judgements) -> None:
-        self._run, self._names, self._judgements = run, names, judgements
-        self._y_max = judgements.largest_label if "err" in names else None
+    def __init__(self, run: Path, names: list[str], judgements: trec.Judgements, y_max: int) -> None:
+        self._run, self._names, self._judgements, self._y_max = run, names, judgements, y_max
         self.queries: list[str] = []
         self._values: list[dict[str, Floats]] = []
         self._begin()

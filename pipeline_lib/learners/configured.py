@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_lib import learners
+from pipeline_lib import learners, surrogates
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners.ranker import Seed, Trained
@@ -37,6 +37,10 @@ class ConfiguredLearner:
 
     name: str
     settings: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if learners.get(self.name).with_surrogate and "surrogate" in self.settings:
+            surrogates.check_options(self.settings["surrogate"], self.settings.get("options", {}))
 
     def fit(self, data: RankingData, validation: RankingData | None = None, *, seed: Seed = 0) -> Trained:
         """Train a ranker.

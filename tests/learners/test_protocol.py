@@ -186,6 +186,10 @@ def test_a_wrong_setting_is_named_before_training() -> None:
         learners.create("perceptron", eta=1.0)
     with pytest.raises(ConfigurationError, match="'surrogate'"):
         learners.create("erm")
+    with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
+        learners.create("erm", surrogate="listnett")
+    with pytest.raises(ConfigurationError, match=r"'margn'.*did you mean 'margin'"):
+        learners.create("ogd", surrogate="ranksvm", options={"margn": 2.0})
 
 
 def test_files_that_hold_no_ranker_are_refused(data, fitted, tmp_path: Path) -> None:
