@@ -25,7 +25,7 @@ def data() -> RankingData:
 
 @pytest.fixture
 def files(data: RankingData, tmp_path: Path) -> dict[str, Path]:
-    found = {name: tmp_path / name for name in ("data.txt", "data.parquet", "model.json", "mine.run", "mine.parquet")}
+    found = {name: tmp_path / name for name in ("data.txt", "data.parquet", "model.json", "some.run", "some.parquet")}
     found |= {name: tmp_path / name for name in ("qrels.txt", "means.parquet", "queries.parquet", "means.csv")}
     letor.write(found["data.txt"], data)
     data.write_parquet(found["data.parquet"])
@@ -54,7 +54,7 @@ def in_library(data: RankingData, scores: np.ndarray, names: list[str]) -> dict[
 
 def test_a_run_has_the_measures_of_the_scores(data, files) -> None:
     scores = learners.load(files["model.json"]).predict(data)
-    run = ranked(files, "mine.run", "--qrels", files["qrels.txt"])
+    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
     found = evaluated(files, run, "--per-query", files["queries.parquet"])
     assert {"ndcg", "ndcg@10", "map", "err", "p@5"} <= set(found)
     assert found == pytest.approx(in_library(data, scores, list(found)))
@@ -71,8 +71,8 @@ def test_a_run_has_the_measures_of_the_scores(data, files) -> None:
 
 
 def test_parquet_holds_the_scores_themselves(data, files) -> None:
-    ranked(files, "mine.run", "--qrels", files["qrels.txt"])
-    table = pl.read_parquet(ranked(files, "mine.parquet"))
+    ranked(files, "some.run", "--qrels", files["qrels.txt"])
+    table = pl.read_parquet(ranked(files, "some.parquet"))
     scores = learners.load(files["model.json"]).predict(data)
     np.testing.assert_array_equal(table["score"], scores)
     for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
@@ -80,14 +80,14 @@ def test_parquet_holds_the_scores_themselves(data, files) -> None:
         np.testing.assert_array_equal(table["rank"].to_numpy()[begin:end][order], np.arange(1, end - begin + 1))
     names = ["ndcg@10", "map", "letor4_mean_ndcg"]
     given = ("--measures", *names)
-    assert evaluated(files, files["mine.parquet"], *given) == evaluated(files, files["mine.run"], *given)
-    assert evaluated(files, files["mine.run"], *given) == pytest.approx(in_library(data, scores, names))
+    assert evaluated(files, files["some.parquet"], *given) == evaluated(files, files["some.run"], *given)
+    assert evaluated(files, files["some.run"], *given) == pytest.approx(in_library(data, scores, names))
 
 
 def test_a_stored_data_set_is_ranked_as_its_text(files, monkeypatch) -> None:
-    text = ranked(files, "mine.run").read_bytes()
+    text = ranked(files, "some.run").read_bytes()
     monkeypatch.setattr(query_stream, "ROWS_AT_ONCE", 20)
-    assert ranked(files, "mine.run", source="data.parquet").read_bytes() == text
+    assert ranked(files, "some.run", source="data.parquet").read_bytes() == text
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 1000])
@@ -128,14 +128,14 @@ def test_scores_of_a_run_fall_strictly_in_single_precision(scores) -> None:
 
 def test_documents_that_a_run_lacks_count(files) -> None:
     files["qrels.txt"].write_text("1 0 a 3\n1 0 b 1\n1 0 c 0\n1 0 d 2\n2 0 a 1\n3 0 a 0\n3 0 b -1\n")
-    files["mine.run"].write_text("1 Q0 c 1 0.9 x\n1 Q0 b 2 0.8 x\n1 Q0 e 3 0.7 x\n1 Q0 d 4 0.6 x\n9 Q0 a 1 0.5 x\n")
+    files["some.run"].write_text("1 Q0 c 1 0.9 x\n1 Q0 b 2 0.8 x\n1 Q0 e 3 0.7 x\n1 Q0 d 4 0.6 x\n9 Q0 a 1 0.5 x\n")
     gains, places = ranking.GAINS[[3, 2, 1]], ranking.discounts(4)
     dcg = ranking.GAINS[1] * places[1] + ranking.GAINS[2] * places[3]
     expected = {"ndcg": dcg / (gains @ places[:3]), "ndcg@1": 0.0, "p@3": 1 / 3, "map": (1 / 2 + 2 / 4) / 3}
     expected["ndcg@3"] = ranking.GAINS[1] * places[1] / (gains @ places[:3])
     stops = [1 / 8, 3 / 8]
     expected["err"] = stops[0] / 2 + (1 - stops[0]) * stops[1] / 4
-    found = evaluated(files, files["mine.run"], "--per-query", files["queries.parquet"])
+    found = evaluated(files, files["some.run"], "--per-query", files["queries.parquet"])
     rows = {row["qid"]: row for row in pl.read_parquet(files["queries.parquet"]).iter_rows(named=True)}
     assert {name: rows["1"][name] for name in expected} == pytest.approx(expected)
     assert set(rows) == {"1", "2", "3"}  # judged, but not in the run: 0; in the run, but not judged: left out
@@ -145,21 +145,21 @@ def test_documents_that_a_run_lacks_count(files) -> None:
 
 def test_lines_of_a_query_need_not_stand_together(files) -> None:
     files["qrels.txt"].write_text("1 0 a 1\n2 0 a 0\n\n1 0 b 0\n2 0 b 1\n")
-    files["mine.run"].write_text("2 Q0 a 1 0.1 x\n1 Q0 b 2 0.1 x\n2 Q0 b 1 0.2 x\n1\tQ0\ta 1 0.4 x")
-    assert evaluated(files, files["mine.run"], "--measures", "map") == {"map": 1.0}
-    assert evaluated(files, files["mine.run"], "--measures", "map", "--output", files["means.csv"])
+    files["some.run"].write_text("2 Q0 a 1 0.1 x\n1 Q0 b 2 0.1 x\n2 Q0 b 1 0.2 x\n1\tQ0\ta 1 0.4 x")
+    assert evaluated(files, files["some.run"], "--measures", "map") == {"map": 1.0}
+    assert evaluated(files, files["some.run"], "--measures", "map", "--output", files["means.csv"])
     assert pl.read_csv(files["means.csv"])["mean"].to_list() == [1.0]
 
 
 @pytest.mark.parametrize(
     ("file", "text", "named"),
     [
-        ("mine.run", "1 Q0 a 1 0.5\n", "mine.run:1: "),
-        ("mine.run", "1 Q0 a 1 0.5 x\n\n1 Q0 b 2 nought x\n", "mine.run:3: "),
-        ("mine.run", "1 Q0 a 1 nan x\n", "mine.run:1: "),
-        ("mine.run", "1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n", "mine.run:2: "),
-        ("mine.run", "8 Q0 a 1 0.5 x\n", "mine.run: "),
-        ("mine.run", "", "mine.run:1: "),
+        ("some.run", "1 Q0 a 1 0.5\n", "some.run:1: "),
+        ("some.run", "1 Q0 a 1 0.5 x\n\n1 Q0 b 2 nought x\n", "some.run:3: "),
+        ("some.run", "1 Q0 a 1 nan x\n", "some.run:1: "),
+        ("some.run", "1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n", "some.run:2: "),
+        ("some.run", "8 Q0 a 1 0.5 x\n", "some.run: "),
+        ("some.run", "", "some.run:1: "),
         ("qrels.txt", "1 0 a\n", "qrels.txt:1: "),
         ("qrels.txt", "1 0 a 1\n1 0 b 0.5\n", "qrels.txt:2: "),
         ("qrels.txt", "1 0 a 256\n", "qrels.txt:1: "),
@@ -167,10 +167,10 @@ def test_lines_of_a_query_need_not_stand_together(files) -> None:
     ],
 )
 def test_a_wrong_line_is_named(files, capsys, file: str, text: str, named: str) -> None:
-    files["mine.run"].write_text("1 Q0 a 1 0.5 x\n")
+    files["some.run"].write_text("1 Q0 a 1 0.5 x\n")
     files["qrels.txt"].write_text("1 0 a 1\n")
     files[file].write_text(text)
-    assert cli.main(["evaluate", "--run", str(files["mine.run"]), "--qrels", str(files["qrels.txt"])]) == 1
+    assert cli.main(["evaluate", "--run", str(files["some.run"]), "--qrels", str(files["qrels.txt"])]) == 1
     assert f"{files[file].parent}/{named}" in capsys.readouterr().err
 
 
@@ -199,8 +199,8 @@ def test_what_cannot_be_ranked_is_named(data, files, tmp_path: Path, capsys, cha
 
 def test_incomplete_runs_have_no_letor_measures(files, capsys) -> None:
     files["qrels.txt"].write_text("1 0 a 3\n1 0 b 1\n")
-    files["mine.run"].write_text("1 Q0 a 1 0.9 x\n")
-    given = ["evaluate", "--run", str(files["mine.run"]), "--qrels", str(files["qrels.txt"])]
+    files["some.run"].write_text("1 Q0 a 1 0.9 x\n")
+    given = ["evaluate", "--run", str(files["some.run"]), "--qrels", str(files["qrels.txt"])]
     assert cli.main([*given, "--measures", "letor4_mean_ndcg"]) == 1
     assert "letor4_mean_ndcg" in capsys.readouterr().err
     assert cli.main([*given, "--measures", "ncdg"]) == 1
@@ -212,7 +212,7 @@ def test_incomplete_runs_have_no_letor_measures(files, capsys) -> None:
 def test_other_programs_measure_the_same(data, files) -> None:
     ranx = pytest.importorskip("ranx", reason="ranx is not installed: pip install '.[bench]'")
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: pip install '.[bench]'")
-    run = ranked(files, "mine.run", "--qrels", files["qrels.txt"])
+    run = ranked(files, "some.run", "--qrels", files["qrels.txt"])
     ours = evaluated(files, run)
 
     judged = ranx.Qrels.from_file(str(files["qrels.txt"]), kind="trec")

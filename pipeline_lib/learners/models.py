@@ -335,8 +335,8 @@ def from_dict(spelled: Mapping[str, Any]) -> Model:
     kind = spelled["kind"]
     if not isinstance(kind, str) or kind not in FIELDS:
         raise ConfigurationError(f"kind: unknown model {kind!r}; {hint(kind, sorted(FIELDS))}")
-    beside = ("kind",) if kind in ("random", "ideal") else ("kind", "feature_names")
-    fields, names = {name: spelled[name] for name in spelled if name not in beside}, spelled.get("feature_names")
+    others = ("kind",) if kind in ("random", "ideal") else ("kind", "feature_names")
+    fields, names = {name: spelled[name] for name in spelled if name not in others}, spelled.get("feature_names")
     if set(fields) != FIELDS[kind]:
         raise ConfigurationError(f"{kind} model: expected the fields {sorted(FIELDS[kind])}, found {sorted(fields)}")
     if kind == "linear":

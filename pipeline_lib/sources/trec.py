@@ -66,9 +66,9 @@ def run_lines(query: str, documents: Sequence[str], scores: ArrayLike, tag: str)
 
     Example
     -------
-    >>> print(run_lines("7", ["a", "b"], [0.5, 1.5], "mine"), end="")
-    7 Q0 b 1 1.5 mine
-    7 Q0 a 2 0.5 mine
+    >>> print(run_lines("7", ["a", "b"], [0.5, 1.5], "bm25"), end="")
+    7 Q0 b 1 1.5 bm25
+    7 Q0 a 2 0.5 bm25
     """
     for name, value in (("query", query), ("tag", tag), *(("documents", document) for document in documents)):
         if not value or value.split() != [value]:
@@ -154,8 +154,8 @@ class Run(_Lines):
     Example
     -------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "mine.run"
-    >>> _ = path.write_text("7 Q0 a 1 0.5 mine\\n7 Q0 b 2 1.5 mine\\n")
+    >>> path = Path(tempfile.mkdtemp()) / "some.run"
+    >>> _ = path.write_text("7 Q0 a 1 0.5 bm25\\n7 Q0 b 2 1.5 bm25\\n")
     >>> Run(path).ranked("7")
     ['b', 'a']
     """

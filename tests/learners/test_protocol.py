@@ -246,7 +246,7 @@ def test_a_default_is_the_same_in_the_function_and_in_the_workflow(name: str) ->
 
 def test_models_of_the_workflow_are_read_alike(data, tmp_path: Path) -> None:
     model = models.LinearModel.of([1.0, 0.0, -1.0])
-    about = {"dataset": "letor-sim", "model": "mine", "fold": 2, "algorithm": "erm", "settings": {}}
+    about = {"dataset": "letor-sim", "model": "ranksvm", "fold": 2, "algorithm": "erm", "settings": {}}
     Trained(model, {"certified": True}, about).save(tmp_path / "model.json")
     read = learners.load(tmp_path / "model.json")
     assert read.about == about
