@@ -84,7 +84,7 @@ def test_the_default_configuration_is_sound() -> None:
             "evaluation.measures[0]: unknown measure 'ndcg@03'; did you mean 'ndcg@3'?",
         ),
         ("erm/tol", float("nan"), "erm.tol: expected a finite number, found nan"),
-        ("ogd/steps/1", float("inf"), "ogd.steps[1]: expected a finite number, found inf"),
+        ("ogd/step/1", float("inf"), "ogd.step[1]: expected a finite number, found inf"),
         ("letor_sim/population", {"noise": float("nan")}, "letor_sim.population.noise: expected a finite number"),
         ("seed", 1.0, "seed: expected a whole number, found 1.0 (write 1)"),
         ("experiments/topk/regret/seeds", 5.0, "experiments.topk.regret.seeds: expected a whole number, found 5.0"),
@@ -168,7 +168,7 @@ def test_a_number_written_as_text_is_refused_everywhere() -> None:
         ("folds", [1, 1], "folds: expected different values, found [1, 1]"),
         ("erm/features", "row", "erm.features: expected 'standardised' or 'raw' or a mapping, found 'row'"),
         ("erm/features", {"componets": 3}, "erm.features: unknown key 'componets'; did you mean 'components'?"),
-        ("perceptron/eta", -1.0, "perceptron.eta: expected 'theory' or a number > 0, found -1.0"),
+        ("perceptron/step", -1.0, "perceptron.step: expected 'theory' or a number > 0, found -1.0"),
     ],
 )
 def test_a_wrong_alternative_is_one_problem_at_one_place(path: str, value: Any, message: str) -> None:

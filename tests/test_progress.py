@@ -21,9 +21,9 @@ LINE = re.compile(r" +\d+\.\d s  ([\w.]+): (.+)")
 ONLINE = {"features": "raw", "selection": "map"}
 SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
     "erm": ({"surrogate": "listnet", "l2": [0.01, 1.0, 0.1], "selection": "map"}, 3),
-    "ogd": ({"surrogate": "squared", "steps": [0.1, 0.01], "passes": 2, **ONLINE}, 2),
+    "ogd": ({"surrogate": "squared", "step": [0.1, 0.01], "passes": 2, **ONLINE}, 2),
     "top-k-feedback": (
-        {"surrogate": "squared", "k": 1, "steps": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
+        {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
         2,
     ),
     "perceptron": ({"passes": 20, **ONLINE}, 1),
@@ -52,8 +52,8 @@ def test_a_short_training_writes_a_line_a_setting(learner: str, capfd: pytest.Ca
     settings, expected = SETTINGS[learner]
     data, stream = _data(), io.StringIO()
     with progress.printed(stream):
-        heard = learners.create(learner)(data, data, settings, 7)
-    unheard = learners.create(learner)(data, data, settings, 7)
+        heard = learners.get(learner).train(data, data, settings, 7)
+    unheard = learners.get(learner).train(data, data, settings, 7)
     lines = _lines(stream.getvalue())
     assert len(lines) == expected
     assert {module for module, _ in lines} == {f"learners.{learner.replace('-', '_')}"}
@@ -70,7 +70,7 @@ def test_every_learner_that_searches_is_listed() -> None:
 def test_a_line_says_what_the_record_says() -> None:
     data, stream = _data(), io.StringIO()
     with progress.printed(stream):
-        record = learners.create("erm")(data, data, SETTINGS["erm"][0], 7).record
+        record = learners.get("erm").train(data, data, SETTINGS["erm"][0], 7).record
     tried = sorted(record["path"], key=lambda step: -step["l2"])
     for (_, words), step in zip(_lines(stream.getvalue()), tried, strict=True):
         for part in (

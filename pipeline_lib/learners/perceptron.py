@@ -27,7 +27,8 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
@@ -38,7 +39,7 @@ Active = Literal["margin", "misordered"]
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """The course of :func:`run`.
 
     Attributes
@@ -66,6 +67,12 @@ class Run:
     mistakes: NDArray[np.bool_]
     surrogate_losses: Floats
     squared_norms: Floats
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker that is the mean of all iterates."""
+        return LinearModel.of(self.average, feature_names=self.feature_names)
 
 
 @checked(eta=checks.POSITIVE)
@@ -115,7 +122,7 @@ def run(
     )
     losses, surrogate_losses, squared_norms = found
     average = total / max(len(queries), 1)
-    return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms)
+    return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms, names_of(data))
 
 
 def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str, active: Active) -> float:
@@ -292,11 +299,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
     tried, models = [], []
     for passes in progress.counted(range(1, chosen["passes"] + 1), _LOG, "numbers of passes"):
-        found = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["eta"], chosen["active"])
+        found = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["step"], chosen["active"])
         w = found.average if chosen["average"] else found.w
         models.append(features.model(w))
         mistaken, size = float(found.mistakes.mean()), float(np.linalg.norm(w))
-        value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
+        value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
         tried.append({"passes": passes, "mistakes": mistaken, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -k))
     _LOG.info(

@@ -11,7 +11,7 @@ from pipeline_lib.learners.declaration import Learner, PlainFeatures, RankingMea
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -24,6 +24,10 @@ class AdaRankSettings(Selecting):
         1, description="how often a feature may be chosen; null means without limit, as printed"
     )
     features: PlainFeatures = Field("raw", description="raw or standardised")
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of rounds."""
+        return self.rounds > 1
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:

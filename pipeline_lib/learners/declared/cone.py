@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Learner, PlainFeatures, Selecting
-from pipeline_lib.settings import Positive, Rising, Whole
+from pipeline_lib.learners.declaration import Learner, PlainFeatures, Selecting, Sizes
+from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
 class ConeSettings(Selecting):
     """ConeRank: Algorithm 1 over the training queries in random order, ranking with the linear score."""
 
-    basis: Rising = Field((10,), description="values of K, of which the best is chosen on the validation part")
+    basis: Sizes = Field((10,), description="K, or several values, of which the best is chosen on the validation part")
     method: Literal["sg", "sg-printed", "eg", "eg-linear", "exact"] = Field(
         "sg", description="method of folding in: sg, eg, eg-linear, exact, or sg-printed (docs/errata.md, letter W)"
     )

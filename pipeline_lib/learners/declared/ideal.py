@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline_lib.learners.declaration import Learner, NoSettings
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 

@@ -11,7 +11,7 @@ from pipeline_lib.learners.declaration import Learner, Selecting
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -22,6 +22,10 @@ class RankBoostSettings(Selecting):
     pairs: Literal["alike", "queries-alike"] = Field(
         "alike", description="whether all pairs have equal weight (alike) or all queries (queries-alike)"
     )
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of rounds."""
+        return self.rounds > 1
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:

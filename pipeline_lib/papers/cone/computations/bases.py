@@ -270,7 +270,7 @@ def _ranksvm(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[R
     train, validation, test = parts
     options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(settings.ranksvm_l2)}
     trained = erm.LEARNER.train(train, validation, {**options, "selection": SELECTION}, 0)
-    measured = metrics.per_query(["map", SELECTION], trained.model.score(test), test.y, test.offsets)
+    measured = metrics.per_query(["map", SELECTION], trained.predict(test), test.y, test.offsets)
     return {
         "dataset": dataset,
         "fold": fold,
