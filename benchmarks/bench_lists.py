@@ -25,7 +25,7 @@ SAMPLES = (400, 1600)
 
 
 def measure() -> list[Timing]:
-    """Risks of many rankers at once, beside one after the other."""
+    """Risks of many rankers at once, compared with one after the other."""
     population = Population(PopulationSettings(features=FEATURES, documents=DOCUMENTS))
     rng = np.random.default_rng(20263)
     data, W = population.draw(QUERIES, rng), rng.normal(size=(FEATURES, RANKERS))

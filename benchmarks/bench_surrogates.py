@@ -59,7 +59,7 @@ def sample() -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]
 
 
 def measure() -> list[Timing]:
-    """ListNet, RankNet and RankSVM beside torch."""
+    """ListNet, RankNet and RankSVM compared with torch."""
     scores, y, offsets = sample()
     timings = []
     for name in ("listnet", "ranknet", "ranksvm"):

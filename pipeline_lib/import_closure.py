@@ -26,7 +26,7 @@ PACKAGE = "pipeline_lib"
 
 
 class _Source(NamedTuple):
-    """What one file says: the modules it names in imports, and the digest of its code."""
+    """The content of one file: the modules that it imports, and the digest of its code."""
 
     imports: tuple[str, ...]
     digest: str

@@ -195,7 +195,7 @@ def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int 
 
 
 def _wrong_value(alternatives: list[Any]) -> str:
-    """What one value should have been, as told by the errors of all alternatives of its type."""
+    """What one value should have been, according to the errors of all alternatives of its type."""
     own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
     if own:
         return own[0]

@@ -111,7 +111,7 @@ class StudyStep:
         return self.study.folds[cell["dataset"]] if axis == "fold" else self.step.divided[axis](self.settings)
 
     def cell_of(self, wildcards: Any) -> dict[str, str]:
-        """Where the job of some wildcards stands in its division of work."""
+        """The value of every axis, for the job of some wildcards."""
         return {axis: wildcards[axis] for axis in self.cell}
 
     @property

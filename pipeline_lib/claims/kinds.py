@@ -210,7 +210,7 @@ class Exponent:
 
 @dataclass(frozen=True)
 class Order:
-    """``order``: named values that should stand in a published order, each pair (greater, lesser).
+    """``order``: named values that should be in a published order, each pair (greater, lesser).
 
     Verified: in every comparison the intervals are apart in the published direction. Deviates: some intervals overlap.
     Refuted: one comparison is reversed with intervals apart. A value without an interval counts as exact.
