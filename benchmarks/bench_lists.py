@@ -47,7 +47,7 @@ def measure() -> list[Timing]:
 
 def scaling() -> list[Scaling]:
     """Processor seconds a query of a slice of the grid against m, for two n."""
-    found = []
+    timings = []
     for n in SAMPLES:
         seconds = []
         for m in LENGTHS:
@@ -56,8 +56,8 @@ def scaling() -> list[Scaling]:
             start = time.process_time()
             grid.run(asked, "listnet", 0)
             seconds.append((time.process_time() - start) / n)
-        found.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
-    return found
+        timings.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
+    return timings
 
 
 def _slice(n: int, m: int) -> GridSettings:

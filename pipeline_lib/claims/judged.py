@@ -68,8 +68,8 @@ class JudgedStudy:
 
         Example
         -------
-        >>> found = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")}).counts()
-        >>> list(found), found["slam"]["verified"]
+        >>> counts = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")}).counts()
+        >>> list(counts), counts["slam"]["verified"]
         (['all', 'slam'], 0)
         """
         table: dict[str, dict[str, int]] = {
@@ -104,9 +104,9 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
     -------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "claims.json"
-    >>> found = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")})
-    >>> write(path, found)
-    >>> read(path) == found
+    >>> study = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")})
+    >>> write(path, study)
+    >>> read(path) == study
     True
     """
     try:

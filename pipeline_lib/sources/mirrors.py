@@ -129,7 +129,7 @@ def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathL
 
 
 @checked
-def record(found: Mapping[str, Availability], raw_folder: str | os.PathLike[str]) -> list[dict[str, str]]:
+def record(available: Mapping[str, Availability], raw_folder: str | os.PathLike[str]) -> list[dict[str, str]]:
     """The data sets that are available, without their places, which differ between machines.
 
     Example
@@ -147,7 +147,7 @@ def record(found: Mapping[str, Availability], raw_folder: str | os.PathLike[str]
             else "",
             "how_to_get": one.how_to_get,
         }
-        for name, one in found.items()
+        for name, one in available.items()
     ]
 
 
@@ -185,9 +185,9 @@ def find_archives(data_set: DataSet, folder: Path) -> list[tuple[Archive, Path]]
 @checked
 def find_parts(data_set: DataSet, folder: Path) -> dict[str, Path] | None:
     """The unpacked text files of a data set in a folder, by part; None unless every part is there."""
-    found = {name: _find_part(data_set, part, folder) for name, part in data_set.parts.items()}
-    complete = {name: path for name, path in found.items() if path is not None}
-    return complete if len(complete) == len(found) else None
+    paths = {name: _find_part(data_set, part, folder) for name, part in data_set.parts.items()}
+    complete = {name: path for name, path in paths.items() if path is not None}
+    return complete if len(complete) == len(paths) else None
 
 
 def _find_part(data_set: DataSet, part: Part, folder: Path) -> Path | None:
