@@ -46,15 +46,15 @@ def measure() -> list[Timing]:
 
 
 def scaling() -> list[Scaling]:
-    """Processor seconds a query of a slice of the grid against m, for two n."""
+    """Processor seconds per query of a slice of the grid, against m, for two n."""
     timings = []
     for n in SAMPLES:
         seconds = []
         for m in LENGTHS:
-            asked = _slice(n, m)
-            grid.run(asked, "listnet", 0)
+            settings = _slice(n, m)
+            grid.run(settings, "listnet", 0)
             start = time.process_time()
-            grid.run(asked, "listnet", 0)
+            grid.run(settings, "listnet", 0)
             seconds.append((time.process_time() - start) / n)
         timings.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
     return timings
