@@ -30,7 +30,7 @@ Means = tuple[float, float]
 
 
 def measure() -> list[Timing]:
-    """Time our kernels beside ranx, pytrec_eval and scikit-learn; a peer that is not installed has no times."""
+    """Time our kernels, ranx, pytrec_eval and scikit-learn; a peer that is not installed has no times."""
     rng = np.random.default_rng(0)
     # Peers sort single-precision scores: give everybody numbers that survive it.
     scores = rng.standard_normal(QUERIES * DOCUMENTS, dtype=np.float32).astype(np.float64)

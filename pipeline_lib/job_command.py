@@ -49,8 +49,8 @@ def options(**values: Any) -> Callable[[Any], list[str]]:
     """
 
     def words(wildcards: Any) -> list[str]:
-        found = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
-        return [word for name, value in found.items() for word in (_option(name), *_words(value))]
+        resolved = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
+        return [word for name, value in resolved.items() for word in (_option(name), *_words(value))]
 
     return words
 

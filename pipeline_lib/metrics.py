@@ -237,15 +237,15 @@ def per_query(
         raise ConfigurationError(f"names: expected a list of measures, found the single name {names!r}")
     ranked = {name: parse(name) for name in checks.texts("names", names)}
     ranking = _Ranking.of(scores, y, offsets)
-    found: dict[str, Floats] = {}
+    results: dict[str, Floats] = {}
     for measure in dict.fromkeys(map(load, ranked)):
         cut = {name: rank for name, (_, rank) in ranked.items() if load(name) == measure}
         cutoffs = sorted(set(cut.values()))
         values = measure.of(ranking.labels, ranking.offsets, cutoffs, y_max)
         for name, rank in cut.items():
             own = values[cutoffs.index(rank)]
-            found[name] = ranking.or_else(own.copy(), no_relevant) if measure.needs_relevant else own
-    return {name: found[name] for name in ranked}
+            results[name] = ranking.or_else(own.copy(), no_relevant) if measure.needs_relevant else own
+    return {name: results[name] for name in ranked}
 
 
 @dataclass(frozen=True, eq=False)

@@ -302,7 +302,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "left_out": value([0, 2]),
     },
     "sources.mirrors.record": {
-        "found": value({"MQ2007": sources.mirrors.Availability("missing", None, "", "by hand")}),
+        "available": value({"MQ2007": sources.mirrors.Availability("missing", None, "", "by hand")}),
         "raw_folder": value("data/raw"),
     },
     "learners.cone_start.started": {"seed": value((1, "a"))},

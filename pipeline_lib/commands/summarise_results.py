@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
-    """Per-query values in long form: a row a data set, model, fold, query and measure."""
+    """Per-query values in long form: one row for every data set, model, fold, query and measure."""
     schema = {key: pl.String if key in ("dataset", "model") else pl.Int64 for key in KEYS}
     long = [
         storage.read_table(path)
@@ -138,7 +138,7 @@ def summary_table(
 
 
 def training_table(paths: Sequence[Path]) -> pl.DataFrame:
-    """What the training of every model on every fold chose and reached."""
+    """The settings chosen, and the results reached, in the training of every model on every fold."""
     rows: list[dict[str, Any]] = []
     for path in paths:
         content = storage.read_json(path)
@@ -162,7 +162,7 @@ def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
 
 
 def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:
-    """Published numbers beside ours, for the models that say which published row they reproduce."""
+    """Published numbers compared with ours, for the models that reproduce a published row."""
     rows = []
     for path in paths:
         for cell in pl.read_csv(path, comment_prefix="#").iter_rows(named=True):

@@ -58,8 +58,8 @@ def get(name: str) -> Learner:
     ...
     pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'?
     """
-    found: Learner = importlib.import_module(target_of(name).partition(":")[0]).LEARNER
-    return found
+    learner: Learner = importlib.import_module(target_of(name).partition(":")[0]).LEARNER
+    return learner
 
 
 def create(name: str, **settings: Any) -> ConfiguredLearner:

@@ -155,17 +155,17 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     chosen = completed("adarank", settings)
     selection.check_queries("adarank", train, validation, "the rounds")
     features = fitted(chosen["features"], train, seed)
-    found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
-    models = [features.model(w) for w in found.weights]
+    boosted = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
+    models = [features.model(w) for w in boosted.weights]
     values = [selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models]
     best = int(np.argmax(values))
     _LOG.info(
-        f"{chosen['measure']}, kept {best + 1} of {len(values)} rounds: training {found.values[best]:.4f}; "
+        f"{chosen['measure']}, kept {best + 1} of {len(values)} rounds: training {boosted.values[best]:.4f}; "
         f"validation {chosen['selection']} {values[best]:.4f}"
     )
     path = [
         {"feature": int(k), "alpha": float(alpha), "training": float(value), "validation": held}
-        for k, alpha, value, held in zip(found.features, found.alphas, found.values, values, strict=True)
+        for k, alpha, value, held in zip(boosted.features, boosted.alphas, boosted.values, values, strict=True)
     ]
     record = {
         "settings": chosen,

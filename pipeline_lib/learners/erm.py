@@ -175,8 +175,8 @@ def path(
     >>> [fit.certified for fit in path(data, "listnet", [0.01, 1.0])]
     [True, True]
     """
-    found = dict(_fits(data, surrogate, l2_values, radius, ball, tol, seed))
-    return [found[k] for k in range(len(l2_values))]
+    fits = dict(_fits(data, surrogate, l2_values, radius, ball, tol, seed))
+    return [fits[k] for k in range(len(l2_values))]
 
 
 @checked

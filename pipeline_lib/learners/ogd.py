@@ -217,11 +217,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     tried, models = [], []
     for step in chosen["step"]:
         steps = decreasing_steps(len(order), step)
-        found = run(inside, loss, step=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
-        w = found.average if chosen["average"] else found.w
+        result = run(inside, loss, step=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
+        w = result.average if chosen["average"] else result.w
         models.append(features.model(w))
         value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
-        mean_loss, size = float(found.losses.mean()), float(np.linalg.norm(w))
+        mean_loss, size = float(result.losses.mean()), float(np.linalg.norm(w))
         _LOG.info(
             f"{loss.name}, step {step:g} / sqrt(t): {len(order)} rounds, mean loss {mean_loss:.4g}; "
             f"validation {chosen['selection']} {value:.4f}"

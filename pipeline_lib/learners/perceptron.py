@@ -117,10 +117,10 @@ def run(
     v = slam.weights_of_all(labels, data.offsets, measure)
     longest = int(np.diff(data.offsets).max(initial=1))
     cutoff = 0 if measure == "map" else int(measure.partition("@")[2] or longest)
-    w, total, *found = _run(
+    w, total, *records = _run(
         data.X64, labels, data.offsets, v, queries, step, active == "misordered", cutoff, discounts(longest)
     )
-    losses, surrogate_losses, squared_norms = found
+    losses, surrogate_losses, squared_norms = records
     average = total / max(len(queries), 1)
     return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms, names_of(data))
 
@@ -299,10 +299,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
     tried, models = [], []
     for passes in progress.counted(range(1, chosen["passes"] + 1), _LOG, "numbers of passes"):
-        found = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["step"], chosen["active"])
-        w = found.average if chosen["average"] else found.w
+        result = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["step"], chosen["active"])
+        w = result.average if chosen["average"] else result.w
         models.append(features.model(w))
-        mistaken, size = float(found.mistakes.mean()), float(np.linalg.norm(w))
+        mistaken, size = float(result.mistakes.mean()), float(np.linalg.norm(w))
         value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
         tried.append({"passes": passes, "mistakes": mistaken, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -k))

@@ -161,11 +161,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     """
     chosen = completed("rankboost", settings)
     selection.check_queries("rankboost", train, validation, "the rounds")
-    found = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
-    if not len(found.features):
+    boosted = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
+    if not len(boosted.features):
         raise DataError("train: rankboost: expected a feature that tells relevant documents from others, found none")
     scores, values = np.zeros(validation.n_documents), []
-    for k, theta, alpha in zip(found.features, found.thresholds, found.alphas, strict=True):
+    for k, theta, alpha in zip(boosted.features, boosted.thresholds, boosted.alphas, strict=True):
         scores += alpha * (validation.X64[:, k] > theta)
         values.append(selection.mean_measure(scores, validation, chosen["selection"]))
     best = int(np.argmax(values)) + 1
@@ -177,7 +177,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "validation": values[best - 1],
         "course": values,
     }
-    return Trained(found.after(best), record)
+    return Trained(boosted.after(best), record)
 
 
 @njit(cache=True)

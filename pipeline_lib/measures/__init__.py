@@ -69,10 +69,10 @@ def load(name: str) -> Measure:
     >>> load("ndcg@10").needs_relevant, load("p@10").needs_relevant
     (True, False)
     """
-    found: Any = _REGISTRY.load(_registered(name))
-    if not isinstance(found, Measure):
-        raise ConfigurationError(f"{target_of(name)}: expected a Measure, found {found!r}")
-    return found
+    measure: Any = _REGISTRY.load(_registered(name))
+    if not isinstance(measure, Measure):
+        raise ConfigurationError(f"{target_of(name)}: expected a Measure, found {measure!r}")
+    return measure
 
 
 def target_of(name: str) -> str:

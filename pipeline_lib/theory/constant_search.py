@@ -96,8 +96,8 @@ def search(
 
     Example
     -------
-    >>> found = search("ranksvm", 6, 1, "lipschitz-linf", rng=np.random.default_rng(0))
-    >>> found.value, found.y.sum()
+    >>> local = search("ranksvm", 6, 1, "lipschitz-linf", rng=np.random.default_rng(0))
+    >>> local.value, local.y.sum()
     (18.0, np.int64(3))
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
@@ -107,9 +107,9 @@ def search(
     best = None
     for size in sorted({m, *range(1, min(m, 5))}):
         points = _climb(loss, what, reach, y_max, _starts(loss, what, size, y_max, reach, restarts, rng), rng)
-        found = _recomputed(loss, what, reach, points)
-        if best is None or found.value > best.value:
-            best = found
+        local = _recomputed(loss, what, reach, points)
+        if best is None or local.value > best.value:
+            best = local
     assert best is not None
     return best
 

@@ -84,8 +84,8 @@ def constants(surrogate: str | Surrogate, m: int, y_max: int, *, score_bound: fl
 
     Example
     -------
-    >>> found = constants("ranksvm", 10, 1, score_bound=2.0)
-    >>> found.lipschitz, found.bound, found.order, found.smoothness
+    >>> known = constants("ranksvm", 10, 1, score_bound=2.0)
+    >>> known.lipschitz, known.bound, known.order, known.smoothness
     (50.0, 125.0, 2, None)
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
