@@ -74,7 +74,6 @@ STEPS = checked(
         published={entry.name: entry.published for entry in STUDY.models if entry.published},
         facts={
             "folds": {name: STUDY.folds(name) for name in DATASETS},
-            "how_to_get": {name: mirrors.how_to_get(entry, RAW) for name, entry in CATALOG.items()},
             "reproduces": {entry.name: entry.published for entry in STUDY.models if entry.published},
             "statistics": STUDY.config["statistics"],
         },
