@@ -133,8 +133,8 @@ def evidence(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
             "cone-fig3",
             figure,
             "On the test part, Algorithm 1 with the gradient folding-in; the best K of each group by its mean over "
-            "folds. The differences are taken fold by fold, with their interval over folds: what a fold adds to every "
-            "K drops out.",
+            "folds. The differences are taken fold by fold, with their interval over folds, so that the difficulty of "
+            "a fold cancels.",
             "Figure 3 needs two folds of a data set with more than 20 features, and K below 5, from 5 to 20 and above; "
             "run workflow/studies/letor-real.yaml with MQ2008 in a mirror folder.",
         ),
@@ -142,7 +142,7 @@ def evidence(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
             "cone-k1",
             halfspace,
             "On the test part, means over folds and starts. The difference is taken fold by fold, with its interval "
-            "over folds, where there are two: what a fold adds to both drops out.",
+            "over folds if there are two or more, so that the difficulty of a fold cancels.",
             "K = 1 is not among experiments: cone: bases.",
         ),
     ]
