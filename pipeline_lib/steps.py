@@ -72,7 +72,7 @@ class StudyStep:
     @property
     def facts(self) -> dict[str, Any]:
         """What its jobs need to know of the study."""
-        return {name: _looked_up(self.study.facts, name) for name in self.step.facts}
+        return {name: self.study.facts[name] for name in self.step.facts}
 
     @property
     def cell(self) -> dict[str, str]:
@@ -209,12 +209,6 @@ class StudyStep:
     def megabytes(self) -> float:
         """The memory that the settings make a job take beyond its fixed cost."""
         return self.step.megabytes(self.settings)
-
-
-def _looked_up(facts: Mapping[str, Any], name: str) -> Any:
-    """A fact, or with a name such as ``how_to_get.MQ2008`` a part of one."""
-    head, _, rest = name.partition(".")
-    return _looked_up(facts[head], rest) if rest else facts[head]
 
 
 def of_study(study: StudyView, chosen: Iterable[str]) -> list[StudyStep]:

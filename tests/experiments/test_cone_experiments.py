@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,16 @@ import pytest
 import yaml
 
 from pipeline_lib import RankingData
-from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.claims import ledger
+from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.cone.computations import adarank, bases, cones, descent, stability, table1
 from pipeline_lib.papers.cone.experiments.bases import BasesSettings
 from pipeline_lib.papers.cone.experiments.cones import ConesSettings, SmallSettings
 from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
-from pipeline_lib.papers.cone.experiments.table1 import STUDIES
+from pipeline_lib.papers.cone.experiments.table1 import DATASETS
 from pipeline_lib.sources.population import Population, PopulationSettings
+from tests import readings
 from tests.small_settings import SETTINGS
 
 SMALL: dict[str, Any] = {**SETTINGS["cone"]["cones"]["small"], "step": 0.02, "passes": 300, "fold_steps": [5, 5000]}
@@ -44,57 +47,78 @@ def sample(n: int, seed: int) -> RankingData:
     return Population(PopulationSettings(features=4, documents=6)).draw(n, np.random.default_rng(seed))
 
 
-def test_cones_hand_in_four_claims_and_only_obtuse_cones_break_the_projection() -> None:
-    found = cones.run(ConesSettings.parse(CONES), {"sim": sample(20, 0)}, 1)
-    claims = {one.claim: one for one in found.evidence}
-    assert set(claims) == {"cone-project", "cone-norm", "cone-descent", "cone-fig4"}
-    for trial in claims["cone-project"].trials:
+def trials(results: cones.Results, claim: str) -> list[Trial]:
+    return readings.trials(
+        claim,
+        {
+            "cone-identities": results.identities,
+            "cone-spectrum": results.spectrum,
+            "cone-descent-summary": results.descent_summary,
+        },
+    )
+
+
+def test_four_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projection() -> None:
+    results = cones.run(ConesSettings.parse(CONES), {"sim": sample(20, 0)}, 1)
+    projections = trials(results, "cone-project")
+    assert {trial.setting["cone"] for trial in projections} == {"acute", "any"}
+    for trial in projections:
         assert trial.values["largest_difference_to_nnls"] < 1e-9
         if trial.setting["cone"] == "acute":
             assert trial.values["largest_norm_on_the_negative"] < 1e-9
-    [norm] = claims["cone-norm"].trials
-    assert 0 < norm.values["largest_norm"] < norm.values["rho"]
-    by_sample = [trial.setting["dataset"] for trial in claims["cone-descent"].trials]
-    # four updates and exact blocks: one basis step a query and folding-in cut short are not what the paper says
+    [norm] = trials(results, "cone-norm")
+    assert 0 < norm.values["largest_norm"] < norm.values["rho"] == 2.0
+    descents = trials(results, "cone-descent")
+    by_sample = [trial.setting["dataset"] for trial in descents]
+    # Four updates and exact blocks: the paper has neither one basis step per query nor folding-in that is cut short.
     assert (by_sample.count("sim"), by_sample.count(descent.SMALL)) == (5, 5)
-    judged = {(trial.setting["updates"], trial.setting.get("fold_steps")) for trial in claims["cone-descent"].trials}
+    judged = {(trial.setting["updates"], trial.setting.get("fold_steps")) for trial in descents}
     assert judged == {("whole", CONES["fold_steps"]), ("whole", SMALL["fold_steps"][-1]), ("whole", None)}
-    shares = [row["cumulative"] for row in found.spectrum]
+    shares = [row["cumulative"] for row in results.spectrum]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
+    # With fewer than ten features, all of them are counted.
+    [spectrum] = trials(results, "cone-fig4")
+    assert (spectrum.setting["features"], spectrum.values["energy_of_ten"]) == (4, shares[-1])
 
 
-def test_without_data_the_reason_is_said() -> None:
-    found = cones.run(ConesSettings.parse(CONES), {}, 1)
-    assert [one.claim for one in found.evidence if one.not_run] == ["cone-norm", "cone-fig4"]
+def test_the_energy_of_the_spectrum_is_that_of_its_first_ten_eigenvalues() -> None:
+    shares = [0.5, 0.6, 0.7, 0.8, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86, 0.9, 1.0]
+    rows = [{"dataset": "sim", "index": i, "cumulative": share} for i, share in enumerate(shares, 1)]
+    [trial] = readings.trials("cone-fig4", {"cone-spectrum": rows})
+    assert trial.setting == {"dataset": "sim", "features": 12}
+    assert trial.values == {"energy_of_ten": 0.86, "eigenvalues_for_nine_tenths": 11}
+
+
+def test_without_data_two_claims_have_no_trials() -> None:
+    results = cones.run(ConesSettings.parse(CONES), {}, 1)
+    claims = ("cone-project", "cone-norm", "cone-descent", "cone-fig4")
+    assert [claim for claim in claims if not trials(results, claim)] == ["cone-norm", "cone-fig4"]
 
 
 def test_solved_folding_in_never_raises_the_objective_and_what_is_cut_short_does() -> None:
     small = SmallSettings.parse(SMALL)
     sample = descent.drawn(small, 1)
-    trials, rows = {}, {}
+    summaries, rows = {}, {}
     for run in descent.runs(small.fold_steps, small.step):
         if run.method in ("sg", "eg", "exact"):
             key = (run.method, run.updates, run.fold_steps)
             rows[key] = descent.trace(descent.SMALL, sample, small.basis, run, small.passes, 1)
-            trials[key] = descent.trial(descent.summary(rows[key]))
+            summaries[key] = descent.summary(rows[key])
     for key in (("sg", "whole", 5000), ("eg", "whole", 5000), ("exact", "whole", None)):
-        assert trials[key].values["increases"] == 0, key
-        assert trials[key].values["largest_fold_excess"] < 1e-6, key
+        assert summaries[key]["increases"] == 0, key
+        assert summaries[key]["largest_fold_excess"] < 1e-6, key
     for method in ("sg", "eg"):
-        cut = trials[method, "whole", 5].values
+        cut = summaries[method, "whole", 5]
         assert cut["increases"] > 0
         assert cut["largest_fold_excess"] > 1e-3
     met = np.array([row["met"] for row in rows["sg", "whole", 5][1:]])
-    assert trials["sg", "whole", 5].values["largest_relative_increase"] == pytest.approx(np.max(met[1:] / met[:-1] - 1))
-    notes = descent.notes(small, list(trials.values()))
-    assert "at most 5,000 fold steps: no pass rises" in notes
-    assert "at most 5 fold steps: passes rise with sg (by at most" in notes
+    assert summaries["sg", "whole", 5]["largest_relative_increase"] == pytest.approx(np.max(met[1:] / met[:-1] - 1))
 
 
 def test_an_objective_that_reached_zero_does_not_rise_by_rounding() -> None:
-    found = descent._judged(np.array([1.0, 0.0, 1e-30, 0.0]))
-    assert found == {"largest_relative_increase": pytest.approx(1e-18), "increases": 0.0, "steps": 3.0}
+    increases = descent._increases(np.array([1.0, 0.0, 1e-30, 0.0]))
+    assert increases == {"largest_relative_increase": pytest.approx(1e-18), "increases": 0.0, "steps": 3.0}
 
 
 def test_some_queries_reach_the_number_of_pairs() -> None:
@@ -111,30 +135,32 @@ def test_the_largest_norm_is_that_of_the_largest_difference() -> None:
 
 
 def test_a_fold_of_bases() -> None:
-    asked = BasesSettings.parse(BASES)
-    rows, ballots = bases.run_fold(asked, "sim", 1, [sample(12, k) for k in range(3)], 5)
+    rows, predictions = bases.run_fold(BasesSettings.parse(BASES), "sim", 1, [sample(12, k) for k in range(3)], 5)
     parts = {row["part"] for row in rows}
     assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
     assert len(rows) == 1 + 2 * (2 + 2 + 1 + 1 + 1 + 1)
-    assert sum(row["in_another_order"] for row in ballots) == 0
-    claims = {one.claim: one for one in bases.evidence(rows, ballots)}
+    votes = readings.trials("cone-alg2-linear", {"cone-votes": predictions})
+    assert [trial.setting["fold_in"] for trial in votes] == ["gradient", "least-squares"]
+    # Twelve queries for each of two methods.
+    assert [trial.values for trial in votes] == [{"queries_in_another_order": 0, "queries": 24}] * 2
+    claims = {one.claim: one for one in bases.evidence(rows)}
     assert claims["cone-fig3"].not_run
     [halfspace] = claims["cone-k1"].trials
     one = [row["map"] for row in rows if row["part"] == "basis" and row["K"] == 1 and row["fold_in"] == "gradient"]
     assert halfspace.values["map_with_one_basis_vector"] == pytest.approx(np.mean(one))
 
 
-def test_one_basis_vector_is_set_beside_ranksvm_fold_by_fold() -> None:
+def test_one_basis_vector_is_compared_with_ranksvm_fold_by_fold() -> None:
     svm, one = {1: 0.30, 2: 0.60, 3: 0.45}, {1: (0.31, 0.33), 2: (0.62,), 3: (0.46,)}
     rows = [{"part": "ranksvm", "K": None, "fold": fold, "map": value} for fold, value in svm.items()]
-    assert bases.beside_ranksvm(rows) is None
+    assert bases.compared_with_ranksvm(rows) is None
     rows += [
         {"part": "basis", "K": K, "fold": fold, "map": value + (K - 1)}
         for K in (1, 2)
         for fold, values in one.items()
         for value in values
     ]
-    found = bases.beside_ranksvm(rows)
+    found = bases.compared_with_ranksvm(rows)
     assert found is not None
     assert found["map_with_one_basis_vector"] == pytest.approx((0.32 + 0.62 + 0.46) / 3)
     assert found["map_of_ranksvm"] == pytest.approx(0.45)
@@ -144,7 +170,7 @@ def test_one_basis_vector_is_set_beside_ranksvm_fold_by_fold() -> None:
     sd = np.std([0.02, 0.02, 0.01], ddof=1)
     assert difference.value == pytest.approx(0.05 / 3)
     assert difference.high - difference.value == pytest.approx(4.303 * sd / np.sqrt(3), rel=1e-3)
-    single = bases.beside_ranksvm([row for row in rows if row["fold"] == 2])
+    single = bases.compared_with_ranksvm([row for row in rows if row["fold"] == 2])
     assert single is not None
     assert "map_minus_ranksvm" not in single
 
@@ -171,19 +197,20 @@ def test_figure_3_compares_the_best_of_each_group_fold_by_fold() -> None:
 
 
 def test_stability_measures_what_leaving_out_changes() -> None:
-    asked = StabilitySettings.parse(STABILITY)
-    rows = [row for P in asked.queries for row in stability.run_slice(asked, P, 3)]
+    settings = StabilitySettings.parse(STABILITY)
+    rows = [row for P in settings.queries for row in stability.run_slice(settings, P, 3)]
     assert len(rows) == 6
     for row in rows:
         assert 0 < row["s_mean"] <= row["s_max"]
         assert 0 < row["beta"] <= row["beta_bound"]
         assert row["largest_ratio"] <= 1
         assert row["empirical_risk"] < row["bound"] <= row["bound_by_theorem_2"]
-    exponents, evidence = stability.summary(rows)
-    assert {one.claim for one in evidence} == {"cone-thm1", "cone-thm2", "cone-smax"}
+    exponents = stability.exponents(rows)
+    tables = {"cone-stability": rows, "cone-stability-exponents": exponents}
+    assert [len(readings.trials(claim, tables)) for claim in ("cone-thm1", "cone-thm2", "cone-smax")] == [6, 6, 1]
     slope = next(row for row in exponents if row["statistic"] == "s_max")
-    grid = np.log(asked.queries)
-    means = np.log([np.mean([row["s_max"] for row in rows if row["P"] == P]) for P in asked.queries])
+    grid = np.log(settings.queries)
+    means = np.log([np.mean([row["s_max"] for row in rows if row["P"] == P]) for P in settings.queries])
     assert slope["slope"] == pytest.approx(np.polyfit(grid, means, 1)[0])
 
 
@@ -199,12 +226,15 @@ def test_a_cell_of_table_1() -> None:
     assert row["fold1_low"] < first < row["fold1_high"]
     far = table1.cell("MQ2008", "ListNet", "listnet", "map", first - 0.02, values, seed=1, resamples=200)
     assert far["status"] == "deviates"
-    printed = [{"dataset": "MQ2008", "row": method} for method in ("ListNet", "RankBoost", "RankBoost")]
-    here, missing = table1.evidence([row], printed, {"MQ2008": "", "MQ2007": "put it there"})
-    assert len(here.trials) == 1
-    assert here.notes.endswith("Not trained in this study, and not judged: RankBoost.")
-    assert "Not trained" not in table1.evidence([row], printed[:1], {"MQ2008": "", "MQ2007": "how"})[0].notes
-    assert missing.not_run == "put it there"
+    single = table1.cell("MQ2008", "RankBoost", "rb", "ap", 0.5, {1: values[1]}, seed=1, resamples=200)
+    cells = {"cone-table1": [row, single]}
+    both, none = (readings.trials(claim, cells) for claim in ("cone-table1-mq2008", "cone-table1-mq2007"))
+    assert [set(trial.values) for trial in both] == [{"measured", "published", "five_folds"}, {"measured", "published"}]
+    assert [set(trial.setting) for trial in both] == [{"dataset", "method", "measure"}] * 2
+    assert none == []
+    # Two models may reproduce the same row.
+    cells = {"cone-table1": [row, {**row, "model": "other"}]}
+    assert [trial.setting["model"] for trial in readings.trials("cone-table1-mq2008", cells)] == ["listnet", "other"]
 
 
 def test_five_stops_of_adarank() -> None:
@@ -222,17 +252,19 @@ def test_five_stops_of_adarank() -> None:
             assert all(row["ndcg_low"] is None for stop, row in found.items() if stop != "validation")
 
 
-def test_rounds_are_chosen_anew_as_often_as_the_validation_queries_favour_them() -> None:
+def test_rounds_are_best_on_as_many_resamples_as_the_validation_queries_favour_them() -> None:
     # The second round is better by .95 on one of ten queries, worse by .1 on the others: best where that one is drawn.
     held = np.array([[0.1] * 9 + [0.0], [0.0] * 9 + [0.95]])
-    drawn = adarank.chosen_anew(held, 20_000, np.random.default_rng(0))
+    drawn = adarank.best_on_resamples(held, 20_000, np.random.default_rng(0))
     assert drawn.mean() == pytest.approx(1 - 0.9**10, abs=0.02)
 
 
 def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
     root = Path(__file__).parents[2] / "workflow"
     printed = pl.read_csv(root / "published/cone-table1.csv", comment_prefix="#")
-    for dataset, name in STUDIES.items():
+    for dataset in DATASETS:
+        [claim] = [claim for claim in ledger.load() if claim.id == f"cone-table1-{dataset.lower()}"]
+        [name] = re.findall(r"workflow/studies/(\S+\.yaml)", claim.otherwise)
         study = yaml.safe_load((root / "studies" / name).read_text())
         trained = {
             model.get("published") for model in study["models"] if dataset in model.get("datasets", study["datasets"])

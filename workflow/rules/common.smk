@@ -75,7 +75,6 @@ STEPS = checked(
         models={name: STUDY.model_names(name) for name in DATASETS},
         facts={
             "folds": {name: STUDY.folds(name) for name in DATASETS},
-            "how_to_get": {name: mirrors.how_to_get(entry, RAW) for name, entry in CATALOG.items()},
             "reproduces": REPRODUCES,
             "statistics": STUDY.config["statistics"],
         },

@@ -1,7 +1,7 @@
-"""How many basis vectors does ConeRank need, and what do its constants and its prediction step change?
+"""How many basis vectors does ConeRank need, and what effect do its constants and its prediction step have?
 
-`cone`: Figure 3, the comparison with RankSVM of section 5, Algorithm 2 beside the linear score, and the effects of the
-folding-in, alpha, rho, c, the weights and form (9). One slice is one fold of a data set.
+Measured are Figure 3 of `cone`, the comparison with RankSVM of section 5, Algorithm 2 compared with the linear score,
+and the effects of the folding-in, alpha, rho, c, the weights and form (9). One slice is one fold of a data set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 TABLE = "tables/cone-bases.parquet"
-VOTES = "tables/cone-votes.parquet"
 
 FOLD_INS: tuple[FoldIn, ...] = ("gradient", "least-squares")
 SELECTION = "letor4_mean_ndcg"
@@ -38,7 +37,7 @@ NEAR_TEN = (5, 20)
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to train: which comparison it belongs to, and its settings. ``level`` is the constant that is varied."""
+    """One way to train: the comparison to which it belongs, and its settings; ``level`` is the constant varied."""
 
     part: str
     level: float | None
@@ -69,17 +68,17 @@ def variants(settings: BasesSettings, d: int) -> Iterator[Variant]:
 def run_fold(
     settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData], seed: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Train every variant on one fold; rows of what was measured, and of the two ways to predict.
+    """Train every variant on one fold; rows of measures, and of comparisons of the two ways to predict.
 
-    ``parts`` are the training, validation and test part, as they are.
+    ``parts`` are the training, validation and test part, not standardised.
     """
     standard = Standardisation.of(parts[0])
     train, validation, test = (standard.apply(part) for part in parts)
-    rows, ballots = [_ranksvm(settings, dataset, fold, parts)], []
+    rows, predictions = [_ranksvm(settings, dataset, fold, parts)], []
     trained: dict[tuple[Any, ...], cone.Fit] = {}
     for variant in progress.counted(list(variants(settings, train.n_features)), _LOG, "variants"):
         for start in range(settings.starts):
-            # Variants that differ in their part alone are trained once.
+            # Variants that differ only in the comparison to which they belong are trained once.
             key = (variant.method, variant.K, variant.problem, start)
             if key not in trained:
                 trained[key] = cone.fit(
@@ -91,21 +90,21 @@ def run_fold(
                     traced=False,
                     seed=(seed, "cone-bases", dataset, fold, variant.K, start),
                 )
-            found = trained[key]
+            fit = trained[key]
             for fold_in in FOLD_INS:
-                place = {"dataset": dataset, "fold": fold, "part": variant.part, "level": variant.level}
-                measured = _measured(found, fold_in, validation, test)
-                about: dict[str, Any] = {"method": variant.method, "K": variant.K, "start": start, "fold_in": fold_in}
-                rows.append({**place, **about, "objective": float(found.objective[-1]), **measured})
+                comparison = {"dataset": dataset, "fold": fold, "part": variant.part, "level": variant.level}
+                measured = _measured(fit, fold_in, validation, test)
+                model: dict[str, Any] = {"method": variant.method, "K": variant.K, "start": start, "fold_in": fold_in}
+                rows.append({**comparison, **model, "objective": float(fit.objective[-1]), **measured})
                 if variant.part == "method" and start == 0:
-                    another = queries_in_another_order(test, found.U, fold_in, variant.problem)
-                    about = {"dataset": dataset, "fold": fold, "method": variant.method, "fold_in": fold_in}
-                    ballots.append({**about, "queries": test.n_queries, "in_another_order": another})
-    return rows, ballots
+                    another = queries_in_another_order(test, fit.U, fold_in, variant.problem)
+                    axes = {"dataset": dataset, "fold": fold, "method": variant.method, "fold_in": fold_in}
+                    predictions.append({**axes, "queries": test.n_queries, "in_another_order": another})
+    return rows, predictions
 
 
 def queries_in_another_order(data: RankingData, U: Floats, fold_in: FoldIn, problem: cone.Problem) -> int:
-    """The queries that the literal Algorithm 2 orders otherwise than the linear score does, ties of scores aside."""
+    """The number of queries that Algorithm 2 as printed orders differently from the linear score, except for ties."""
     a = direction(U, fold_in)
     scores = np.einsum("ij,j->i", data.X64, a)
     rho, another = problem.rho_of(data.n_features), 0
@@ -117,39 +116,25 @@ def queries_in_another_order(data: RankingData, U: Floats, fold_in: FoldIn, prob
     return another
 
 
-def evidence(rows: Sequence[Mapping[str, Any]], ballots: Sequence[Mapping[str, Any]]) -> list[Evidence]:
-    """What all folds together say of Figure 3, of K = 1, and of Algorithm 2."""
-    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
+def evidence(rows: Sequence[Mapping[str, Any]]) -> list[Evidence]:
+    """The evidence for Figure 3 and for K = 1, whose intervals over paired folds are in no table."""
     figure, halfspace = [], []
-    for dataset in datasets:
-        found = [row for row in rows if row["dataset"] == dataset and row["fold_in"] in (None, "gradient")]
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        chosen = [row for row in rows if row["dataset"] == dataset and row["fold_in"] in (None, "gradient")]
         for measure in ("map", "ndcg"):
-            groups = figure_3(found, measure)
+            groups = figure_3(chosen, measure)
             if groups is not None:
                 figure.append(Trial({"dataset": dataset, "measure": measure.upper()}, groups, TABLE))
-        values = beside_ranksvm(found)
+        values = compared_with_ranksvm(chosen)
         if values is not None:
             halfspace.append(Trial({"dataset": dataset}, values, TABLE))
-    orders = [
-        Trial(
-            {"dataset": dataset, "fold_in": fold_in},
-            {
-                "queries_in_another_order": float(sum(row["in_another_order"] for row in chosen)),
-                "queries": float(sum(row["queries"] for row in chosen)),
-            },
-            VOTES,
-        )
-        for dataset in datasets
-        for fold_in in FOLD_INS
-        if (chosen := [row for row in ballots if (row["dataset"], row["fold_in"]) == (dataset, fold_in)])
-    ]
     return [
         _or_none(
             "cone-fig3",
             figure,
             "On the test part, Algorithm 1 with the gradient folding-in; the best K of each group by its mean over "
-            "folds. The differences are taken fold by fold, with their interval over folds: what a fold adds to every "
-            "K drops out.",
+            "folds. The differences are taken fold by fold, with their interval over folds, so that the difficulty of "
+            "a fold cancels.",
             "Figure 3 needs two folds of a data set with more than 20 features, and K below 5, from 5 to 20 and above; "
             "run workflow/studies/letor-real.yaml with MQ2008 in a mirror folder.",
         ),
@@ -157,15 +142,8 @@ def evidence(rows: Sequence[Mapping[str, Any]], ballots: Sequence[Mapping[str, A
             "cone-k1",
             halfspace,
             "On the test part, means over folds and starts. The difference is taken fold by fold, with its interval "
-            "over folds, where there are two: what a fold adds to both drops out.",
+            "over folds if there are two or more, so that the difficulty of a fold cancels.",
             "K = 1 is not among experiments: cone: bases.",
-        ),
-        _or_none(
-            "cone-alg2-linear",
-            orders,
-            "Every pair of a query's documents whose scores differ by more than rounding must stand in the same order "
-            "in both. Equal documents tie in the score, while Algorithm 2 gives the point to the later one.",
-            "No data set is at hand.",
         ),
     ]
 
@@ -173,7 +151,7 @@ def evidence(rows: Sequence[Mapping[str, Any]], ballots: Sequence[Mapping[str, A
 def figure_3_means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The curves of Figure 3: mean over folds and starts for every K, with the interval over folds.
 
-    On a single fold nothing is known of how folds differ: ``low`` and ``high`` are missing.
+    A single fold has no interval: ``low`` and ``high`` are missing.
     """
     values: dict[tuple[str, str, str, int], dict[int, list[float]]] = {}
     for row in rows:
@@ -194,10 +172,10 @@ def figure_3_means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def figure_3(rows: Sequence[Mapping[str, Any]], measure: str) -> dict[str, float | Interval] | None:
-    """What the best K from 5 to 20 has over the best below and the best above, fold by fold.
+    """The best K from 5 to 20 compared with the best smaller K and the best larger K, fold by fold.
 
-    The three mean test measures, the two differences with intervals over folds, and the best K of all; None without
-    two folds or without K in each of the three groups.
+    The values are the three mean test measures, the two differences with intervals over folds, and the best K of all.
+    There are none with fewer than two folds, or if one of the three groups has no K.
     """
     by_fold: dict[int, dict[int, list[float]]] = {}
     for row in rows:
@@ -212,18 +190,18 @@ def figure_3(rows: Sequence[Mapping[str, Any]], measure: str) -> dict[str, float
     if not all(groups.values()) or min(len(values) for values in means.values()) < 2:
         return None
     best = {name: means[max(members, key=lambda K: float(np.mean(means[K])))] for name, members in groups.items()}
-    found: dict[str, float | Interval] = {name: float(np.mean(values)) for name, values in best.items()}
+    compared: dict[str, float | Interval] = {name: float(np.mean(values)) for name, values in best.items()}
     for name in ("fewer", "more"):
         summary = over_folds(best["near_ten"] - best[name])
-        found[f"near_ten_minus_{name}"] = Interval(summary.mean, summary.low, summary.high)
-    found["best_k"] = float(max(means, key=lambda K: float(np.mean(means[K]))))
-    return found
+        compared[f"near_ten_minus_{name}"] = Interval(summary.mean, summary.low, summary.high)
+    compared["best_k"] = float(max(means, key=lambda K: float(np.mean(means[K]))))
+    return compared
 
 
-def beside_ranksvm(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | Interval] | None:
-    """MAP of K = 1 and of RankSVM, and what K = 1 has over RankSVM fold by fold; None where K = 1 was not trained.
+def compared_with_ranksvm(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | Interval] | None:
+    """MAP with K = 1 and of RankSVM, and their difference fold by fold; None if K = 1 was not trained.
 
-    The difference comes with its interval over folds, and is left out for a single fold.
+    The difference is given with its interval over folds, and left out if there is only one fold.
     """
     one = _by_fold(rows, lambda row: row["part"] == "basis" and row["K"] == 1)
     svm = _by_fold(rows, lambda row: row["part"] == "ranksvm")
@@ -242,21 +220,21 @@ def beside_ranksvm(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | Inter
 
 def _by_fold(rows: Sequence[Mapping[str, Any]], chosen: Callable[[Mapping[str, Any]], bool]) -> dict[int, float]:
     # The mean MAP over starts, fold by fold.
-    found: dict[int, list[float]] = {}
+    starts: dict[int, list[float]] = {}
     for row in rows:
         if chosen(row):
-            found.setdefault(row["fold"], []).append(row["map"])
-    return {fold: float(np.mean(values)) for fold, values in found.items()}
+            starts.setdefault(row["fold"], []).append(row["map"])
+    return {fold: float(np.mean(values)) for fold, values in starts.items()}
 
 
 def _or_none(claim: str, trials: list[Trial], notes: str, reason: str) -> Evidence:
     return Evidence(claim, tuple(trials), notes) if trials else Evidence(claim, not_run=reason)
 
 
-def _measured(found: cone.Fit, fold_in: FoldIn, validation: RankingData, test: RankingData) -> dict[str, Any]:
-    values = [_means(direction(U, fold_in), validation)[1] for U in found.path]
+def _measured(fit: cone.Fit, fold_in: FoldIn, validation: RankingData, test: RankingData) -> dict[str, Any]:
+    values = [_means(direction(U, fold_in), validation)[1] for U in fit.path]
     after = int(np.argmax(values))
-    average_precision, ndcg = _means(direction(found.path[after], fold_in), test)
+    average_precision, ndcg = _means(direction(fit.path[after], fold_in), test)
     return {"passes": after, "validation": values[after], "map": average_precision, "ndcg": ndcg}
 
 

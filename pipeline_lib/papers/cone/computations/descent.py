@@ -1,8 +1,8 @@
-"""Do the alternating steps lower the objective (18), at the start of training and on the whole way down?
+"""Do the alternating steps lower the objective (18), at the start of training and until it converges?
 
-`cone`, section 4. Data sets are traced over their first passes. A small made sample is traced over many more, with
-folding-in that is solved and folding-in that is cut short: near a stationary point a pass gains so little that what
-random starts of the coefficients leave unsolved can outweigh it.
+The claim is that of `cone` in section 4. Data sets are traced over their first passes. A small synthetic sample is
+traced over many more, with folding-in that converges and folding-in that is cut short: near a stationary point a pass
+gains so little that the error which random starts of the coefficients leave can exceed the gain.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.learners import cone
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
@@ -24,19 +23,17 @@ from pipeline_lib.theory import cones
 if TYPE_CHECKING:
     from pipeline_lib.papers.cone.experiments.cones import SmallSettings
 
-TABLE = "tables/cone-descent.parquet"
-SUMMARY = "tables/cone-descent-summary.parquet"
 SMALL = "small sample"
 
 FOLD_STEPS_OF_STUDIES = 10
 FOLD_TOL = 1e-10
-"""Of folding-in that may take all its steps: it ends where a step moves the coefficients by no more."""
+"""Folding-in that may take all its steps ends at a step that moves the coefficients by no more than this."""
 RISE = 1e-9
-"""Relative increases up to this are rounding, as in the claim's rule."""
+"""Relative increases up to this count as rounding, as in the claim's rule."""
 
 
 def drawn(small: SmallSettings, seed: int) -> RankingData:
-    """The small sample, its features standardised."""
+    """Draw the small sample and standardise its features."""
     population = Population(PopulationSettings.from_mapping(small.population))
     data = population.draw(small.queries, generator(seed, "cone-descent", SMALL, "sample"))
     return Standardisation.of(data).apply(data)
@@ -44,7 +41,7 @@ def drawn(small: SmallSettings, seed: int) -> RankingData:
 
 @dataclass(frozen=True)
 class Run:
-    """One training to trace: the folding-in, its most steps, mu, and how often the basis moves."""
+    """One training to trace: the method, how often the basis moves, the largest number of fold steps, and mu."""
 
     method: cone.Method
     updates: Literal["query", "whole"]
@@ -53,21 +50,21 @@ class Run:
 
 
 def runs(fold_steps: Sequence[int], step: float | None = None) -> Iterator[Run]:
-    """Every method with one basis step a query, as the studies train, and one a pass for each number of fold steps."""
+    """Every method with one basis step per query, as in the studies, and one per pass for each number of fold steps."""
     for method in cone.METHODS:
         if method == "exact":
             yield Run(method, "whole", None, None)
             continue
         mu = cone.PUBLISHED_STEPS[method] if step is None else step
         yield Run(method, "query", FOLD_STEPS_OF_STUDIES, mu)
-        for most in fold_steps:
-            yield Run(method, "whole", most, mu)
+        for largest in fold_steps:
+            yield Run(method, "whole", largest, mu)
 
 
 def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int) -> list[dict[str, Any]]:
-    """Train and follow the objective: a row a pass, the first of them before any."""
+    """Train and follow the objective: one row before the first pass and one after every pass."""
     at_once = run.updates == "whole"
-    found = cone.fit(
+    fit = cone.fit(
         data,
         min(K, data.n_features),
         method=run.method,
@@ -79,7 +76,7 @@ def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int
         at_once=at_once,
         seed=(seed, "cone-descent", name),
     )
-    gap = cone.basis_gap(data, found.U)
+    gap = cone.basis_gap(data, fit.U)
     return [
         {
             "dataset": name,
@@ -88,19 +85,19 @@ def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int
             "fold_steps": run.fold_steps,
             "step": run.step,
             "pass": t,
-            "objective": float(found.objective[t]),
-            "met": None if t == 0 else float(found.met[t - 1]),
-            "gap": gap if t == found.passes else None,
+            "objective": float(fit.objective[t]),
+            "met": None if t == 0 else float(fit.met[t - 1]),
+            "gap": gap if t == fit.passes else None,
         }
-        for t in range(found.passes + 1)
+        for t in range(fit.passes + 1)
     ]
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the rows of one trace say, as a row of :data:`SUMMARY`.
+    """Summarise the rows of one trace in a row: first and last objective, last gap, increases, error of folding-in.
 
-    One step a pass is judged by the objective that the algorithm sees, at its own coefficients; one a query by that at
-    the best coefficients, since the basis moves within the pass.
+    Increases with one basis step per pass are those of the objective at the algorithm's own coefficients. With one step
+    per query they are those at the best coefficients, because the basis moves within the pass.
     """
     objective = np.array([row["objective"] for row in rows])
     met = np.array([row["met"] for row in rows[1:]])
@@ -111,27 +108,13 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "first": float(objective[0]),
         "last": float(objective[-1]),
         "gap": gap,
-        **_judged(met if at_once else objective),
+        **_increases(met if at_once else objective),
         "largest_fold_excess": excess,
         "relative_gap": gap / max(float(objective[-1]), np.finfo(np.float64).tiny),
     }
 
 
-def trial(summed: Mapping[str, Any]) -> Trial:
-    """The summary of a trace as evidence."""
-    setting = {name: summed[name] for name in ("dataset", "method", "updates", "fold_steps")}
-    values = {
-        name: summed[name]
-        for name in ("largest_relative_increase", "increases", "steps", "largest_fold_excess", "relative_gap")
-    }
-    return Trial(_known(setting), _known(values), TABLE)
-
-
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _judged(values: Floats) -> dict[str, float]:
+def _increases(values: Floats) -> dict[str, float]:
     change = _relative(np.diff(values), values)
     return {
         "largest_relative_increase": float(change.max(initial=-1.0)),
@@ -141,78 +124,15 @@ def _judged(values: Floats) -> dict[str, float]:
 
 
 def _relative(differences: Floats, values: Floats) -> Floats:
-    # To the value before; one that has reached 0 counts as the rounding of the first.
+    # Relative to the previous value; a value near 0 is replaced by the rounding error of the first one.
     scale = np.maximum(values[:-1], max(1e-12 * float(values[0]), np.finfo(np.float64).tiny))
     shares: Floats = differences / scale
     return shares
 
 
 def some_queries(data: RankingData, pairs: int, rng: np.random.Generator) -> RankingData:
-    """Random queries of ``data``, in their order: as many as it takes to reach so many pairs, or all."""
+    """Random queries of ``data``, in their order: as many as have ``pairs`` pairs together, or all."""
     order = rng.permutation(data.n_queries)
     counted = np.cumsum(cones.pairs_of(data)[order])
     enough = int(np.searchsorted(counted, pairs)) + 1
     return data.take(np.sort(order[:enough]))
-
-
-NOTES = (
-    "Whole: one basis step a pass along the gradient of the whole risk, as Algorithm 1 is printed; the objective is "
-    "that at the coefficients the algorithm has, which exceeds that at the best ones by largest_fold_excess of it. "
-    "Query: one basis step a query, the objective at the best coefficients after each pass. Exact: each block solved. "
-    "Coefficients start at random in every pass and take fold_steps steps at most. Judged are the steps as printed, "
-    "folding-in until it converges and one basis step a pass, and exact blocks, over the passes of each trace; "
-    "the gap of the last basis bounds what it could still gain with its best coefficients."
-)
-
-
-def as_printed(trials: Sequence[Trial]) -> list[Trial]:
-    """The trials of what the paper says: exact blocks, and one basis step a pass with the longest folding-in.
-
-    Algorithm 1 folds in until it converges before the basis moves. What is cut short, or moves the basis with every
-    query, is practice.
-    """
-    longest: dict[str, int] = {}
-    for trial in trials:
-        name = str(trial.setting["dataset"])
-        longest[name] = max(longest.get(name, 0), int(trial.setting.get("fold_steps") or 0))
-    return [
-        trial
-        for trial in trials
-        if trial.setting["updates"] == "whole"
-        and trial.setting.get("fold_steps") in (None, longest[str(trial.setting["dataset"])])
-    ]
-
-
-def notes(settings: SmallSettings, trials: Sequence[Trial]) -> str:
-    """How descent is judged, and what came out on the small sample."""
-    small = [trial for trial in trials if trial.setting["dataset"] == SMALL]
-    groups: dict[str, list[Trial]] = {}
-    for trial in small:
-        groups.setdefault(_title(trial), []).append(trial)
-    mu = "the published steps" if settings.step is None else f"mu = {settings.step:g}"
-    said = ". ".join(f"{title}: {_outcome(group)}" for title, group in groups.items())
-    return (
-        f"{NOTES} The {SMALL}, {settings.queries} queries of a synthetic population, is traced over "
-        f"{settings.passes:,} passes "
-        f"with {mu}. {said}. Increases and gaps are relative to the objective."
-    )
-
-
-def _title(trial: Trial) -> str:
-    if trial.setting["method"] == "exact":
-        return "Exact blocks"
-    if trial.setting["updates"] == "query":
-        return "One basis step a query"
-    return f"One basis step a pass, at most {trial.setting['fold_steps']:,} fold steps"
-
-
-def _outcome(trials: Sequence[Trial]) -> str:
-    # Which methods rise, and how far from a stationary point they end.
-    rises = [
-        f"{trial.setting['method']} (by at most {trial.values['largest_relative_increase']:.1e})"
-        for trial in trials
-        if trial.values["increases"]
-    ]
-    gaps = sorted(float(trial.values["relative_gap"]) for trial in trials)  # type: ignore[arg-type]
-    ends = dict.fromkeys(f"{gap:.1e}" for gap in (gaps[0], gaps[-1]))
-    return f"{'passes rise with ' + ', '.join(rises) if rises else 'no pass rises'}; last gap {' to '.join(ends)}"

@@ -13,7 +13,7 @@ from pipeline_lib.settings import Names, Positive, Positives, Rising, Settings, 
 MEASURED, VOTES = "slices/cone-bases/{dataset}/fold-{fold}", "slices/cone-votes/{dataset}/fold-{fold}"
 Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
 Methods = Annotated[tuple[Method, ...], *Names.__metadata__]
-"""Of folding in, by the names of pipeline_lib.learners.cone."""
+"""Methods of folding in, by their names in pipeline_lib.learners.cone."""
 
 
 def _from_one(values: tuple[float, ...]) -> tuple[float, ...]:
@@ -63,11 +63,11 @@ def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.cone.computations import bases
 
     measured, votes = job.rows(MEASURED), job.rows(VOTES)
-    return Outcome([measured, votes, bases.figure_3_means(measured)], bases.evidence(measured, votes))
+    return Outcome([measured, votes, bases.figure_3_means(measured)], bases.evidence(measured))
 
 
 def _seconds(settings: BasesSettings, cell: Cell) -> float:
-    # Basis vectors passed over the data.
+    # The number of basis vectors, each of which takes so many passes over the data.
     varied = (settings.methods, settings.alphas, settings.rhos, settings.cs, settings.largest_sums)
     vectors = sum(settings.bases) + settings.basis * sum(map(len, varied))
     return 0.015 * settings.starts * settings.passes * vectors
@@ -115,7 +115,7 @@ EXPERIMENT = Experiment(
             _join,
             reads=[MEASURED, VOTES],
             tables={"tables/cone-bases": _MEASURED, "tables/cone-votes": _VOTES, "tables/cone-figure3": _FIGURE_3},
-            claims=("cone-fig3", "cone-k1", "cone-alg2-linear"),
+            claims=("cone-fig3", "cone-k1"),
         ),
     ),
     selectors=("datasets",),

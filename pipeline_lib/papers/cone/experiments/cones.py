@@ -42,7 +42,7 @@ class ConesSettings(Settings):
         2000, description="approximate number of pairs from every data set for the traces of the objective"
     )
     basis: Whole = Field(10, description="K in the traces")
-    # A trace of one pass could not rise.
+    # The objective of a trace with one pass could not rise.
     passes: Annotated[Whole, Ge(2)] = Field(10, description="number of passes in each trace")
     fold_steps: Whole = Field(
         200, description="largest number of steps of each folding-in, when the basis is updated once per pass"
@@ -55,12 +55,12 @@ class ConesSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.cone.computations import cones
 
-    found = cones.run(job.settings, job.datasets(), job.seed)
-    return Outcome([found.identities, found.spectrum, found.descent, found.descent_summary], found.evidence)
+    results = cones.run(job.settings, job.datasets(), job.seed)
+    return Outcome([results.identities, results.spectrum, results.descent, results.descent_summary])
 
 
 def _seconds(settings: ConesSettings, cell: Cell) -> float:
-    # The first passes on a data set, and the fold steps of the small sample.
+    # The first passes over a data set, and the fold steps of the small sample.
     fold_steps = settings.small.queries * settings.small.passes * sum(settings.small.fold_steps)
     return 1e-4 * settings.pairs * settings.passes + 1e-8 * fold_steps
 
@@ -89,7 +89,6 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("increases", "steps", "largest_fold_excess", "relative_gap"), float),
                 },
             },
-            claims=("cone-project", "cone-norm", "cone-descent", "cone-fig4"),
             cost=Cost(2.0, start_mb=800.0),
             seconds=_seconds,
         ),
