@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -107,12 +108,25 @@ def new_project(tmp_path: Path) -> Callable[..., Project]:
     return make
 
 
+def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Project], object]) -> Project:
+    """A project that all workers of pytest-xdist use: the first that needs it makes it, and the others wait."""
+    base = factory.getbasetemp().parent if os.environ.get("PYTEST_XDIST_WORKER") else factory.getbasetemp()
+    project, made = Project(base / name), base / f"{name}.made"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            shutil.rmtree(project.folder, ignore_errors=True)
+            make(project)
+            made.touch()
+    return project
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which the small study has run on one core; tests that change it must copy it first."""
-    project = copy_project(tmp_path_factory.mktemp("finished") / "project", dict(SMALL))
-    project.snakemake(cores=1)
-    return project
+    return shared(
+        tmp_path_factory, "finished", lambda project: copy_project(project.folder, dict(SMALL)).snakemake(cores=1)
+    )
 
 
 @pytest.fixture

@@ -7,13 +7,12 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 
 import pytest
 import yaml
 
-from .conftest import Project
+from .conftest import Project, job_table
 
 pytestmark = pytest.mark.workflow
 
@@ -80,8 +79,9 @@ def test_touching_commenting_and_formatting_reruns_nothing(finished_copy: Projec
 def test_editing_listwise_replans_listnet_and_what_follows_only(finished_copy: Project) -> None:
     with (finished_copy.folder / "pipeline_lib/surrogates/listwise.py").open("a") as handle:
         handle.write("EDITED = True\n")
-    assert set(re.findall(r"model=(\w+)", finished_copy.snakemake("-n"))) == {"listnet"}
-    assert finished_copy.planned() == {
+    output = finished_copy.snakemake("-n", "-p")
+    assert set(re.findall(r"model=(\w+)", output)) == {"listnet"}
+    assert job_table(output.splitlines()) == {
         "train_model": 2,
         "evaluate_model": 1,
         "summarise_results": 1,
@@ -133,41 +133,30 @@ def test_changing_one_setting_reruns_its_model_only(finished_copy: Project) -> N
     assert planned["evaluate_model"] == 1
 
 
-@pytest.mark.parametrize("cores", [2, 4])
-def test_the_number_of_cores_changes_no_byte(
-    cores: int, finished: Project, new_project: Callable[..., Project]
-) -> None:
-    project = new_project()
-    project.snakemake(cores=cores)
-    assert project.tables() == finished.tables()
-
-
-def test_killed_runs_end_with_the_same_bytes(finished: Project, new_project: Callable[..., Project]) -> None:
-    project = new_project()
-    # Each attempt is killed, children and all, a little later than the one before; the last may finish.
-    for seconds in (2.0, 4.0, 6.5, 9.0):
-        process = subprocess.Popen(
-            project.command(), cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
-        time.sleep(seconds)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    project.snakemake()
-    assert project.tables() == finished.tables()
-
-
-def test_a_run_killed_without_its_children_ends_with_the_same_bytes(
-    finished: Project, new_project: Callable[..., Project]
-) -> None:
-    project = new_project()
+def kill_after(project: Project, jobs: int, cores: int, children: bool) -> None:
+    """Start a run and kill it when so many of its jobs have ended, with the jobs at work or without them."""
     process = subprocess.Popen(
-        project.command(), cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    time.sleep(5.0)
-    process.kill()
+        project.command(cores=cores), cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout
+    with process.stdout as output:
+        assert any(line.startswith(f"[{jobs}/") for line in output)
+        if children:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
     process.wait()
-    project.snakemake()
+
+
+@pytest.mark.parametrize(("cores", "children"), [(2, True), (4, False)])
+def test_killed_runs_end_with_the_same_bytes_on_any_number_of_cores(
+    cores: int, children: bool, finished: Project, new_project: Callable[..., Project]
+) -> None:
+    project = new_project()
+    for jobs in (1, 4):  # counted anew by each run
+        kill_after(project, jobs, cores, children)
+    project.snakemake(cores=cores)
     assert project.tables() == finished.tables()
 
 
@@ -201,9 +190,7 @@ def test_a_study_without_data_and_papers_has_a_report(new_project: Callable[...,
 def test_a_missing_data_set_is_reported_and_stops_nothing(finished_copy: Project) -> None:
     config = finished_copy.folder / "small.yaml"
     config.write_text(config.read_text() + "datasets: [letor-sim, MQ2007]\n")
-    planned = finished_copy.planned()
-    assert "train_model" not in planned
-    finished_copy.snakemake()
+    assert "train_model" not in finished_copy.snakemake()
     page = (finished_copy.folder / "reports/small/index.html").read_text()
     assert "MQ2007" in page[page.index('id="not-studied"') :]
 
