@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,12 @@ def job_table(lines: list[str]) -> dict[str, int]:
     return jobs
 
 
+def announced(output: str) -> dict[str, int]:
+    """The jobs that the plan of a run says will start: rule -> count."""
+    plan = re.search(r"^  jobs +(.*?)^  \w", output, flags=re.MULTILINE | re.DOTALL)
+    return {rule: int(count) for count, rule in re.findall(r"(\d+) (\w+)", plan[1])} if plan else {}
+
+
 def copy_project(folder: Path, config: dict[str, object]) -> Project:
     """Copy what a run needs and write the small study's configuration."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,3 +142,18 @@ def finished_copy(finished: Project, tmp_path: Path) -> Project:
     target = tmp_path / "copy"
     shutil.copytree(finished.folder, target, symlinks=True)
     return Project(target)
+
+
+@pytest.fixture
+def with_data(finished: Project, tmp_path: Path) -> Callable[..., Project]:
+    """Make a copy of the project that has the data of the small study, but no results, with keys overridden."""
+
+    def make(**overrides: object) -> Project:
+        project = Project(tmp_path / "project")
+        shutil.copytree(finished.folder, project.folder, symlinks=True)
+        for made in ("results", "reports"):
+            shutil.rmtree(project.folder / made)
+        (project.folder / "small.yaml").write_text(yaml.safe_dump({**SMALL, **overrides}))
+        return project
+
+    return make

@@ -29,13 +29,13 @@ def test_a_training_writes_a_line_a_setting_into_its_log(finished: Project) -> N
     assert "l2 =" not in (finished.folder / "results/small/logs/train_model/letor-sim/random/fold-1.log").read_text()
 
 
-def test_texts_of_a_study_are_never_wildcards_or_formats(new_project: Callable[..., Project]) -> None:
+def test_texts_of_a_study_are_never_wildcards_or_formats(with_data: Callable[..., Project]) -> None:
     hostile = "{study} {{ {wildcards.study} {} $ $x$ [x](javascript:alert(1)) <script> % %s \\ \\\\ \"q\" 'p' `c` }"
     models = [
         {"name": "random", "title": hostile, "algorithm": "random"},
         {"name": "listnet", "title": "$x", "algorithm": "erm", "surrogate": "listnet", "l2": [0.1]},
     ]
-    project = new_project(models=models, mirrors=[hostile.replace(":", "")], folds=[1])
+    project = with_data(models=models, mirrors=[hostile.replace(":", "")], folds=[1])
     path = project.folder / "data/catalog.yaml"
     catalogue = yaml.safe_load(path.read_text())
     catalogue["data_sets"]["letor-sim"]["title"] = hostile
