@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from . import forked
 
 ROOT = Path(__file__).parents[2]
 # Compiled kernels travel with the copy (numba's cache lies in __pycache__), so that tests do not compile anew.
@@ -43,22 +44,19 @@ class Project:
 
     def command(self, *arguments: str, cores: int = 2) -> list[str]:
         """The command line of a run of the small study."""
-        return [sys.executable, "-m", "snakemake", *arguments, "--cores", str(cores), "--configfile", "small.yaml"]
+        return [sys.executable, "-m", "snakemake", *self.arguments(*arguments, cores=cores)]
+
+    def arguments(self, *arguments: str, cores: int = 2) -> list[str]:
+        """What follows the name of the program there."""
+        return [*arguments, "--cores", str(cores), "--configfile", "small.yaml"]
 
     def snakemake(self, *arguments: str, cores: int = 2, check: bool = True, **environment: str) -> str:
         """Run Snakemake on the small study; return all it printed."""
-        result = subprocess.run(
-            self.command(*arguments, cores=cores),
-            cwd=self.folder,
-            env={**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if check and result.returncode:
-            pytest.fail(f"snakemake {' '.join(arguments)} ended with {result.returncode}:\n{result.stdout[-6000:]}")
-        return result.stdout
+        environment = {**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **environment}
+        status, output = forked.snakemake(self.arguments(*arguments, cores=cores), self.folder, environment)
+        if check and status:
+            pytest.fail(f"snakemake {' '.join(arguments)} ended with {status}:\n{output[-6000:]}")
+        return output
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """The jobs a run would start: rule -> count, from a dry run's closing table."""
