@@ -35,6 +35,7 @@ def _run(arguments: list[str], folder: Path, environment: dict[str, str], output
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    sys.argv = ["snakemake", *arguments]
     from snakemake.cli import main
 
-    main(arguments)
+    main()
