@@ -17,7 +17,6 @@ pytestmark = pytest.mark.workflow
 
 KERNEL = {"kernel": "gaussian", "components": 20, "bandwidth": "median"}
 MODELS = [
-    {"name": "random", "algorithm": "random"},
     {"name": "squared", "algorithm": "erm", "surrogate": "squared"},
     {"name": "linear", "algorithm": "perceptron"},
     {"name": "kernel", "algorithm": "perceptron", "features": KERNEL},
