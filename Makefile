@@ -1,5 +1,6 @@
 # make            set everything up and reproduce the default study with all cores
 # make test       set everything up and run all other tests
+# make check      lint and test what changed since the branch left main, within a minute; SINCE=REV: since REV
 # make test-slow  run the tests that take minutes
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers and write docs/benchmarks.md
@@ -14,7 +15,7 @@ READY := $(VENV)/ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all setup test test-slow lint format config bench lock clean
+.PHONY: all setup test check test-slow lint format config bench lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -32,6 +33,9 @@ $(READY): requirements.lock pyproject.toml
 
 test: $(READY)
 	python -m pytest -n auto --dist worksteal -m "not slow"
+
+check: $(READY)
+	python -m tests.check_changes $(SINCE)
 
 test-slow: $(READY)
 	python -m pytest -n auto --dist worksteal -m slow

@@ -33,7 +33,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "sizes": [10, 30, 90],
             "radii": [1.0],
             "repetitions": 2,
-            "parts": 2,
+            "parts": 1,
             "truth": 200,
             "documents": [3, 5],
             "features": 3,
@@ -58,7 +58,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "radius": 2.0,
             "rounds": [200, 400, 800],
             "seeds": 3,
-            "slices": 2,
+            "slices": 1,
         },
         "adversary": {"rounds": [1000, 3000, 10000], "seeds": 2, "radius": 3.0},
         "figure": {
@@ -211,7 +211,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "risk_queries": 1000,
             "reference_queries": 200,
             "draws": 20,
-            "slices": 2,
+            "slices": 1,
         },
         "samplings": {
             "population": {"features": 4, "label_shares": [0.5, 0.5], "query_noise": 1.0},

@@ -36,15 +36,15 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
 def test_a_killed_writer_never_shows_a_half_file(tmp_path: Path) -> None:
     target = tmp_path / "table.txt"
     script = (
-        "import sys, time\nfrom pipeline_lib.files import replacing\n"
+        "import sys\nfrom pipeline_lib.files import replacing\n"
         "with replacing(sys.argv[1]) as partial:\n    partial.write_text('half')\n"
-        "    print('writing', flush=True)\n    time.sleep(60)"
+        "    print('writing', flush=True)\n    sys.stdin.read()"
     )
-    process = subprocess.Popen([sys.executable, "-c", script, str(target)], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    command = [sys.executable, "-c", script, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
     assert not target.exists()
     write_text(target, "whole")
     assert target.read_text() == "whole"

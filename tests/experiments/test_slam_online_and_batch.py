@@ -30,7 +30,7 @@ ONLINE: dict[str, Any] = {
     "checkpoints": 3,
     "v_max_lengths": [3, 8],
 }
-BATCH: dict[str, Any] = {**SETTINGS["slam"]["risk"], "radii": [2.0], "repetitions": 4, "truth": 400}
+BATCH: dict[str, Any] = {**SETTINGS["slam"]["risk"], "radii": [2.0], "repetitions": 4, "parts": 2, "truth": 400}
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from pipeline_lib.sources.population import Population, PopulationSettings
 from tests import readings
 from tests.small_settings import SETTINGS
 
-REGRET: dict[str, Any] = {**SETTINGS["topk"]["regret"], "seeds": 2}
+REGRET: dict[str, Any] = {**SETTINGS["topk"]["regret"], "seeds": 2, "slices": 2}
 GAME: dict[str, Any] = {**SETTINGS["topk"]["adversary"], "rounds": [300, 1000, 3000]}
 FIGURE: dict[str, Any] = {**SETTINGS["topk"]["figure"], "rounds": 1000, "points": 3, "repair_radii": [1.0, 10.0]}
 

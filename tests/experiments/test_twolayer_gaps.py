@@ -20,6 +20,7 @@ from tests.small_settings import SETTINGS
 POPULATION = {"features": 3, "label_shares": [0.5, 0.5], "query_noise": 0.5}
 SMALL: dict[str, Any] = {
     **SETTINGS["twolayer"]["gaps"],
+    "slices": 2,
     "population": POPULATION,
     "radius": 2.0,
     "delta": 0.05,

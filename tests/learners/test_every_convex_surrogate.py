@@ -86,7 +86,7 @@ def test_an_inactive_l1_ball_changes_nothing(name):
 
 @pytest.mark.parametrize("name", ["listnet", "squared", "ranksvm", "slam-map"])
 def test_many_features_in_an_l1_ball(name):
-    data = drawn(n=30, m=10, d=1500)
+    data = drawn(n=12, m=8, d=400)
     fit = erm.fit(data, name, l2=0.0, radius=0.5, ball="l1")
     assert fit.certified, fit.reason
     assert np.abs(fit.w).sum() == pytest.approx(0.5, rel=1e-6)

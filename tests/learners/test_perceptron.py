@@ -127,7 +127,7 @@ def worst_first(data, measure, rounds):
     st.sampled_from([0.0, 1.0, 5.0]),
     st.sampled_from([0.1, 1.0, 30.0]),
 )
-@settings(deadline=None, max_examples=2000)
+@settings(deadline=None, max_examples=200)
 def test_theorem_5_holds_for_the_step_of_the_theory(seed, measure, noise, scale):
     rng = np.random.default_rng(seed)
     data = drawn(seed, noise=noise)

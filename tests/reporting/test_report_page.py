@@ -18,7 +18,7 @@ from pipeline_lib import learners, papers, storage, surrogates
 from pipeline_lib.claims import ledger
 from pipeline_lib.errors import DamagedFileError, DataError
 from pipeline_lib.papers import FOLDER, Paper
-from pipeline_lib.reporting import site
+from pipeline_lib.reporting import figures, site
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Column
 
@@ -78,7 +78,10 @@ class Page(HTMLParser):
 
 
 def rendered(results: Path, tmp_path: Path) -> str:
-    made_study.report(results, tmp_path / "report")
+    """The page without its figures: drawing them takes most of the time."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(figures, "save", lambda figure, folder: "")
+        made_study.report(results, tmp_path / "report")
     return (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
 
 
@@ -369,8 +372,6 @@ def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_p
 
 
 def test_labels_of_figures_are_no_formulas(tmp_path: Path) -> None:
-    from pipeline_lib.reporting import figures
-
     def found(label: str) -> str:
         def draw() -> figures.Drawing:
             points = [(1.0, 1.0, 0.5, 1.5), (10.0, 2.0, 1.5, 2.5)]

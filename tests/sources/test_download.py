@@ -43,7 +43,7 @@ class Answer:
     etag: str | None = '"v1"'
     headers: dict[str, str] = field(default_factory=dict)
     chunk_pause: float = 0.0
-    hang: float = 0.0
+    hang: bool = False
     wrong_offset: bool = False
     heed_if_range: bool = True
 
@@ -82,7 +82,9 @@ class Server:
 
 
 def _give(request: http.server.BaseHTTPRequestHandler, answer: Answer) -> None:
-    time.sleep(answer.hang)
+    if answer.hang:
+        request.connection.recv(1)  # which the end of the connection ends
+        return
     if answer.status not in (200, 416):
         request.send_response(answer.status, answer.reason)
         for name, value in answer.headers.items():
@@ -447,7 +449,7 @@ def test_a_slow_server_is_waited_for(server, tmp_path, clock):
 
 
 def test_a_silent_server_is_given_up(server, tmp_path, clock):
-    server.answers = [Answer(hang=1.0), Answer()]
+    server.answers = [Answer(hang=True), Answer()]
     assert fetch(server, tmp_path, clock, timeout=0.2).read_bytes() == BODY
     assert len(server.requests) == 2
 

@@ -53,6 +53,25 @@ def queries(draw, max_m=8, y_max=3):
     return s + draw(st.sampled_from([0.0, 0.0, -1.0, 1e-3, 1.0])) * y, y
 
 
+def some_queries(rng, n_queries=6, largest=12, levels=4, spread=1.0):
+    """(scores, y, offsets) of queries that are drawn."""
+    sizes = rng.integers(1, largest + 1, n_queries)
+    offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
+    return spread * rng.normal(size=offsets[-1]), rng.integers(0, levels, offsets[-1]).astype(np.int32), offsets
+
+
+@st.composite
+def several_queries(draw):
+    """(scores, y, offsets) of queries short and long, with few labels or many."""
+    return some_queries(
+        np.random.default_rng(draw(st.integers(0, 2**32))),
+        n_queries=draw(st.integers(1, 5)),
+        largest=draw(st.sampled_from([1, 3, 12, 60])),
+        levels=draw(st.sampled_from([1, 2, 5, 200])),
+        spread=draw(st.sampled_from([1e-3, 1.0, 30.0, 1e4])),
+    )
+
+
 # Surrogates that exceed the range of float64 at some finite scores.
 FAR = checks.ranking([-800.0, 800.0], [1, 0], [0, 2])
 EXPONENTIAL = tuple(name for name in surrogates.NAMES if surrogates.create(name).unchecked(*FAR)[0][0] == np.inf)

@@ -57,7 +57,7 @@ def test_search_stays_below_the_constant_and_reaches_the_supremum(name, options,
         return
     for m, y_max in LISTS:
         bound = 1.3 if what == "bound" or score_bound_needed(loss) else None
-        found = search(loss, m, y_max, what, rng=np.random.default_rng(1), restarts=4, score_bound=bound)
+        found = search(loss, m, y_max, what, rng=np.random.default_rng(1), restarts=2, score_bound=bound)
         assert len(found.scores) == len(found.y) <= m
         assert found.y.min() >= 0
         assert found.y.max() <= y_max

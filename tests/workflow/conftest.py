@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from . import forked
 
 ROOT = Path(__file__).parents[2]
 # Compiled kernels travel with the copy (numba's cache lies in __pycache__), so that tests do not compile anew.
@@ -41,22 +44,19 @@ class Project:
 
     def command(self, *arguments: str, cores: int = 2) -> list[str]:
         """The command line of a run of the small study."""
-        return [sys.executable, "-m", "snakemake", *arguments, "--cores", str(cores), "--configfile", "small.yaml"]
+        return [sys.executable, "-m", "snakemake", *self.arguments(*arguments, cores=cores)]
+
+    def arguments(self, *arguments: str, cores: int = 2) -> list[str]:
+        """What follows the name of the program there."""
+        return [*arguments, "--cores", str(cores), "--configfile", "small.yaml"]
 
     def snakemake(self, *arguments: str, cores: int = 2, check: bool = True, **environment: str) -> str:
         """Run Snakemake on the small study; return all it printed."""
-        result = subprocess.run(
-            self.command(*arguments, cores=cores),
-            cwd=self.folder,
-            env={**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if check and result.returncode:
-            pytest.fail(f"snakemake {' '.join(arguments)} ended with {result.returncode}:\n{result.stdout[-6000:]}")
-        return result.stdout
+        environment = {**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **environment}
+        status, output = forked.snakemake(self.arguments(*arguments, cores=cores), self.folder, environment)
+        if check and status:
+            pytest.fail(f"snakemake {' '.join(arguments)} ended with {status}:\n{output[-6000:]}")
+        return output
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """The jobs a run would start: rule -> count, from a dry run's closing table."""
@@ -84,6 +84,12 @@ def job_table(lines: list[str]) -> dict[str, int]:
     return jobs
 
 
+def announced(output: str) -> dict[str, int]:
+    """The jobs that the plan of a run says will start: rule -> count."""
+    plan = re.search(r"^  jobs +(.*?)^  \w", output, flags=re.MULTILINE | re.DOTALL)
+    return {rule: int(count) for count, rule in re.findall(r"(\d+) (\w+)", plan[1])} if plan else {}
+
+
 def copy_project(folder: Path, config: dict[str, object]) -> Project:
     """Copy what a run needs and write the small study's configuration."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,12 +113,25 @@ def new_project(tmp_path: Path) -> Callable[..., Project]:
     return make
 
 
+def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Project], object]) -> Project:
+    """A project that all workers of pytest-xdist use: the first that needs it makes it, and the others wait."""
+    base = factory.getbasetemp().parent if os.environ.get("PYTEST_XDIST_WORKER") else factory.getbasetemp()
+    project, made = Project(base / name), base / f"{name}.made"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            shutil.rmtree(project.folder, ignore_errors=True)
+            make(project)
+            made.touch()
+    return project
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which the small study has run on one core; tests that change it must copy it first."""
-    project = copy_project(tmp_path_factory.mktemp("finished") / "project", dict(SMALL))
-    project.snakemake(cores=1)
-    return project
+    return shared(
+        tmp_path_factory, "finished", lambda project: copy_project(project.folder, dict(SMALL)).snakemake(cores=1)
+    )
 
 
 @pytest.fixture
@@ -121,3 +140,18 @@ def finished_copy(finished: Project, tmp_path: Path) -> Project:
     target = tmp_path / "copy"
     shutil.copytree(finished.folder, target, symlinks=True)
     return Project(target)
+
+
+@pytest.fixture
+def with_data(finished: Project, tmp_path: Path) -> Callable[..., Project]:
+    """Make a copy of the project that has the data of the small study, but no results, with keys overridden."""
+
+    def make(**overrides: object) -> Project:
+        project = Project(tmp_path / "project")
+        shutil.copytree(finished.folder, project.folder, symlinks=True)
+        for made in ("results", "reports"):
+            shutil.rmtree(project.folder / made)
+        (project.folder / "small.yaml").write_text(yaml.safe_dump({**SMALL, **overrides}))
+        return project
+
+    return make

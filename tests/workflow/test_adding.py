@@ -130,11 +130,11 @@ def trainings(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def following(new_project: Callable[..., Project]) -> Callable[..., Project]:
-    """Follow a page in a fresh copy of the project; exactly the files of :data:`PAGES` change."""
+def following(with_data: Callable[..., Project]) -> Callable[..., Project]:
+    """Follow a page in a copy of the project; exactly the files of :data:`PAGES` change."""
 
     def follow(page: str, **overrides: object) -> Project:
-        project = new_project(**overrides)
+        project = with_data(**overrides)
         before = sources(project.folder)
         written(page, project.folder)
         after = sources(project.folder)
@@ -162,7 +162,6 @@ def test_a_data_set(following: Callable[..., Project]) -> None:
     models = [{"name": "random", "algorithm": "random"}]
     project = following("a-data-set", datasets=["Library-Clicks"], models=models, folds="all")
     used("a-data-set", project.folder)  # which makes the archive of the example
-    (project.folder / "data" / "raw").mkdir()
     shutil.move(project.folder / "library-clicks.tar.gz", project.folder / "data" / "raw")
     evaluation = "results/small/evaluation/Library-Clicks/random.parquet"
     project.snakemake(evaluation)

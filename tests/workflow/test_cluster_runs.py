@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from . import slurm_stand_in
-from .conftest import Project
+from .conftest import Project, job_table
 
 pytestmark = pytest.mark.workflow
 
@@ -124,5 +124,6 @@ def test_trainings_share_a_submission_where_they_are_short(new_project: Callable
     ]
     project = new_project(models=models, datasets=["MQ2008"], mirrors=[str(mirror)])
     output = project.snakemake("-n", "-p", "--workflow-profile", "profiles/slurm")
-    assert project.planned()["train_model"] == 4
+    assert job_table(output.splitlines())["train_model"] == 4
+    assert all(resource in output for resource in ("mem_mb=", "runtime="))
     assert set(re.findall(r"Group job (\S+)", output)) == {"MQ2008-random"}

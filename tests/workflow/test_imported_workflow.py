@@ -14,7 +14,7 @@ import yaml
 
 from .conftest import ROOT, job_table
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.smoke]
 
 PAGE = (ROOT / "docs/using-elsewhere.md").read_text(encoding="utf-8")
 # A rule that bears the name of one of ours.

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import yaml
 
 from pipeline_lib import cli
 
-from .conftest import Project
+from .conftest import Project, announced
 
 pytestmark = pytest.mark.workflow
 
@@ -53,13 +52,13 @@ def test_a_model_of_a_study_ranks_a_file_as_the_study_measured_it(finished: Proj
     assert both["map_new"].to_list() == pytest.approx(both["map"].to_list())
 
 
-def test_texts_of_a_study_are_never_wildcards_or_formats(new_project: Callable[..., Project]) -> None:
+def test_texts_of_a_study_are_never_wildcards_or_formats(with_data: Callable[..., Project]) -> None:
     hostile = "{study} {{ {wildcards.study} {} $ $x$ [x](javascript:alert(1)) <script> % %s \\ \\\\ \"q\" 'p' `c` }"
     models = [
         {"name": "random", "title": hostile, "algorithm": "random"},
         {"name": "listnet", "title": "$x", "algorithm": "erm", "surrogate": "listnet", "l2": [0.1]},
     ]
-    project = new_project(models=models, mirrors=[hostile.replace(":", "")], folds=[1])
+    project = with_data(models=models, mirrors=[hostile.replace(":", "")], folds=[1])
     path = project.folder / "data/catalog.yaml"
     catalogue = yaml.safe_load(path.read_text())
     catalogue["data_sets"]["letor-sim"]["title"] = hostile
@@ -103,8 +102,9 @@ def test_touching_commenting_and_formatting_reruns_nothing(finished_copy: Projec
 def test_editing_listwise_replans_listnet_and_what_follows_only(finished_copy: Project) -> None:
     with (finished_copy.folder / "pipeline_lib/surrogates/listwise.py").open("a") as handle:
         handle.write("EDITED = True\n")
-    assert set(re.findall(r"model=(\w+)", finished_copy.snakemake("-n"))) == {"listnet"}
-    assert finished_copy.planned() == {
+    output = finished_copy.snakemake("-n")
+    assert set(re.findall(r"model=(\w+)", output)) == {"listnet"}
+    assert announced(output) == {
         "train_model": 2,
         "evaluate_model": 1,
         "summarise_results": 1,
@@ -156,41 +156,30 @@ def test_changing_one_setting_reruns_its_model_only(finished_copy: Project) -> N
     assert planned["evaluate_model"] == 1
 
 
-@pytest.mark.parametrize("cores", [2, 4])
-def test_the_number_of_cores_changes_no_byte(
-    cores: int, finished: Project, new_project: Callable[..., Project]
-) -> None:
-    project = new_project()
-    project.snakemake(cores=cores)
-    assert project.tables() == finished.tables()
+def kill_after(project: Project, jobs: int, cores: int, children: bool) -> None:
+    """Start a run and kill it when so many of its jobs have ended, with the jobs at work or without them."""
+    process = subprocess.Popen(
+        project.command(cores=cores), cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout
+    with process.stdout as output:
+        assert any(line.startswith(f"[{jobs}/") for line in output)
+        if children:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
 
 
-def test_killed_runs_end_with_the_same_bytes(finished: Project, new_project: Callable[..., Project]) -> None:
-    project = new_project()
-    # Each attempt is killed, children and all, a little later than the one before; the last may finish.
-    for seconds in (2.0, 4.0, 6.5, 9.0):
-        process = subprocess.Popen(
-            project.command(), cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
-        time.sleep(seconds)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    project.snakemake()
-    assert project.tables() == finished.tables()
-
-
-def test_a_run_killed_without_its_children_ends_with_the_same_bytes(
+def test_killed_runs_end_with_the_same_bytes_on_any_number_of_cores(
     finished: Project, new_project: Callable[..., Project]
 ) -> None:
     project = new_project()
-    process = subprocess.Popen(
-        project.command(), cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    time.sleep(5.0)
-    process.kill()
-    process.wait()
-    project.snakemake()
+    # Of each run so many jobs end; of the second, those at work go on beside the next run.
+    kill_after(project, 2, cores=2, children=True)
+    kill_after(project, 3, cores=4, children=False)
+    project.snakemake(cores=4)
     assert project.tables() == finished.tables()
 
 
@@ -224,9 +213,7 @@ def test_a_study_without_data_and_papers_has_a_report(new_project: Callable[...,
 def test_a_missing_data_set_is_reported_and_stops_nothing(finished_copy: Project) -> None:
     config = finished_copy.folder / "small.yaml"
     config.write_text(config.read_text() + "datasets: [letor-sim, MQ2007]\n")
-    planned = finished_copy.planned()
-    assert "train_model" not in planned
-    finished_copy.snakemake()
+    assert "train_model" not in finished_copy.snakemake()
     page = (finished_copy.folder / "reports/small/index.html").read_text()
     assert "MQ2007" in page[page.index('id="not-studied"') :]
 
