@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.lists.computations import constants
 from pipeline_lib.papers.lists.experiments.constants import ConstantsSettings
 from pipeline_lib.theory import operator_norms, self_bounding
+from tests import readings
 from tests.small_settings import SETTINGS
 
 SMALL: dict[str, Any] = {
@@ -23,28 +25,49 @@ SMALL: dict[str, Any] = {
 }
 
 
-def found() -> constants.Results:
-    return constants.run(ConstantsSettings.parse(SMALL), 1)
+SETTING = ConstantsSettings.parse(SMALL)
+
+
+def computed() -> constants.Results:
+    return constants.run(SETTING, 1)
+
+
+def trials(claim: str, results: constants.Results) -> list[Trial]:
+    tables = {"lists-constants": results.constants, "lists-identities": results.checks}
+    return readings.trials(claim, tables, SETTING.plain())
 
 
 @pytest.fixture(scope="module")
 def results() -> constants.Results:
-    return found()
+    return computed()
 
 
 def test_every_claim_gets_evidence(results: constants.Results) -> None:
     evidence = {one.claim: one for one in results.evidence}
-    assert set(evidence) == {
-        *("lists-prop1", "lists-prop2", "lists-ranksvm", "lists-g-relation", "lists-thm3"),
-        *("lists-lemma4", "lists-lemma14"),
-    }
-    assert results == found()
-    assert {trial.setting["surrogate"] for trial in evidence["lists-g-relation"].trials} == set(surrogates.NAMES)
+    assert set(evidence) == {"lists-ranksvm", "lists-lemma14"}
+    assert results == computed()
+    relations = trials("lists-g-relation", results)
+    assert {trial.setting["surrogate"] for trial in relations} == set(surrogates.NAMES)
+    for trial in relations:
+        rows = {
+            row["constant"]: row
+            for row in results.constants
+            if row["part"] == "all" and all(row[axis] == label for axis, label in trial.setting.items())
+        }
+        linf, l2 = rows["lipschitz-linf"], rows["lipschitz-l2"]
+        largest = max(linf["searched"], linf["exact"] or 0.0)
+        assert trial.values["largest_ratio"] == pytest.approx(
+            largest / (math.sqrt(linf["m"]) * (l2["exact"] or l2["stated"])), rel=1e-12
+        )
+    assert [trial.setting["m"] for trial in trials("lists-prop1", results)] == SMALL["listnet_lengths"]
+    assert all(
+        trial.values["dimension"] == trial.values["twice_the_features"] for trial in trials("lists-thm3", results)
+    )
     [trial] = evidence["lists-ranksvm"].trials
     exponent = trial.values["exponent_in_m"]
     assert isinstance(exponent, Interval)
     assert exponent.value == pytest.approx(2.0, abs=1e-6)
-    [trial] = evidence["lists-prop2"].trials
+    [trial] = trials("lists-prop2", results)
     assert trial.values["largest_ratio"] == pytest.approx(0.25, abs=0.01)
     assert all(row["searched"] <= row["stated"] * (1.0 + 1e-9) for row in results.constants)
 
@@ -65,13 +88,9 @@ def test_too_small_a_smoothness_breaks_the_lemma() -> None:
     assert ratios[0].max() <= 1.0 < ratios[1].max()
 
 
-def test_notes_say_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_contain_what_was_obtained_by_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "_search", lambda *given: 2.5)
-    asked = ConstantsSettings.parse(SMALL)
-    for part in (constants.proposition_1, constants.proposition_2):
-        notes = part(asked, 1, []).notes
-        assert "stay below" not in notes
-        assert "comes near" not in notes
+    assert "2.5 and 2.5" in readings.notes("lists-prop1", {"lists-constants": constants.proposition_1(SETTING, 1)})
 
 
 def test_a_wrong_norm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

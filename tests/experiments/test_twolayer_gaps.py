@@ -15,6 +15,7 @@ from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
+from tests import readings
 from tests.small_settings import SETTINGS
 
 POPULATION = {"features": 3, "label_shares": [0.5, 0.5], "query_noise": 0.5}
@@ -31,7 +32,6 @@ SMALL: dict[str, Any] = {
     "reference_queries": 500,
     "draws": 30,
 }
-CLAIMS = {"two-thm1", "two-thm2", "two-thm3", "two-both", "two-vs-old"}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def rows():
 def test_every_claim_gets_evidence_whatever_the_order_of_rows(rows):
     asked = GapsSettings.parse(SMALL)
     found = gaps.join(asked, rows, 1)
-    assert {one.claim for one in found.evidence} == CLAIMS
+    assert [one.claim for one in found.evidence] == ["two-vs-old"]
     assert found == gaps.join(asked, rows[::-1], 1)
     cells = {(row["loss"], row["queries"], row["documents"]) for row in found.gaps}
     assert len(cells) == len(found.gaps) == 3 * 8
@@ -54,11 +54,10 @@ def test_where_there_is_no_gap_no_share_of_it_remains(rows):
     asked = GapsSettings.parse(SMALL)
     flat = [{**row, **dict.fromkeys(("empirical", "middle", "expected"), 0.3)} for row in rows]
     flat = [{**row, "best_empirical": 0.2, "best_expected": 0.2} for row in flat]
-    found = {one.claim: one for one in gaps.join(asked, flat, 1).evidence}
-    assert set(found) == CLAIMS
-    assert found["two-vs-old"].not_run
+    [none] = gaps.join(asked, flat, 1).evidence
+    assert none.not_run
     some = [old if old["loss"] == "logistic" else new for old, new in zip(rows, flat, strict=True)]
-    [left] = [one for one in gaps.join(asked, some, 1).evidence if one.claim == "two-vs-old"]
+    [left] = gaps.join(asked, some, 1).evidence
     assert [trial.setting["loss"] for trial in left.trials] == ["logistic"]
 
 
@@ -68,8 +67,42 @@ def test_notes_say_how_often_a_bound_could_fail(rows):
     assert largest == {"zero-one": 1.0, "hinge": 5.0, "logistic": pytest.approx(np.logaddexp(0.0, 4.0))}
     for claim, bound in (("two-thm1", "bound"), ("two-thm2", "query_bound"), ("two-thm3", "document_bound")):
         telling = sum(row[bound] < row["largest_loss"] for row in found.gaps)
-        [notes] = [one.notes for one in found.evidence if one.claim == claim]
+        notes = readings.notes(claim, {"twolayer-gaps": found.gaps})
         assert f"below the largest loss in {telling} of 24 cells; in the others nothing could break it" in notes
+
+
+def test_the_largest_errors_are_compared_with_the_bounds(rows):
+    tables = {"twolayer-gaps": gaps.join(GapsSettings.parse(SMALL), rows, 1).gaps}
+    cells = {(row["loss"], row["queries"], row["documents"]): row for row in tables["twolayer-gaps"]}
+    assert [tuple(trial.setting.values()) for trial in readings.trials("two-thm1", tables)] == list(cells)
+    for trial in readings.trials("two-thm3", tables):
+        row = cells[tuple(trial.setting.values())]
+        assert trial.values == {"document_layer_error": row["document_error_largest"], "bound": row["document_bound"]}
+    for trial in readings.trials("two-thm2", tables):
+        own = [row for key, row in cells.items() if key[:2] == (trial.setting["loss"], trial.setting["n"])]
+        largest = max(own, key=lambda row: row["query_error_largest"])
+        error = trial.values["query_layer_error"]
+        assert error.value == largest["query_error_largest"]
+        assert error.high - error.value == pytest.approx(2.0 * largest["risk_error"])
+        assert trial.values["bound"] == largest["query_bound"]
+    # The same largest error with two numbers of documents is one error.
+    even = [{**row, "query_error_largest": 0.5} for row in tables["twolayer-gaps"]]
+    assert len(readings.trials("two-thm2", {"twolayer-gaps": even})) == len({key[:2] for key in cells})
+
+
+def test_gaps_are_compared_at_the_ends_of_both_lines(rows):
+    found = gaps.join(GapsSettings.parse(SMALL), rows, 1)
+    trials = readings.trials("two-both", {"twolayer-gaps": found.gaps, "twolayer-limits": found.limits})
+    ends = {"few_queries": (4, 2), "many_queries": (32, 2), "few_documents": (4, 2), "many_documents": (4, 16)}
+    for loss in ("hinge", "logistic", "zero-one"):
+        at_ends, floors = (trial.values for trial in trials if trial.setting == {"loss": loss})
+        for name, (n, m) in ends.items():
+            [row] = [row for row in found.gaps if (row["loss"], row["queries"], row["documents"]) == (loss, n, m)]
+            measured = Interval(row["centred_gap"], row["centred_gap_low"], row["centred_gap_high"])
+            assert at_ends[f"gap_with_{name}"] == measured
+        for name, growing in (("documents", "queries"), ("queries", "documents")):
+            [row] = [row for row in found.limits if (row["loss"], row["growing"]) == (loss, growing)]
+            assert floors[f"floor_at_fixed_{name}"] == Interval(row["limit"], row["limit_low"], row["limit_high"])
 
 
 def test_slices_do_not_change_a_repetition(rows):
@@ -186,15 +219,35 @@ def test_statements():
         }
     )
     found = statements.run(asked, 3)
-    evidence = {one.claim: one.trials for one in found.evidence}
-    assert set(evidence) == {"two-def3", "two-eq6", "two-budget", "two-capacity"}
-    assert all(trial.values["standard_errors_apart"] < 4 for trial in evidence["two-def3"])
-    assert all(trial.values["largest_difference"] < 1e-12 for trial in evidence["two-eq6"])
-    assert all(trial.values["relative_difference"] < 1e-5 for trial in evidence["two-budget"])
+    tables = {"twolayer-identities": found.identities, "twolayer-plans": found.plans}
+    apart = readings.values("two-def3", "standard_errors_apart", tables)
+    assert (len(apart), max(apart) < 4) == (6, True)
+    differences = readings.values("two-eq6", "largest_difference", tables)
+    assert (len(differences), max(differences) < 1e-12) == (5, True)
+    [evidence] = found.evidence
+    assert all(trial.values["relative_difference"] < 1e-5 for trial in evidence.trials)
     assert found == statements.run(asked, 3)
     small = asked.model_copy(update={"budgets": (10,)})
     searches = [trial.setting for one in statements.run(small, 3).evidence for trial in one.trials]
     assert [setting["n"] for setting in searches if "search" in setting] == [5, 5]  # two documents each
+
+
+def test_capacities_and_confidences_are_compared_with_the_next():
+    plans = [
+        {"budget": 10, "vc_dimension": v, "delta": delta, "c1": 1.0, "queries": 1000.0 / v - 10.0 * delta}
+        for v in (2, 5, 20)
+        for delta in (0.2, 0.05, 0.01)
+    ]
+    trials = readings.trials("two-capacity", {"twolayer-plans": plans})
+    assert [(trial.setting["V"], trial.setting["delta"]) for trial in trials] == [
+        (v, delta) for v in ("2, 5", "5, 20") for delta in ("0.05, 0.2", "0.01, 0.05")
+    ]
+    assert trials[0].values == {
+        "queries_at_smaller_capacity": 499.5,
+        "queries_at_larger_capacity": 199.5,
+        "queries_at_higher_confidence": 499.5,
+        "queries_at_lower_confidence": 498.0,
+    }
 
 
 def test_samplings_differ_in_what_they_say():
@@ -210,14 +263,20 @@ def test_samplings_differ_in_what_they_say():
             "reference_queries": 200,
         }
     )
-    found = samplings.run(asked, 1)
-    values = {row["what"]: row["value"] for row in found.samplings}
+    rows = samplings.run(asked, 1)
+    values = {row["what"]: row["value"] for row in rows}
     assert list(values) == [samplings.TWO_LAYER, samplings.UNEVEN, samplings.INDEPENDENT, "lengths", "dependence"]
     assert values["lengths"] == pytest.approx(values[samplings.UNEVEN] - values[samplings.TWO_LAYER])
     assert values["dependence"] == pytest.approx(values[samplings.TWO_LAYER] - values[samplings.INDEPENDENT])
-    [evidence] = found.evidence
-    assert [trial.setting["difference"] for trial in evidence.trials] == ["lengths", "dependence"]
-    assert all(isinstance(trial.values["difference"], Interval) for trial in evidence.trials)
+    trials = readings.trials("two-nm-sampling", {"twolayer-samplings": rows})
+    assert [trial.setting for trial in trials] == [
+        {"difference": name, "n": 6, "m": 4} for name in samplings.DIFFERENCES
+    ]
+    for trial, (name, (two_layer, nm)) in zip(trials, samplings.DIFFERENCES.items(), strict=True):
+        compared = {"difference": name, "gap_two_layer": two_layer, "gap_nm": nm}
+        for value, what in compared.items():
+            [row] = [row for row in rows if row["what"] == what]
+            assert trial.values[value] == Interval(row["value"], row["low"], row["high"])
     target = samplings._Target(
         asked, Population(PopulationSettings.from_mapping(POPULATION)), pair_losses.get("hinge"), samplings.UNEVEN, 1
     )

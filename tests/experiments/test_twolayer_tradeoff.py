@@ -13,6 +13,7 @@ from pipeline_lib.papers.twolayer.computations import tradeoff
 from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population import Population, PopulationSettings
+from tests import readings
 from tests.small_settings import SETTINGS
 
 SMALL: dict[str, Any] = {
@@ -49,7 +50,12 @@ def test_every_place_with_enough_long_lists_is_judged():
     places = {(row["dataset"], row["budget"]) for row in found.tradeoff}
     assert places == {("population", 12), ("toy", 12)}
     assert {(row["dataset"], row["budget"]) for row in rows} == places
-    assert [trial.setting["dataset"] for trial in found.evidence[0].trials] == ["population", "toy"]
+    trials = readings.trials("two-tradeoff", {"twolayer-best-splits": found.best})
+    assert [trial.setting for trial in trials] == [{"dataset": name, "C": 12} for name in ("population", "toy")]
+    for trial, row in zip(trials, found.best, strict=True):
+        best, low, high = (row[f"best_queries{end}"] for end in ("", "_low", "_high"))
+        assert trial.values["best_queries"] == Interval(best, low, high)
+        assert trial.values["error_inner"] == row["error_inner"]
     assert found == tradeoff.join(asked, rows[::-1], 1)
 
 

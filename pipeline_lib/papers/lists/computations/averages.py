@@ -16,7 +16,6 @@ import numpy as np
 
 from pipeline_lib import progress, surrogates
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Trial
 from pipeline_lib.papers.lists.computations import held_out
 from pipeline_lib.papers.lists.losses import LOSS
 from pipeline_lib.ranking_data import RankingData
@@ -30,28 +29,22 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-AVERAGES = "tables/lists-rademacher.parquet"
-COVERINGS = "tables/lists-coverings.parquet"
-CLOSED_FORMS = "tables/lists-closed-forms.parquet"
 # ListNet above the entropy of its labels reaches B = y_max + 2 W2 R_X.
 Y_MAX = 2
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables, and the evidence."""
+    """Rows of the three tables."""
 
     averages: list[dict[str, Any]]
     coverings: list[dict[str, Any]]
     closed_forms: list[dict[str, Any]]
-    evidence: list[Evidence]
 
 
 def run(settings: AveragesSettings, seed: int) -> Results:
     """Compute everything."""
-    coverings, packed = _coverings(settings, seed)
-    closed_forms, compared = _closed_forms(settings)
-    return Results(_averages(settings, seed), coverings, closed_forms, [packed, compared])
+    return Results(_averages(settings, seed), _coverings(settings, seed), _closed_forms(settings))
 
 
 def _loss_bound(radius: float) -> float:
@@ -118,9 +111,9 @@ def _local(settings: AveragesSettings, data: RankingData, axes: tuple[Axis, ...]
     return rademacher.composite(data, LOSS, settings.radius, settings.draws, axes, largest_risk=at_zero)
 
 
-def _coverings(settings: AveragesSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
+def _coverings(settings: AveragesSettings, seed: int) -> list[dict[str, Any]]:
     loss, population = surrogates.create(LOSS), Population(PopulationSettings(features=settings.features))
-    rows, trials = [], []
+    rows: list[dict[str, Any]] = []
     for n in settings.queries:
         for m in settings.documents:
             data = population.draw(n, generator(seed, "lists-coverings", n, m), m)
@@ -133,19 +126,18 @@ def _coverings(settings: AveragesSettings, seed: int) -> tuple[list[dict[str, An
                     if ball == "l2"
                     else entropy.proposition_10(feature_norm=population.feature_norm_inf, d=settings.features, **given)
                 )
-                for eps in settings.scales:
-                    values = {
+                rows += [
+                    {
+                        "class": ball,
+                        "n": n,
+                        "m": m,
+                        "eps": eps,
                         "log2_packing_found": math.log2(packing.greedy(losses, eps)),
                         "log2_covering_bound": float(covering.log2(eps)),
                     }
-                    setting = {"class": ball, "n": n, "m": m, "eps": eps}
-                    rows.append({**setting, **values})
-                    trials.append(Trial(setting, values, COVERINGS))
-    notes = (
-        f"ListNet, {settings.candidates:,} rankers on and in the ball, chosen greedily. In many dimensions, few of so "
-        "many can be far apart, so that a small packing is weak evidence; one larger than the bound would refute it."
-    )
-    return rows, Evidence("lists-prop7", tuple(trials), notes)
+                    for eps in settings.scales
+                ]
+    return rows
 
 
 def _candidates(settings: AveragesSettings, ball: str, rng: np.random.Generator) -> Floats:
@@ -160,27 +152,14 @@ def _candidates(settings: AveragesSettings, ball: str, rng: np.random.Generator)
     return np.asarray(settings.radius * depth * w / size)
 
 
-def _closed_forms(settings: AveragesSettings) -> tuple[list[dict[str, Any]], Evidence]:
-    rows, trials = [], []
-    for radius in settings.radii:
-        for n in settings.integral_queries:
-            for m in settings.integral_documents:
-                for found in _compared(settings, radius, n, m):
-                    rows.append(found)
-                    setting = {"corollary": found["corollary"], "radius": radius, "n": n, "m": m}
-                    ratio = {"closed_form_over_integral": found["closed_form"] / found["integral"]}
-                    trials.append(Trial(setting, ratio, CLOSED_FORMS))
-    least = {
-        corollary: min(row["closed_form"] / row["integral"] for row in rows if row["corollary"] == corollary)
-        for corollary in (8, 11, 16)
-    }
-    smallest = ", ".join(f"{ratio:.3g} (Corollary {corollary})" for corollary, ratio in least.items())
-    notes = (
-        f"ListNet. The smallest ratios are {smallest}. The closed forms of Corollaries 8 and 16 replace a ceiling by "
-        "its argument, which is too little where the loss exceeds the scale of the covering number (errata, letter X). "
-        "They are used up to their largest value, beyond which their logarithm falls to 0 as n does."
-    )
-    return rows, Evidence("lists-cor8", tuple(trials), notes)
+def _closed_forms(settings: AveragesSettings) -> list[dict[str, Any]]:
+    return [
+        row
+        for radius in settings.radii
+        for n in settings.integral_queries
+        for m in settings.integral_documents
+        for row in _compared(settings, radius, n, m)
+    ]
 
 
 def _compared(settings: AveragesSettings, radius: float, n: int, m: int) -> list[dict[str, Any]]:

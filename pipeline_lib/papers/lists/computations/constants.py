@@ -55,7 +55,7 @@ SELF_BOUNDED: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the two tables, and the evidence."""
+    """Rows of the two tables, and the evidence that is in neither."""
 
     constants: list[dict[str, Any]]
     checks: list[dict[str, Any]]
@@ -64,18 +64,15 @@ class Results:
 
 def run(settings: ConstantsSettings, seed: int) -> Results:
     """Compute everything."""
-    table: list[dict[str, Any]] = []
-    checks: list[dict[str, Any]] = []
-    evidence = [
-        proposition_1(settings, seed, table),
-        proposition_2(settings, seed, table),
-        ranksvm_growth(settings, seed, table),
-        constants_of_all(settings, seed, table),
-        theorem_3(checks),
-        lemma_4(settings, seed, checks),
-        lemma_14(settings, seed, checks),
+    growing, growth = ranksvm_growth(settings, seed)
+    bounded, self_bounded = lemma_14(settings, seed)
+    table = [
+        *proposition_1(settings, seed),
+        *proposition_2(settings, seed),
+        *growing,
+        *constants_of_all(settings, seed),
     ]
-    return Results(table, checks, evidence)
+    return Results(table, [*theorem_3(), *lemma_4(settings, seed), *bounded], [growth, self_bounded])
 
 
 def _search(
@@ -104,82 +101,55 @@ def _row(
     }
 
 
-def proposition_1(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
+def proposition_1(settings: ConstantsSettings, seed: int) -> list[dict[str, Any]]:
     """ListNet's G and H, by search, for lists of the given lengths."""
-    loss, trials = surrogates.create("listnet"), []
+    loss, rows = surrogates.create("listnet"), []
     for m in settings.listnet_lengths:
         for y_max in settings.largest_labels:
-            found = {what: _search(loss, m, y_max, what, settings, seed, None) for what in NAMED_BY_PROPOSITION_1}
-            table += [_row("listnet", loss, m, y_max, what, None, 2.0, value) for what, value in found.items()]
-            values = {"lipschitz": found["lipschitz-linf"], "smoothness": found["smoothness"]}
-            trials.append(Trial({"m": m, "y_max": y_max}, values, CONSTANTS))
-    lipschitz, smoothness = (
-        max(row["searched"] for row in table if (row["part"], row["constant"]) == ("listnet", what))
-        for what in NAMED_BY_PROPOSITION_1
-    )
-    notes = (
-        f"The largest values by search are {lipschitz:.6g} and {smoothness:.6g}. The sharp constants are "
-        "2 - 2 / (1 + (m - 1) e^y_max), which is below 2, and 1 (errata, letter I)."
-    )
-    return Evidence("lists-prop1", tuple(trials), notes)
+            for what in NAMED_BY_PROPOSITION_1:
+                searched = _search(loss, m, y_max, what, settings, seed, None)
+                rows.append(_row("listnet", loss, m, y_max, what, None, 2.0, searched))
+    return rows
 
 
-def proposition_2(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
-    """SmoothDCG's G, by search, over 2 (D(1) + ... + D(k)) G(y_max) / sigma."""
-    trials = []
+def proposition_2(settings: ConstantsSettings, seed: int) -> list[dict[str, Any]]:
+    """SmoothDCG's G, by search, and 2 (D(1) + ... + D(k)) G(y_max) / sigma."""
+    rows = []
     for sigma in settings.widths:
         for k in settings.cutoffs:
             loss = surrogates.create("smooth-dcg", sigma=float(sigma), k=k)
             for m in settings.lengths:
                 for y_max in settings.largest_labels:
+                    searched = _search(loss, m, y_max, "lipschitz-linf", settings, seed, None)
                     stated = loss.lipschitz(m, y_max)
-                    found = _search(loss, m, y_max, "lipschitz-linf", settings, seed, None)
-                    table.append(_row("smooth-dcg", loss, m, y_max, "lipschitz-linf", None, stated, found))
-                    setting = {"m": m, "y_max": y_max, "sigma": float(sigma), "k": k}
-                    trials.append(Trial(setting, {"largest_ratio": found / stated}, CONSTANTS))
-    notes = (
-        "The published loss is k = 1; for larger k, D(1) + ... + D(k) takes the place of D(1). For k = 1 the supremum "
-        "is a quarter of the stated constant (errata, letter N)."
-    )
-    return Evidence("lists-prop2", tuple(trials), notes)
+                    rows.append(_row("smooth-dcg", loss, m, y_max, "lipschitz-linf", None, stated, searched))
+    return rows
 
 
-def ranksvm_growth(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
-    """The exponent in m of RankSVM's G, by search."""
-    loss, trials = surrogates.create("ranksvm"), []
+def ranksvm_growth(settings: ConstantsSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
+    """RankSVM's G, by search, and the exponent in m that is fitted to it."""
+    loss, rows, trials = surrogates.create("ranksvm"), [], []
     for y_max in settings.largest_labels:
         norms = []
         for m in settings.ranksvm_lengths:
             norms.append(_search(loss, m, y_max, "lipschitz-linf", settings, seed, None))
-            table.append(_row("ranksvm", loss, m, y_max, "lipschitz-linf", None, loss.lipschitz(m, y_max), norms[-1]))
+            rows.append(_row("ranksvm", loss, m, y_max, "lipschitz-linf", None, loss.lipschitz(m, y_max), norms[-1]))
         fitted = fit_exponent(settings.ranksvm_lengths, norms)
         value = Interval(fitted.slope, fitted.low, fitted.high)
         trials.append(Trial({"surrogate": "ranksvm", "y_max": y_max}, {"exponent_in_m": value}, CONSTANTS))
-    return Evidence("lists-ranksvm", tuple(trials), "Fitted to the largest l1 norms obtained by search.")
+    return rows, Evidence("lists-ranksvm", tuple(trials), "Fitted to the largest l1 norms obtained by search.")
 
 
-def constants_of_all(settings: ConstantsSettings, seed: int, table: list[dict[str, Any]]) -> Evidence:
-    """G, G^CW, H and B of every surrogate, stated and by search; and G <= sqrt(m) G^CW."""
-    trials = []
+def constants_of_all(settings: ConstantsSettings, seed: int) -> list[dict[str, Any]]:
+    """G, G^CW, H and B of every surrogate, stated and by search."""
+    rows = []
     for name in progress.counted(surrogates.NAMES, _LOG, "surrogates"):
         loss = surrogates.create(name)
         bound = settings.score_bound if name in NEEDS_BOUND else None
         for m in settings.lengths:
             for y_max in settings.largest_labels:
-                found = _all_constants(loss, m, y_max, bound, settings, seed)
-                table += found
-                by = {row["constant"]: row for row in found}
-                linf, l2 = by["lipschitz-linf"], by["lipschitz-l2"]
-                # The largest G that is known, over the smallest known G^CW.
-                larger = max(linf["searched"], linf["exact"] or 0.0)
-                ratio = larger / (math.sqrt(m) * (l2["exact"] or l2["stated"]))
-                trials.append(Trial({"surrogate": name, "m": m, "y_max": y_max}, {"largest_ratio": ratio}, CONSTANTS))
-    notes = (
-        "The constant for the maximum norm, the larger of the exact one and the one obtained by search, over sqrt(m) "
-        "times the one for the Euclidean norm. Where a surrogate is Lipschitz on bounded scores only, these are scores "
-        f"up to {settings.score_bound:g}."
-    )
-    return Evidence("lists-g-relation", tuple(trials), notes)
+                rows += _all_constants(loss, m, y_max, bound, settings, seed)
+    return rows
 
 
 def _all_constants(
@@ -200,40 +170,28 @@ def _all_constants(
     return rows
 
 
-def theorem_3(checks: list[dict[str, Any]]) -> Evidence:
+def theorem_3() -> list[dict[str, Any]]:
     """The dimension of the permutation-invariant linear maps to scores."""
-    trials = []
-    for m in (2, 3, 4):
-        for d in (1, 2, 3):
-            dimension = invariance.dimension(m, d)
-            checks.append(_check("lists-thm3", "", m, d, "dimension", dimension))
-            trials.append(Trial({"m": m, "d": d}, {"dimension": dimension, "twice_the_features": 2 * d}, CHECKS))
-    notes = "The rank of the constraints that all m! reorderings put on a linear map; m = 1 leaves d dimensions."
-    return Evidence("lists-thm3", tuple(trials), notes)
+    return [
+        _check("lists-thm3", "", m, d, "dimension", invariance.dimension(m, d)) for m in (2, 3, 4) for d in (1, 2, 3)
+    ]
 
 
-def lemma_4(settings: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
+def lemma_4(settings: ConstantsSettings, seed: int) -> list[dict[str, Any]]:
     """Both operator norms, by maximisation, against the largest p-norm of a row."""
-    trials = []
+    checks = []
     for p in NORMS:
         label = "inf" if math.isinf(p) else f"{p:g}"
         rng = generator(seed, "lists-constants", "lemma-4", label)
         largest = excess = 0.0
         for X in _matrices(settings.matrices, rng):
             right = operator_norms.largest_row(X, p)
-            found = operator_norms.stretch(X, p, rng=rng, restarts=settings.starts)
-            largest = max(largest, *(abs(left / right - 1.0) for left in found))
-            excess = max(excess, *(left / right - 1.0 for left in found))
+            stretches = operator_norms.stretch(X, p, rng=rng, restarts=settings.starts)
+            largest = max(largest, *(abs(left / right - 1.0) for left in stretches))
+            excess = max(excess, *(left / right - 1.0 for left in stretches))
         checks.append(_check("lists-lemma4", f"p = {label}", None, None, "largest_relative_difference", largest))
         checks.append(_check("lists-lemma4", f"p = {label}", None, None, "largest_relative_excess", excess))
-        trials.append(Trial({"p": label}, {"largest_relative_difference": largest}, CHECKS))
-    notes = (
-        f"{settings.matrices} matrices for every p: normal, sparse, of rank one, with equal rows or rows of different "
-        f"size; the maximum of {settings.starts} ascents. Ascents end at local maxima, so that a deficit may be due to "
-        f"the search, in particular for large matrices (here up to {LARGEST_MATRIX} rows and columns) and few ascents. "
-        "Only an excess contradicts the lemma; the table contains it too."
-    )
-    return Evidence("lists-lemma4", tuple(trials), notes)
+    return checks
 
 
 def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
@@ -255,9 +213,10 @@ def _matrices(n: int, rng: np.random.Generator) -> list[Floats]:
     return matrices
 
 
-def lemma_14(settings: ConstantsSettings, seed: int, checks: list[dict[str, Any]]) -> Evidence:
+def lemma_14(settings: ConstantsSettings, seed: int) -> tuple[list[dict[str, Any]], Evidence]:
     """The largest ratio of the two sides of the self-bounding inequality, over pairs of score vectors."""
-    trials = []
+    # The table does not say for which y_max a ratio was measured.
+    checks, trials = [], []
     for name, options in SELF_BOUNDED:
         loss = surrogates.create(name, **options)
         label = ", ".join([name, *(f"{key} {value}" for key, value in options.items())])
@@ -277,7 +236,7 @@ def lemma_14(settings: ConstantsSettings, seed: int, checks: list[dict[str, Any]
         f"waves are {settings.lists:,} losses sum_k a_k (1 - cos(<b_k, s> + c_k)) for every m, smooth with "
         "H = sum_k a_k ||b_k||_1^2; with m = 1 they are those of Lemma 13."
     )
-    return Evidence("lists-lemma14", tuple(trials), notes)
+    return checks, Evidence("lists-lemma14", tuple(trials), notes)
 
 
 def _largest_self_bounding_ratio(loss: Surrogate, n: int, m: int, y_max: int, rng: np.random.Generator) -> float:

@@ -58,15 +58,15 @@ def run(settings: SparseSettings, seed: int) -> tuple[list[dict[str, Any]], Evid
     rows: list[dict[str, Any]] = []
     trials = []
     for d in progress.counted(settings.features, _LOG, "numbers of features"):
-        found = _measure(settings, d, seed)
-        rows += found
-        least, worst = ([row for row in found if row["learner"] == learner] for learner in ("erm", "worst"))
+        measured = _measure(settings, d, seed)
+        rows += measured
+        least, worst = ([row for row in measured if row["learner"] == learner] for learner in ("erm", "worst"))
         values: dict[str, float | Interval] = {
             "gap": of_largest(least, "gap", "risk_error"),
             "worst_gap_found": of_largest(worst, "gap", "risk_error"),
-            "bound": found[0]["bound"],
+            "bound": measured[0]["bound"],
             "excess_risk": of_largest(least, "excess", "excess_error"),
-            "excess_bound": found[0]["excess_bound"],
+            "excess_bound": measured[0]["excess_bound"],
         }
         trials.append(Trial({"d": d, "n": settings.queries, "m": settings.documents}, values, TABLE))
     asymptotic = [_bound(settings, d, settings.fitted_at) for d in settings.features]

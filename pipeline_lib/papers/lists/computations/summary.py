@@ -2,7 +2,7 @@
 
 The slices of the grid and the measurements on data sets become the table of cells with their means, intervals and
 bounds, the table of the n from which each bound is informative, the powers of n and m that are fitted to the gaps, and
-the evidence for the claims.
+the evidence for the claims on excess risks and uniform bounds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,38 +36,32 @@ if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.grid import GridSettings
 
 CELLS = "tables/lists-cells.parquet"
-EXPONENTS = "tables/lists-exponents.parquet"
 
 UNIFORM = ("erm", "worst")
-M_FREE = ("listnet", "smooth-dcg")
-"""The losses whose bounds, according to the paper, do not grow with the list."""
+FEWEST_POINTS = 3
+"""Exponents are fitted to no fewer cells."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Results:
-    """Rows of the three tables, and the evidence."""
+    """Rows of the three tables, and the evidence that is in none."""
 
-    cells: list[dict[str, Any]] = field(default_factory=list)
-    bounds: list[dict[str, Any]] = field(default_factory=list)
-    exponents: list[dict[str, Any]] = field(default_factory=list)
-    evidence: list[Evidence] = field(default_factory=list)
+    cells: list[dict[str, Any]]
+    bounds: list[dict[str, Any]]
+    exponents: list[dict[str, Any]]
+    evidence: list[Evidence]
 
 
 def run(settings: GridSettings, rows: Iterable[Row], real: Iterable[Row]) -> Results:
     """Everything that follows from the measured rows."""
     grid, measured_on_data = Grid(settings, rows), list(real)
-    results = Results(cell_rows(grid), bound_rows(grid))
-    results.evidence = [
+    evidence = [
         _excess(grid, "lists-thm5", "ogd", measured_on_data),
         _excess(grid, "lists-thm6", "rerm", measured_on_data),
         _theorem_9(grid, measured_on_data),
-        _excess(grid, "lists-eq8", "smooth-ogd", []),
         _theorem_17(grid),
-        _free_of_m(grid, results.exponents),
-        _rates_in_n(grid, results.exponents),
-        _table_1(grid),
     ]
-    return results
+    return Results(cell_rows(grid), bound_rows(grid), [*_along_lengths(grid), *_along_queries(grid)], evidence)
 
 
 def _setting(key: Key) -> dict[str, Any]:
@@ -92,8 +86,7 @@ def _excess(grid: Grid, claim: str, learner: str, real: list[Row]) -> Evidence:
     trials = []
     for key, learners in sorted(grid.cells.items()):
         rows = learners.get(learner, [])
-        risk = {"optimal_risk": optimal_risk(learners)} if learner == "smooth-ogd" else {}
-        bound = grid.bound(learner, key, **risk)
+        bound = grid.bound(learner, key)
         if rows and bound is not None:
             excess = of_mean([row["excess"] for row in rows], max(row["excess_error"] for row in rows))
             trials.append(Trial(_setting(key), {"excess_risk": excess, "bound": bound}, CELLS))
@@ -206,24 +199,21 @@ def _fitted(cells: Mapping[int, list[Row]], statistic: str, *, one_held_out: boo
     return dataclasses.replace(fitted, low=fitted.slope - half, high=fitted.slope + half)
 
 
-def _row_of(
-    exponents: list[dict[str, Any]], axis: str, key: Mapping[str, Any], fitted: Exponent, points: Iterable[int]
-) -> Interval:
-    exponents.append(
-        {
-            "axis": axis,
-            "loss": key["loss"],
-            "population": key["population"],
-            "learner": key["learner"],
-            "statistic": key["statistic"],
-            "fixed": key["fixed"],
-            "points": ", ".join(f"{point:,}" for point in sorted(points)),
-            "slope": fitted.slope,
-            "low": fitted.low,
-            "high": fitted.high,
-        }
-    )
-    return Interval(fitted.slope, fitted.low, fitted.high)
+def _row(
+    axis: str, loss: str, kind: str, learner: str, statistic: str, fixed: int, fitted: Exponent, points: Iterable[int]
+) -> dict[str, Any]:
+    return {
+        "axis": axis,
+        "loss": loss,
+        "population": kind,
+        "learner": learner,
+        "statistic": statistic,
+        "fixed": fixed,
+        "points": ", ".join(f"{point:,}" for point in sorted(points)),
+        "slope": fitted.slope,
+        "low": fitted.low,
+        "high": fitted.high,
+    }
 
 
 def _along(grid: Grid, axis: str, loss: str, kind: str, fixed: int, learner: str) -> dict[int, list[Row]]:
@@ -240,40 +230,22 @@ def _losses(grid: Grid) -> list[str]:
     return list(dict.fromkeys(entry.name for entry in grid.settings.losses))
 
 
-def _free_of_m(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
-    trials, lengths = [], set()
+def _along_lengths(grid: Grid) -> list[dict[str, Any]]:
+    # The powers of m, at the largest n that has lists of every length.
+    rows = []
     sizes = grid.settings.queries_of(max(grid.settings.lengths))
     n = sizes[-1] if sizes else grid.settings.queries[0]
     for loss in _losses(grid):
         for learner in UNIFORM:
             cells = _along(grid, "m", loss, "noisy", n, learner)
-            if len(cells) < 3:
-                continue
-            key = {"loss": loss, "population": "noisy", "learner": learner, "statistic": "gap", "fixed": n}
-            found = _row_of(exponents, "m", key, _fitted(cells, "gap", one_held_out=False), cells)
-            if loss in M_FREE:
-                lengths |= set(cells)
-                where: dict[str, Label] = {"loss": loss, "ranker": learner, "n": n, "longest": max(cells)}
-                trials.append(Trial(where, {"gap_exponent_in_m": found}, EXPONENTS))
+            if len(cells) >= FEWEST_POINTS:
+                fitted = _fitted(cells, "gap", one_held_out=False)
+                rows.append(_row("m", loss, "noisy", learner, "gap", n, fitted, cells))
         terms = _chapelle_wu_terms(grid, loss, n)
-        if len(terms) >= 3:
-            key = {"loss": loss, "population": "noisy", "learner": "", "statistic": "Chapelle-Wu term", "fixed": n}
-            found = _row_of(exponents, "m", key, fit_exponent(list(terms), list(terms.values())), terms)
-            if loss in M_FREE:
-                lengths |= set(terms)
-                setting: dict[str, Label] = {"loss": loss, "n": n, "longest": max(terms)}
-                trials.append(Trial(setting, {"chapelle_wu_exponent_in_m": found}, EXPONENTS))
-    if not trials:
-        return Evidence(
-            "lists-m-free",
-            not_run="Needs listnet or smooth-dcg at three list lengths with the same n in experiments: lists: grid.",
-        )
-    notes = (
-        f"The mean size |L - Lhat| of the gap at n = {n}, of the minimiser and of the worst ranker obtained, for m "
-        f"from {min(lengths)} to {max(lengths)}. The Chapelle-Wu exponent is that of the bound's term in m; its other "
-        "term does not change with m."
-    )
-    return Evidence("lists-m-free", tuple(trials), notes)
+        if len(terms) >= FEWEST_POINTS:
+            fitted = fit_exponent(list(terms), list(terms.values()))
+            rows.append(_row("m", loss, "noisy", "", "Chapelle-Wu term", n, fitted, terms))
+    return rows
 
 
 def _chapelle_wu_terms(grid: Grid, loss: str, n: int) -> dict[int, float]:
@@ -286,52 +258,18 @@ def _chapelle_wu_terms(grid: Grid, loss: str, n: int) -> dict[int, float]:
     return terms
 
 
-def _rates_in_n(grid: Grid, exponents: list[dict[str, Any]]) -> Evidence:
-    trials, others, m = [], [], grid.settings.lengths[0]
+def _along_queries(grid: Grid) -> list[dict[str, Any]]:
+    # The powers of n: of the gap for the shortest lists, and of the excess risk where L* = 0.
+    rows, m = [], grid.settings.lengths[0]
     for loss in _losses(grid):
         for learner in UNIFORM:
             cells = _along(grid, "n", loss, "noisy", m, learner)
-            if len(cells) < 3:
-                continue
-            key = {"loss": loss, "population": "noisy", "learner": learner, "statistic": "gap", "fixed": m}
-            found = _row_of(exponents, "n", key, _fitted(cells, "gap", one_held_out=True), cells)
-            if learner == "worst":
-                where: dict[str, Label] = {"loss": loss, "population": "noisy", "m": m}
-                trials.append(Trial(where, {"pessimistic_exponent": found}, EXPONENTS))
-            else:
-                others.append(found.value)
+            if len(cells) >= FEWEST_POINTS:
+                fitted = _fitted(cells, "gap", one_held_out=True)
+                rows.append(_row("n", loss, "noisy", learner, "gap", m, fitted, cells))
         for length in grid.settings.realisable_lengths:
             cells = _along(grid, "n", loss, "realisable", length, "smooth-ogd")
-            if len(cells) >= 3:
-                key = {"loss": loss, "population": "realisable", "learner": "smooth-ogd"}
-                key |= {"statistic": "excess risk", "fixed": length}
-                found = _row_of(exponents, "n", key, _fitted(cells, "excess", one_held_out=True), cells)
-                setting: dict[str, Label] = {"loss": loss, "population": "realisable", "m": length}
-                trials.append(Trial(setting, {"optimistic_exponent": found}, EXPONENTS))
-    if not trials:
-        return Evidence(
-            "lists-n-rate", not_run="Needs three numbers of queries at the shortest m in experiments: lists: grid."
-        )
-    notes = (
-        "Pessimistic: the mean size of the gap of the worst ranker obtained, of which uniform bounds speak. "
-        "Optimistic: the excess risk of online gradient descent with the step of equation 7, where L* = 0."
-    )
-    if others:
-        notes += (
-            f" The exponents of the minimiser's own gap, not judged here, go from {min(others):.2f} to "
-            f"{max(others):.2f}."
-        )
-    return Evidence("lists-n-rate", tuple(trials), notes)
-
-
-def _table_1(grid: Grid) -> Evidence:
-    trials = []
-    for key in sorted(grid.cells):
-        bounds = {f"bound_{name}": grid.bound(name, key) for name in ("ogd", "rerm", "erm")}
-        values = {name: value for name, value in bounds.items() if value is not None}
-        if len(values) == len(bounds):
-            trials.append(Trial(_setting(key), values, CELLS))
-    if not trials:
-        return Evidence("lists-table1", not_run="No loss of experiments: lists: grid: losses is convex.")
-    notes = "Theorem 9 with Corollary 8, at the required confidence; the other two hold in expectation."
-    return Evidence("lists-table1", tuple(trials), notes)
+            if len(cells) >= FEWEST_POINTS:
+                fitted = _fitted(cells, "excess", one_held_out=True)
+                rows.append(_row("n", loss, "realisable", "smooth-ogd", "excess risk", length, fitted, cells))
+    return rows

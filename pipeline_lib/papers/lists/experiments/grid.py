@@ -192,10 +192,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("slope", "low", "high"), float),
                 },
             },
-            claims=(
-                *("lists-thm5", "lists-thm6", "lists-thm9", "lists-eq8", "lists-thm17"),
-                *("lists-m-free", "lists-n-rate", "lists-table1"),
-            ),
+            claims=("lists-thm5", "lists-thm6", "lists-thm9", "lists-thm17"),
             surrogates=lambda settings: [loss.surrogate for loss in settings.losses],
             cost=Cost(1.0),
         ),

@@ -45,8 +45,6 @@ _LOG = logging.getLogger(__name__)
 
 Row = Mapping[str, Any]
 
-GAPS = "tables/twolayer-gaps.parquet"
-LIMITS = "tables/twolayer-limits.parquet"
 OLDER = "tables/twolayer-older-bounds.parquet"
 
 HINGE = "hinge"
@@ -54,7 +52,7 @@ HINGE = "hinge"
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables, and the evidence."""
+    """Rows of the three tables, and the evidence on what remains of the gap."""
 
     gaps: list[dict[str, Any]]
     limits: list[dict[str, Any]]
@@ -148,47 +146,7 @@ def join(settings: GapsSettings, rows: Iterable[Row], seed: int) -> Results:
     gaps = [_gap(settings, complexities, key, repetitions) for key, repetitions in cells.items()]
     limits = _limits(settings, cells)
     older = _older(settings, complexities, cells)
-    remaining = tuple(_remaining(settings, cells, older))
-    evidence = [
-        Evidence("two-thm1", tuple(_theorem_1(gaps)), _noted("two-thm1", gaps, "bound")),
-        Evidence("two-thm2", tuple(_theorem_2(gaps)), _noted("two-thm2", gaps, "query_bound")),
-        Evidence("two-thm3", tuple(_theorem_3(gaps)), _noted("two-thm3", gaps, "document_bound")),
-        Evidence("two-both", tuple(_both(settings, cells, limits)), NOTES["two-both"]),
-        Evidence("two-vs-old", remaining, NOTES["two-vs-old"])
-        if remaining
-        else Evidence("two-vs-old", not_run="There is no gap with the fewest documents, so that none can remain."),
-    ]
-    return Results(gaps, limits, older, evidence)
-
-
-CENTRED = (
-    "From every gap that of the population's best ranker on the same samples is subtracted, whose expectation is 0."
-)
-MIDDLE = "The middle risk is measured on fresh documents of the sampled queries; intervals do not contain its error."
-NOTES = {
-    "two-thm1": "The largest gap of all repetitions, with two standard errors of the expected risk, compared with the "
-    "bound that holds with the required probability. D(k) is that of Sauer and Massart for the 0-1 loss of the rankers "
-    "trained with the hinge loss; for the others it is the estimated average of linear rankers, contracted, plus three "
-    "standard errors.",
-    "two-thm2": "The largest error of all repetitions and m. " + MIDDLE,
-    "two-thm3": "The largest error of all repetitions. " + MIDDLE,
-    "two-both": "Limits are those of gap = limit + b/x + c/x² through the largest x, fitted to whole repetitions; "
-    "their intervals hold jointly with 95 % confidence. At fixed m the gap of a bounded loss tends to 0 with n, so "
-    "that an interval that contains 0 speaks against the claim: the empirical risk of lists of m documents is an "
-    "average over independent queries without bias. It is the bound that levels off there (errata, letter R). "
-    + CENTRED,
-    "two-vs-old": "The share that remains when documents grow from the fewest to the most at the smallest n. The bound "
-    "for independent documents counts all documents together. Losses without a gap at the fewest documents have no "
-    "such share. " + CENTRED,
-}
-
-
-def _noted(claim: str, gaps: Sequence[Row], bound: str) -> str:
-    telling = sum(row[bound] < row["largest_loss"] for row in gaps)
-    return (
-        f"{NOTES[claim]} The bound is below the largest loss in {telling} of {len(gaps)} cells; in the others nothing "
-        "could break it."
-    )
+    return Results(gaps, limits, older, [_remaining(settings, cells, older)])
 
 
 Key = tuple[str, int, int]
@@ -238,36 +196,6 @@ def _gap(settings: GapsSettings, complexities: Complexities, key: Key, rows: Seq
     }
 
 
-def _largest(row: Row, name: str) -> Interval:
-    value, half = row[f"{name}_largest"], 2.0 * row["risk_error"]
-    return Interval(value, value - half, value + half)
-
-
-def _theorem_1(gaps: Sequence[Row]) -> Iterable[Trial]:
-    terms = ("query_complexity", "query_concentration", "document_complexity", "document_concentration", "bound")
-    for row in gaps:
-        setting = {"loss": row["loss"], "n": row["queries"], "m": row["documents"]}
-        yield Trial(setting, {"gap": _largest(row, "gap"), **{term: row[term] for term in terms}}, GAPS)
-
-
-def _theorem_2(gaps: Sequence[Row]) -> Iterable[Trial]:
-    largest: dict[tuple[str, int], Row] = {}
-    for row in gaps:
-        key = row["loss"], row["queries"]
-        if key not in largest or row["query_error_largest"] > largest[key]["query_error_largest"]:
-            largest[key] = row
-    for (loss, n), row in largest.items():
-        values = {"query_layer_error": _largest(row, "query_error"), "bound": row["query_bound"]}
-        yield Trial({"loss": loss, "n": n}, values, GAPS)
-
-
-def _theorem_3(gaps: Sequence[Row]) -> Iterable[Trial]:
-    for row in gaps:
-        # Both risks are over the same queries: no error of the expected risk enters.
-        values = {"document_layer_error": row["document_error_largest"], "bound": row["document_bound"]}
-        yield Trial({"loss": row["loss"], "n": row["queries"], "m": row["documents"]}, values, GAPS)
-
-
 def _axes(settings: GapsSettings) -> dict[str, list[tuple[int, int]]]:
     """The two lines through the smallest sample: n grows at the smallest m, and m at the smallest n."""
     n, m = settings.queries[0], settings.documents[0]
@@ -293,29 +221,6 @@ def _limits(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]]) -> list[
                 exponent = Interval(fit.slope, fit.low, fit.high)
             rows.append({**row, **columns("limit", limit), **columns("exponent", exponent)})
     return rows
-
-
-def _both(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]], limits: Sequence[Row]) -> Iterable[Trial]:
-    axes = _axes(settings)
-    for loss in dict.fromkeys(key[0] for key in cells):
-        ends = {
-            axis: [mean_interval(centred_gaps(cells[loss, *place])) for place in (places[0], places[-1])]
-            for axis, places in axes.items()
-        }
-        values: dict[str, float | Interval] = {
-            "gap_with_few_queries": ends["queries"][0],
-            "gap_with_many_queries": ends["queries"][1],
-            "gap_with_few_documents": ends["documents"][0],
-            "gap_with_many_documents": ends["documents"][1],
-        }
-        yield Trial({"loss": loss}, values, GAPS)
-        floors = {
-            row["growing"]: Interval(row["limit"], row["limit_low"], row["limit_high"])
-            for row in limits
-            if row["loss"] == loss
-        }
-        values = {"floor_at_fixed_documents": floors["queries"], "floor_at_fixed_queries": floors["documents"]}
-        yield Trial({"loss": loss}, values, LIMITS)
 
 
 def _older(
@@ -353,21 +258,27 @@ def _older(
     return rows
 
 
-def _remaining(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]) -> Iterable[Trial]:
+def _remaining(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]) -> Evidence:
+    """The shares of the gap and of the bounds that remain as m grows at the smallest n, for every loss with a gap."""
     places = _axes(settings)["documents"]
+    trials = []
     for loss in dict.fromkeys(row["loss"] for row in older):
-        mine = [row for row in older if row["loss"] == loss]
         few, many = (centred_gaps(cells[loss, *place]) for place in (places[0], places[-1]))
-        if few.mean() <= 0.0:
-            continue
-
-        def share(name: str, mine: Sequence[Row] = mine) -> float:
-            return float(mine[-1][name] / mine[0][name])
-
-        values: dict[str, float | Interval] = {
-            "query_level_bound_remaining": share("query_level"),
-            "gap_remaining_with_documents": ratio_interval(many, few),
-            "document_level_bound_remaining": share("document_level"),
-            "two_layer_bound_remaining": share("two_layer"),
-        }
-        yield Trial({"loss": loss, "n": places[0][0], "m": places[-1][1]}, values, OLDER)
+        if few.mean() > 0.0:
+            first, *_, last = (row for row in older if row["loss"] == loss)
+            values: dict[str, float | Interval] = {
+                "query_level_bound_remaining": last["query_level"] / first["query_level"],
+                "gap_remaining_with_documents": ratio_interval(many, few),
+                "document_level_bound_remaining": last["document_level"] / first["document_level"],
+                "two_layer_bound_remaining": last["two_layer"] / first["two_layer"],
+            }
+            trials.append(Trial({"loss": loss, "n": places[0][0], "m": places[-1][1]}, values, OLDER))
+    if not trials:
+        return Evidence("two-vs-old", not_run="There is no gap with the fewest documents, so that none can remain.")
+    notes = (
+        "The share that remains when documents grow from the fewest to the most at the smallest n. The bound for "
+        "independent documents counts all documents together. Losses without a gap at the fewest documents have no "
+        "such share. From every gap that of the population's best ranker on the same samples is subtracted, whose "
+        "expectation is 0."
+    )
+    return Evidence("two-vs-old", tuple(trials), notes)

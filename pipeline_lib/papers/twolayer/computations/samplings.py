@@ -14,16 +14,14 @@ and queries as tasks, the two samplings are therefore the same.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.papers.twolayer.computations import risks
-from pipeline_lib.papers.twolayer.computations.gaps import CENTRED
 from pipeline_lib.papers.twolayer.computations.intervals import mean_interval
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
@@ -36,53 +34,29 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-
-SAMPLINGS = "tables/twolayer-samplings.parquet"
 TWO_LAYER, UNEVEN, INDEPENDENT = "m documents a query", "2 to 2m − 2 documents a query", "independent elements"
 # What each difference compares: (two-layer sampling, (n, m)-sampling).
 DIFFERENCES = {"lengths": (UNEVEN, TWO_LAYER), "dependence": (TWO_LAYER, INDEPENDENT)}
 
 
-@dataclass(frozen=True)
-class Results:
-    """Rows of the table, and the evidence."""
-
-    samplings: list[dict[str, Any]]
-    evidence: list[Evidence]
-
-
-def run(settings: SamplingsSettings, seed: int) -> Results:
-    """Measure the gap under every sampling at every n and m, and the differences."""
+def run(settings: SamplingsSettings, seed: int) -> list[dict[str, Any]]:
+    """Measure the gap under every sampling at every n and m, and the differences: the rows of the table."""
     population = Population(PopulationSettings.from_mapping(settings.population))
     loss = pair_losses.get(settings.loss)
-    rows, trials = [], []
+    rows = []
     targets = {name: _Target(settings, population, loss, name, seed) for name in (TWO_LAYER, UNEVEN, INDEPENDENT)}
     for n in settings.queries:
         for m in settings.documents:
             gaps = {name: target.gaps(n, m) for name, target in targets.items()}
-            differences = {
-                what: mean_interval(gaps[two_layer] - gaps[nm]) for what, (two_layer, nm) in DIFFERENCES.items()
-            }
+            differences = {what: gaps[two_layer] - gaps[nm] for what, (two_layer, nm) in DIFFERENCES.items()}
             place = {"queries": n, "documents": m, "repetitions": settings.repetitions}
-            for name, measured in gaps.items():
-                rows.append({**place, "what": name, **_columns(mean_interval(measured))})
-            for what, difference in differences.items():
-                two_layer, nm = (mean_interval(gaps[name]) for name in DIFFERENCES[what])
-                rows.append({**place, "what": what, **_columns(difference)})
-                values = {"difference": difference, "gap_two_layer": two_layer, "gap_nm": nm}
-                trials.append(Trial({"difference": what, "n": n, "m": m}, values, SAMPLINGS))
-    return Results(rows, [Evidence("two-nm-sampling", tuple(trials), NOTES["two-nm-sampling"])])
+            for what, measured in {**gaps, **differences}.items():
+                rows.append({**place, "what": what, **_columns(mean_interval(measured))})
+    return rows
 
 
 def _columns(interval: Interval) -> dict[str, float]:
     return {"value": interval.value, "low": interval.low, "high": interval.high}
-
-
-NOTES = {
-    "two-nm-sampling": "Two-layer minus (n, m). Lengths: different numbers of documents, compared with equal ones of "
-    "the same mean. Dependence: documents of one query, compared with elements that are independent of each other. "
-    "With equal lengths, and queries as tasks, both samplings have the same distribution. " + CENTRED,
-}
 
 
 class _Target:

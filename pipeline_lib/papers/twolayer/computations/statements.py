@@ -7,7 +7,6 @@ statements on capacity and confidence.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ from pipeline_lib.theory import two_layer_rademacher as rademacher
 if TYPE_CHECKING:
     from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 
-IDENTITIES = "tables/twolayer-identities.parquet"
 PLANS = "tables/twolayer-plans.parquet"
 
 LENGTHS_OF_EQUATION_6 = (2, 3, 4, 5, 6)
@@ -33,7 +31,7 @@ TINY = {"3 queries": (2, 5, 4), "1 query": (9,), "6 queries": (2,) * 6, "4 queri
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the two tables, and the evidence."""
+    """Rows of the two tables, and the evidence for the formula for n*, a part of which is in no table."""
 
     identities: list[dict[str, Any]]
     plans: list[dict[str, Any]]
@@ -44,29 +42,7 @@ def run(settings: StatementsSettings, seed: int) -> Results:
     """Compute everything."""
     averages, equation = _averages(settings, seed), _equation_6(settings, seed)
     plans = _plans(settings)
-    evidence = [
-        Evidence("two-def3", tuple(map(_average_trial, averages)), NOTES["two-def3"]),
-        Evidence(
-            "two-eq6",
-            tuple(Trial({"m": row["m"]}, {"largest_difference": row["difference"]}, IDENTITIES) for row in equation),
-            NOTES["two-eq6"],
-        ),
-        Evidence("two-budget", tuple(_budget_trials(settings, seed, plans)), NOTES["two-budget"]),
-        Evidence("two-capacity", tuple(_capacity_trials(settings, plans)), NOTES["two-capacity"]),
-    ]
-    return Results([*averages, *equation], plans, evidence)
-
-
-NOTES = {
-    "two-def3": "Linear rankers on samples of the population, by Monte Carlo. The reduced cases are compared with the "
-    "ordinary average of as many pairs under other random signs, the tiny ones with the mean over all signs.",
-    "two-eq6": "Matrices of losses without any symmetry: the equation holds for every one of them, not only in "
-    "distribution.",
-    "two-budget": "Theorem 1 for D(k) = c1 sqrt(V/k) over all n and C/n; and over all ways to spread C over n* "
-    "queries, where equal numbers of documents are best. The programme printed in discussion 3 lacks terms; the "
-    "printed n* belongs to Theorem 1 (errata, letter Z).",
-    "two-capacity": "Higher confidence is a smaller δ: n* falls with δ itself (errata, letter Z).",
-}
+    return Results([*averages, *equation], plans, [_budget(settings, seed, plans)])
 
 
 def _averages(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
@@ -97,11 +73,6 @@ def _averages(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def _average_trial(row: Mapping[str, Any]) -> Trial:
-    values = {"standard_errors_apart": row["difference"], "two_layer": row["two_layer"], "ordinary": row["ordinary"]}
-    return Trial({"case": row["case"]}, values, IDENTITIES)
 
 
 def _equation_6(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
@@ -158,7 +129,7 @@ def _plans(settings: StatementsSettings) -> list[dict[str, Any]]:
     return rows
 
 
-def _budget_trials(settings: StatementsSettings, seed: int, plans: list[dict[str, Any]]) -> list[Trial]:
+def _budget(settings: StatementsSettings, seed: int, plans: list[dict[str, Any]]) -> Evidence:
     trials = []
     for row in plans:
         setting = {"C": row["budget"], "V": row["vc_dimension"], "delta": row["delta"], "c1": row["c1"]}
@@ -172,24 +143,9 @@ def _budget_trials(settings: StatementsSettings, seed: int, plans: list[dict[str
         largest = float(np.abs(lengths / (settings.budgets[-1] / n) - 1.0).max())
         setting = {"search": "over unequal m", "n": n, "C": settings.budgets[-1], "V": v}
         trials.append(Trial(setting, {"relative_difference": largest}, PLANS))
-    return trials
-
-
-def _capacity_trials(settings: StatementsSettings, plans: list[dict[str, Any]]) -> list[Trial]:
-    queries = {(row["budget"], row["vc_dimension"], row["delta"], row["c1"]): row["queries"] for row in plans}
-    trials = []
-    for documents in settings.budgets:
-        for c1 in settings.c1:
-            setting = {"C": documents, "c1": c1}
-            for small, large in zip(settings.vc_dimensions[:-1], settings.vc_dimensions[1:], strict=True):
-                for low, high in zip(settings.deltas[:-1], settings.deltas[1:], strict=True):
-                    values = {
-                        "queries_at_smaller_capacity": queries[documents, small, high, c1],
-                        "queries_at_larger_capacity": queries[documents, large, high, c1],
-                        "queries_at_higher_confidence": queries[documents, small, high, c1],
-                        "queries_at_lower_confidence": queries[documents, small, low, c1],
-                    }
-                    trials.append(
-                        Trial({**setting, "V": f"{small}, {large}", "delta": f"{high:g}, {low:g}"}, values, PLANS)
-                    )
-    return trials
+    notes = (
+        "Theorem 1 for D(k) = c1 sqrt(V/k) over all n and C/n; and over all ways to spread C over n* queries, where "
+        "equal numbers of documents are best. The programme printed in discussion 3 lacks terms; the printed n* "
+        "belongs to Theorem 1 (errata, letter Z)."
+    )
+    return Evidence("two-budget", tuple(trials), notes)

@@ -21,7 +21,7 @@ import numpy as np
 
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.papers.twolayer.computations import depth, risks
 from pipeline_lib.papers.twolayer.computations.complexities import ZERO_ONE
 from pipeline_lib.papers.twolayer.computations.intervals import LEVEL, columns, joint_level, mean_interval
@@ -37,8 +37,6 @@ _LOG = logging.getLogger(__name__)
 
 Row = Mapping[str, Any]
 
-TRADEOFF = "tables/twolayer-tradeoff.parquet"
-BEST = "tables/twolayer-best-splits.parquet"
 POPULATION = "population"
 # Bootstrap samples of repetitions behind the interval of the best split.
 RESAMPLES = 2000
@@ -58,11 +56,10 @@ class Fold:
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the two tables, and the evidence."""
+    """Rows of the two tables."""
 
     tradeoff: list[dict[str, Any]]
     best: list[dict[str, Any]]
-    evidence: list[Evidence]
 
 
 def measure(settings: TradeoffSettings, folds: Iterable[Fold], seed: int, part: int) -> list[dict[str, Any]]:
@@ -152,7 +149,7 @@ def _rows(
 
 
 def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
-    """Tables and evidence from the rows of all slices."""
+    """The two tables from the rows of all slices."""
     places: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     references: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in sorted(rows, key=lambda row: (row["fold"], row["repetition"], row["documents"])):
@@ -160,7 +157,7 @@ def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
         places[place][row["documents"]].append(row["error"])
         if row["reference_error"] is not None:
             references[place][row["documents"]].append(row["reference_error"])
-    tradeoff, best, trials = [], [], []
+    tradeoff, best = [], []
     by_variance = _depth_by_variance(settings, seed)
     for (dataset, features, budget), by_documents in sorted(places.items()):
         errors = {m: np.array(measured) for m, measured in by_documents.items()}
@@ -179,19 +176,7 @@ def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
         one = _compared(errors, budget, predicted, rng, joint_level(2 * len(places)))
         judged = by_variance if dataset == POPULATION else None
         best.append({**on, **_flat(one), **columns("variance_documents", judged)})
-        trials.append(Trial({"dataset": dataset, "C": budget}, one, TRADEOFF))
-    return Results(tradeoff, best, [Evidence("two-tradeoff", tuple(trials), NOTES["two-tradeoff"])])
-
-
-NOTES = {
-    "two-tradeoff": "Pairwise 0-1 error on fresh queries, others in every repetition, or on the test queries of every "
-    "fold that has C/2 training queries with C/2 documents; budgets without such a fold are left out. Intervals are "
-    "those of paired differences from the inner split, which is chosen on one half of the repetitions and measured on "
-    "the other, and hold jointly with 95 % confidence; that of the best n is by the bootstrap over repetitions. On "
-    "data sets all splits draw from the same queries, whose lists suffice for the deepest, and intervals speak of "
-    "these data only. The measured optimum need not follow n*, because the layer of documents does shrink with n "
-    "(errata, letter R).",
-}
+    return Results(tradeoff, best)
 
 
 def _compared(

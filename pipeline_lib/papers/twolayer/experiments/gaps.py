@@ -162,7 +162,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("document_level", "query_level", "two_layer", "two_layer_pooled"), float),
                 },
             },
-            claims=("two-thm1", "two-thm2", "two-thm3", "two-both", "two-vs-old"),
+            claims=("two-vs-old",),
             surrogates=SURROGATES,
             seconds=_joining_seconds,
         ),

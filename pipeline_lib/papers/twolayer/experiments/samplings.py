@@ -38,8 +38,7 @@ class SamplingsSettings(Settings):
 def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import samplings
 
-    results = samplings.run(job.settings, job.seed)
-    return Outcome([results.samplings], results.evidence)
+    return Outcome([samplings.run(job.settings, job.seed)])
 
 
 EXPERIMENT = Experiment(
@@ -55,7 +54,6 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("value", "low", "high"), float),
                 }
             },
-            claims=("two-nm-sampling",),
             surrogates=SURROGATES,
             cost=Cost(2.0, start_mb=500.0),
             seconds=lambda settings, cell: (

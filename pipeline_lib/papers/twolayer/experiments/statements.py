@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("informative_from", "informative_from_sauer"), int),
                 },
             },
-            claims=("two-def3", "two-eq6", "two-budget", "two-capacity"),
+            claims=("two-budget",),
             surrogates=("ranksvm", "ranknet", "rankboost"),
             cost=Cost(1.0, start_mb=500.0),
             seconds=lambda settings, cell: 5e-5 * settings.draws,

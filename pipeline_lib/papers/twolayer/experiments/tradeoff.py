@@ -100,7 +100,7 @@ def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import tradeoff
 
     results = tradeoff.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([results.tradeoff, results.best], results.evidence)
+    return Outcome([results.tradeoff, results.best])
 
 
 _PLACE = {"dataset": str, "features": int, "budget": int}
@@ -145,7 +145,6 @@ EXPERIMENT = Experiment(
                     **{f"variance_documents{end}": float for end in ("", "_low", "_high")},
                 },
             },
-            claims=("two-tradeoff",),
             surrogates=SURROGATES,
             cost=Cost(2.0, start_mb=500.0),
         ),
