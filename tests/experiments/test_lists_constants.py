@@ -95,8 +95,9 @@ def test_notes_contain_what_was_obtained_by_search(monkeypatch: pytest.MonkeyPat
 
 def test_a_wrong_norm_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operator_norms, "largest_row", lambda X, p: float(np.linalg.norm(X, p, axis=1).mean()))
-    trials = constants.lemma_4(ConstantsSettings.parse(SMALL), 1, []).trials
-    assert all(trial.values["largest_relative_difference"] > 0.01 for trial in trials)  # type: ignore[operator]
+    compared = trials("lists-lemma4", constants.Results([], constants.lemma_4(SETTING, 1), []))
+    assert [trial.setting["p"] for trial in compared] == ["1", "1.5", "2", "3", "inf"]
+    assert all(trial.values["largest_relative_difference"] > 0.01 for trial in compared)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
