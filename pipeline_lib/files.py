@@ -65,7 +65,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     with naming(target):
-        partial = _made_beside(target)
+        partial = _partial_file(target)
         try:
             yield partial
             # mkstemp creates private files; set the permissions that the umask of the process would have given.
@@ -77,7 +77,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
-def _made_beside(target: Path) -> Path:
+def _partial_file(target: Path) -> Path:
     """Create an empty file with a unique name in the folder of ``target``."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ NOTHING = "The tables of the study hold no row that bears on it."
 class Claim:
     """A stated result, what must be shown for it, and the checks that judge it.
 
-    ``data`` names data sets without which it cannot be judged, ``beside`` values that are shown and decide nothing,
+    ``data`` names data sets without which it cannot be judged, ``displayed`` values that are shown and decide nothing,
     ``reasons`` why the checks' limits are what they are. ``readings`` say where tables hold its evidence, and
     ``otherwise`` why it is not judged where they hold none; without readings an experiment hands the evidence in.
     """
@@ -46,7 +46,7 @@ class Claim:
     shows: str
     checks: tuple[Check, ...]
     data: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    displayed: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     readings: tuple[Reading, ...] = ()
     otherwise: str = ""
@@ -54,7 +54,7 @@ class Claim:
     @property
     def names(self) -> tuple[str, ...]:
         """The values that its evidence may hold: those that the rule reads, and those that are shown only."""
-        return tuple(dict.fromkeys([*(name for check in self.checks for name in check.names), *self.beside]))
+        return tuple(dict.fromkeys([*(name for check in self.checks for name in check.names), *self.displayed]))
 
     def rule_in_words(self) -> str:
         """The whole rule as text: every check, then the reasons for its limits."""
@@ -187,7 +187,7 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
         shows=entry["shows"],
         checks=tuple(rules.create(check) for check in entry["rule"]),
         data=tuple(entry.get("data", ())),
-        beside=tuple(entry.get("beside", ())),
+        displayed=tuple(entry.get("displayed", ())),
         reasons=tuple(dict.fromkeys(check["why"] for check in entry["rule"] if "why" in check)),
         readings=_readings(entry),
         otherwise=entry.get("otherwise", ""),
@@ -198,7 +198,7 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
         complete = not any(reading.named_by for reading in claim.readings)
         if differ := sorted(read ^ set(claim.names) if complete else read - set(claim.names)):
             raise ConfigurationError(
-                f"claim {claim.id}: evidence: expected the values that the rule and `beside` name, "
+                f"claim {claim.id}: evidence: expected the values that the rule and `displayed` name, "
                 f"{', '.join(claim.names)}, found others or too few: {', '.join(differ)}"
             )
     return claim
@@ -257,7 +257,7 @@ def _judge(claim: Claim, evidence: Evidence | None, source: str, context: Contex
     if evidence.not_run:
         return Judgement(claim, "not-run", evidence.not_run, evidence)
     try:
-        verdict = rules.judge(claim.checks, evidence.trials, claim.beside)
+        verdict = rules.judge(claim.checks, evidence.trials, claim.displayed)
     except DataError as error:
         raise DataError(f"{source}: {error}") from error
     return Judgement(claim, verdict.status, verdict.sentence, evidence, verdict.per_trial)

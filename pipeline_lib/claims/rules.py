@@ -46,7 +46,7 @@ def create(entry: Mapping[str, Any]) -> Check:
     return _KINDS[entry["check"]]({key: value for key, value in entry.items() if key not in ("check", "why")})
 
 
-def judge(checks: Sequence[Check], trials: Sequence[Trial], beside: Sequence[str] = ()) -> Verdict:
+def judge(checks: Sequence[Check], trials: Sequence[Trial], displayed: Sequence[str] = ()) -> Verdict:
     """Judge all checks; the worst decides, and its sentence comes first.
 
     Raises
@@ -54,7 +54,7 @@ def judge(checks: Sequence[Check], trials: Sequence[Trial], beside: Sequence[str
     DataError
         When a trial holds a name that no check knows, lacks one it needs, or a check finds no trial at all.
     """
-    known = {name for check in checks for name in check.names} | set(beside)
+    known = {name for check in checks for name in check.names} | set(displayed)
     for trial in trials:
         unknown = sorted(set(trial.values) - known)
         if unknown:

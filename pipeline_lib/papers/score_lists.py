@@ -1,6 +1,6 @@
 """On which scores and labels would a statement about surrogates break, if it broke?
 
-Random lists seldom come near the edge of a bound. Here are lists that do, beside random ones: ties, gaps so large that
+Random lists seldom come near the edge of a bound. Here are lists that do, next to random ones: ties, gaps so large that
 softmaxes saturate, scores that follow the labels or oppose them, staircases that fall by a hair, differences of exactly
 one margin (the kinks of hinges), lists with one relevant document, with all but one, and with one label only.
 """
@@ -60,15 +60,15 @@ def stacked(scores: Floats, labels: Labels) -> tuple[Floats, Labels, NDArray[np.
 
 
 def moved(scores: Floats, slopes: Floats, rng: np.random.Generator) -> Floats:
-    """Neighbours of score vectors: a step down ``slopes``, one score put beside another, noise, or another scale."""
+    """Neighbours of score vectors: a step down ``slopes``, one score put next to another, noise, or another scale."""
     n, m = scores.shape
     rows = np.arange(n)
     i, j = rng.integers(m, size=(2, n))
-    beside = scores.copy()
-    beside[rows, i] = scores[rows, j] + rng.choice([-1.0, -HAIR, 0.0, HAIR, 1.0], size=n)
+    equal = scores.copy()
+    equal[rows, i] = scores[rows, j] + rng.choice([-1.0, -HAIR, 0.0, HAIR, 1.0], size=n)
     spread = 10.0 ** rng.uniform(-4.0, 0.5, size=(n, 1))
     kind = rng.integers(4, size=(n, 1))
-    choices = [scores - spread * slopes, beside, scores + spread * rng.normal(size=(n, m))]
+    choices = [scores - spread * slopes, equal, scores + spread * rng.normal(size=(n, m))]
     return np.clip(
         np.select([kind == k for k in range(3)], choices, scores * np.exp(rng.normal(size=(n, 1)))), -FAR, FAR
     )

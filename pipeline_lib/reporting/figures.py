@@ -238,7 +238,7 @@ def line_panels(
     ylabel: str,
     log: str = "",
 ) -> Drawing:
-    """Draw several line plots beside each other on the same axes; a series has one colour and marker in all of them.
+    """Draw several line plots next to each other on the same axes; a series has one colour and marker in all of them.
 
     ``panels`` maps the title of a panel to its series, whose points are those of :func:`line_plot`; ``log`` likewise.
     """

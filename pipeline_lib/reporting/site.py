@@ -1,4 +1,4 @@
-"""How do the sections become one self-contained page, with its tables and figures beside it?"""
+"""How do the sections become one self-contained page, with its tables and figures?"""
 
 from __future__ import annotations
 

@@ -324,7 +324,7 @@ def test_exponents_are_those_of_made_rows():
 def judged(claim, found):
     [evidence] = [one for one in found.evidence if one.claim == claim]
     [asked] = [one for one in ledger.load([papers.get("lists")]) if one.id == claim]
-    return rules.judge(asked.checks, evidence.trials, asked.beside).status
+    return rules.judge(asked.checks, evidence.trials, asked.displayed).status
 
 
 def made_cell(**changes):
@@ -516,10 +516,10 @@ def test_theorem_12_is_judged_by_gap_worst_gap_and_excess_risk():
     added = 6.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W1 R_X, delta = 0.05, n = 10
     assert first.values["excess_bound"] == pytest.approx(first.values["bound"] + added, rel=1e-12)
     [asked] = [one for one in ledger.load([papers.get("lists")]) if one.id == "lists-thm12"]
-    assert rules.judge(asked.checks, evidence.trials, asked.beside).status != "refuted"
+    assert rules.judge(asked.checks, evidence.trials, asked.displayed).status != "refuted"
     for statistic in ("gap", "worst_gap_found", "excess_risk"):
         worse = dataclasses.replace(first, values={**first.values, statistic: Interval(1e3, 999.0, 1001.0)})
-        assert rules.judge(asked.checks, (worse, *evidence.trials[1:]), asked.beside).status == "refuted"
+        assert rules.judge(asked.checks, (worse, *evidence.trials[1:]), asked.displayed).status == "refuted"
 
 
 def test_held_out_queries_of_the_l1_class_are_drawn_in_blocks(monkeypatch):

@@ -98,7 +98,7 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
     for trial in found.evidence.trials:
         assert trial.values["loss_minus_bound"].value == pytest.approx(np.mean(over) * trial.setting["T"])
     [claim] = [one for one in ledger.load() if one.id == "topk-eq4"]
-    assert rules.judge(claim.checks, found.evidence.trials, claim.beside).status == status
+    assert rules.judge(claim.checks, found.evidence.trials, claim.displayed).status == status
 
 
 @pytest.mark.parametrize("slices", [1, 3, 5])

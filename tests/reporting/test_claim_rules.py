@@ -161,7 +161,7 @@ def test_what_cannot_be_read_is_an_error() -> None:
         rules.judge([check], [])
     with pytest.raises(DataError, match="expected the values of one of the checks"):
         rules.judge([check], [trial(gap=1, bound=2), trial(bound=2)])
-    assert rules.judge([check], [trial(gap=1, bound=2, shown=7)], beside=["shown"]).status == "verified"
+    assert rules.judge([check], [trial(gap=1, bound=2, shown=7)], displayed=["shown"]).status == "verified"
 
 
 def test_a_number_that_is_compared_with_is_written_once() -> None:

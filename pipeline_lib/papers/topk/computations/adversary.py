@@ -51,7 +51,7 @@ PUBLISHED_GAINS: Mapping[str, tuple[float, ...]] = {"p": (0.3533, 0.3920, 0.3226
 
 SMOOTHING = 0.01
 FEEDBACK_LEARNERS = ("squared", "kl", "smooth-dcg")
-# These play with E y known or nearly so, and pay nothing that grows as T^(2/3) beside the linear regret.
+# These play with E y known or nearly so, and pay nothing that grows as T^(2/3) in addition to the linear regret.
 PLAIN_LEARNERS = ("leader", "constant")
 FULL_INFORMATION = "all labels"
 
@@ -93,7 +93,7 @@ def run(settings: AdversarySettings, seed: int) -> Results:
         "Regret averaged over the two adversaries, with intervals over seeds. Algorithm 1 (squared, KL, SmoothDCG) "
         "adds to the linear part what exploration and noise cost it, of order T^(2/3) by Theorem 4.1 where that "
         "speaks of it: at any finite T its exponent mixes the two. It is held against the linear limit at every T, and "
-        "its exponent is given beside; judged is that of the learners that explore at no cost, the leader and the "
+        "its exponent is shown for comparison; the learners that explore at no cost are judged, the leader and the "
         "constant guess."
     )
     return Results(table_1(), game, Evidence("topk-thm52", tuple(trials), notes))
@@ -112,7 +112,7 @@ def gains() -> Floats:
 
 
 def table_1() -> list[dict[str, Any]]:
-    """E y and E G(y)/Z(y) under both adversaries, beside the published digits."""
+    """E y and E G(y)/Z(y) under both adversaries, with the published digits."""
     rows = []
     for name, p in ADVERSARIES.items():
         expected = {"E[y]": PUBLISHED_LABELS, "E[G/Z]": PUBLISHED_GAINS[name]}

@@ -5,7 +5,7 @@
     E sum_t phi(shown scores, y_t) - min over ||w|| <= U of sum_t phi(X_t w, y_t) = O(T^(2/3)).
 
 The sequence is drawn once; seeds differ in exploration alone, over which the expectation is. The best fixed w is found
-by certified minimisation over the same rounds, every query counted as often as it was met. (4) is checked beside it:
+by certified minimisation over the same rounds, every query counted as often as it was met. (4) is checked as well:
 
     E sum_t phi(X_t w_t, y_t) <= min_w sum_t phi(X_t w, y_t) + U^2 / (2 eta) + eta/2 E sum_t ||z_t||^2.
 
