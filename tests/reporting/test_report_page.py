@@ -384,7 +384,8 @@ def test_labels_of_figures_are_no_formulas(tmp_path: Path) -> None:
 
     for label in ("a $x", "$x$", "$a_{b$", "\\frac{$", "_hidden"):
         # matplotlib names every text it draws: title, two axes, legend.
-        assert found(label).count(f"<!-- {label} -->") + found(label).count(f"<!--  {label} -->") == 4
+        drawn = found(label)
+        assert drawn.count(f"<!-- {label} -->") + drawn.count(f"<!--  {label} -->") == 4
 
 
 @pytest.mark.parametrize("control", [False, True])
