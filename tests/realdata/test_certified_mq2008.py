@@ -29,7 +29,7 @@ def check(fit: erm.Fit) -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-@pytest.mark.parametrize(("l2", "radius"), [(1e-2, None), (0.0, 1.0)])
+@pytest.mark.parametrize(("l2", "radius"), [(1e-2, None), pytest.param(0.0, 1.0, marks=pytest.mark.slow)])
 def test_certified(name, l2, radius, train):
     check(erm.fit(train, name, l2=l2, radius=radius))
 

@@ -11,6 +11,8 @@ from pipeline_lib.papers.topk.experiments.figure import FigureSettings
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor
 
+pytestmark = pytest.mark.slow
+
 ASKED = FigureSettings(
     rounds=250_000,
     seeds=2,

@@ -383,4 +383,13 @@ def test_labels_of_figures_are_no_formulas(tmp_path: Path) -> None:
 
     for label in ("a $x", "$x$", "$a_{b$", "\\frac{$", "_hidden"):
         # matplotlib names every text it draws: title, two axes, legend.
-        assert found(label).count(f"<!-- {label} -->") + found(label).count(f"<!--  {label} -->") == 4
+        drawn = found(label)
+        assert drawn.count(f"<!-- {label} -->") + drawn.count(f"<!--  {label} -->") == 4
+
+
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize("folds", [(), (0.4, 0.6)])
+def test_a_legend_explains_only_what_is_drawn(control: bool, folds: tuple[float, ...]) -> None:
+    dots = [figures.Dot("a", 0.5, 0.4, 0.6, folds, False), figures.Dot("b", 0.5, 0.4, 0.6, (), control)]
+    [legend] = figures.dot_plot(["a", "b"], {"ndcg": dots}).legends
+    assert len(legend.get_texts()) == 1 + control + bool(folds)

@@ -20,7 +20,7 @@ LOSSES = {
     "ndcg@3": slam.SlamNDCGAt(3),
     "ndcg@10": slam.SlamNDCGAt(10),
 }
-many = settings(deadline=None, max_examples=200)
+many = settings(deadline=None, max_examples=100)
 
 
 def ranking_loss(kind, s, y):

@@ -11,7 +11,7 @@ from pipeline_lib.surrogates.structured import StructuredNDCG, SvmMAP
 
 NAMES = ("structured-ndcg", "svm-map")
 LOSSES = {"structured-ndcg": StructuredNDCG(), "svm-map": SvmMAP()}
-many = settings(deadline=None, max_examples=200)
+many = settings(deadline=None, max_examples=100)
 
 
 def ranking_loss(name, s, y):
@@ -94,7 +94,7 @@ def by_assignment(s, y):
 
 
 @given(queries(max_m=40, y_max=5), st.floats(0, 0.3), st.integers(0, 10**6))
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_structured_ndcg_is_the_best_assignment(query, pull, seed):
     s, y = query
     if len(set(y.tolist())) == 1:
