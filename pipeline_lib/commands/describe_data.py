@@ -10,8 +10,8 @@ import numpy as np
 
 from pipeline_lib import storage
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import query_index, read_parts
 from pipeline_lib.sources import catalog
+from pipeline_lib.stored_data import query_index, read_parts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
 from pipeline_lib.sources import letor
+from pipeline_lib.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def convert(
     labels: letor.Labels = "integer",
     qid: letor.Qid = "token",
 ) -> ConversionSummary:
-    """Convert text files, in the order given, into one Parquet file (see ``ranking_data`` for its form).
+    """Convert text files, in the order given, into one Parquet file (see ``stored_data`` for its form).
 
     Queries and documents keep the order of the text; no row group holds documents of two parts, so that a part can be
     read by itself. The footer names the parts and the SHA-256 of their text, computed while it is read. Memory holds a

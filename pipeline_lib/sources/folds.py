@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pipeline_lib import storage
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import query_index
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources.catalog import ROLES, DataSet
+from pipeline_lib.stored_data import query_index
 
 if TYPE_CHECKING:
     import pyarrow as pa

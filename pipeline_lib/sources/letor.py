@@ -32,8 +32,9 @@ from numpy.typing import NDArray
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import replacing
-from pipeline_lib.ranking_data import RankingData, rows_per_group
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor_kernels as kernels
+from pipeline_lib.stored_data import rows_per_group
 
 Labels = Literal["integer", "rounded"]
 Qid = Literal["token", "comment"]
@@ -138,7 +139,7 @@ def read_blocks(
 ) -> Iterator[Block]:
     """Read a file of LETOR text block by block, never holding more of it than one block.
 
-    Takes and raises what :func:`read` does. Blocks have ``ranking_data.rows_per_group(d)`` documents, the last one
+    Takes and raises what :func:`read` does. Blocks have ``stored_data.rows_per_group(d)`` documents, the last one
     fewer; a query may span several. Without ``n_features`` the file is read once more beforehand, by
     :func:`count_features`. ``digest`` gets all bytes of the file as they are read: after the last block it is the
     digest of the file.
