@@ -153,8 +153,8 @@ def _first(column: Any) -> str:
     return repr(column[0].as_py())[:40] if len(column) else str(column.type)
 
 
-def labels(column: Any, name: str, place: Place) -> NDArray[np.uint8]:
-    """The labels of a column: whole numbers in 0..255, ``1.0`` included.
+def labels(column: Any, name: str, place: Place, *, rounded: bool = False) -> NDArray[np.uint8]:
+    """The labels of a column: whole numbers in 0..255, ``1.0`` included; real ones too, if they are to be ``rounded``.
 
     Raises
     ------
@@ -162,6 +162,8 @@ def labels(column: Any, name: str, place: Place) -> NDArray[np.uint8]:
         Naming the row and the column.
     """
     found = numbers(column, name, place)
+    if rounded:  # halves up, without the rounding error of a sum
+        found = np.floor(found) + (found - np.floor(found) >= 0.5)
     wrong = (found != np.floor(found)) | (found < 0) | (found > checks.MAX_LABEL)
     if wrong.any():
         row = int(wrong.argmax())

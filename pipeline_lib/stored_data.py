@@ -205,7 +205,7 @@ def _check_columns(schema: pa.Schema, path: str | os.PathLike[str]) -> None:
         raise DataError(f"{path}: expected features as a fixed-size list of float32, found {kind}")
 
 
-def members(path: str | os.PathLike[str], *, stored: bool = False) -> dict[str, NDArray[np.int64]]:
+def queries_of_parts(path: str | os.PathLike[str], *, stored: bool = False) -> dict[str, NDArray[np.int64]]:
     """The indices of the queries of every part, in the part's own order; queries that parts share stand in several.
 
     Raises

@@ -463,7 +463,7 @@ def _differs(found: Any, expected: Any) -> bool:
 def _data_subsection(entry: Row) -> Subsection:
     name = entry["dataset"]
     source = f"data/{name}.json"
-    facts = [("Title", str(entry["title"])), ("Licence", str(entry["licence"])), ("Citation", str(entry["citation"]))]
+    facts = [(key.capitalize(), str(entry[key])) for key in ("title", "licence", "citation") if entry[key] is not None]
     blocks: list[Block] = [Definitions(tuple(facts))]
     remarks = [*entry.get("removed", []), *entry.get("notes", [])]
     if remarks:
@@ -471,13 +471,15 @@ def _data_subsection(entry: Row) -> Subsection:
     blocks.append(_data_figure(entry, source))
     if entry["parts"]:
         columns = [Column("part", "Part", "left"), Column("queries", "Queries"), Column("rows", "Documents")]
-        columns += [Column("verified", "Digest", "left"), Column("sha256", "SHA-256", "left")]
+        own = "file" in entry["parts"][0]
+        columns += [Column("file", "File", "left") if own else Column("verified", "Digest", "left")]
+        columns += [Column("sha256", "SHA-256", "left")]
         rows = [
             [
                 text(part["name"]),
                 whole(part["queries"]),
                 whole(part["rows"]),
-                text("as in the catalogue" if part["verified"] else "as first recorded; not in the catalogue"),
+                text(part["file"] if own else _digest_words(part)),
                 Cell(f"{part['sha256'][:16]}…", raw=part["sha256"]) if part["sha256"] else text(None),
             ]
             for part in entry["parts"]
@@ -485,6 +487,10 @@ def _data_subsection(entry: Row) -> Subsection:
         table = simple(f"parts-{name}", f"Files of {name}", source, columns, rows, ("Digests in full: the CSV file.",))
         blocks.append(Details("Files and digests", (table,)))
     return Subsection(f"data-{name}", name, tuple(blocks))
+
+
+def _digest_words(part: Row) -> str:
+    return "as in the catalogue" if part["verified"] else "as first recorded; not in the catalogue"
 
 
 def _data_figure(entry: Row, source: str) -> Figure:

@@ -32,7 +32,7 @@ def data_set(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
 
 def arguments(folder: Path) -> Namespace:
     return Namespace(
-        dataset="Small", manifest=folder / "raw/Small/manifest.json", planned_with="unchanged",
+        dataset="Small", own=None, manifest=folder / "raw/Small/manifest.json", planned_with="unchanged",
         record=folder / "raw-files.json", documents=folder / "documents.parquet", summary=folder / "summary.json",
         output=folder / "description.json",
     )  # fmt: skip

@@ -34,7 +34,7 @@ from pipeline_lib import (
 )
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.job_command import compact, files, options
-from pipeline_lib.sources import catalog, mirrors, raw_files
+from pipeline_lib.sources import catalog, mirrors, own_data, raw_files
 
 ENVIRONMENT = str(ROOT / "environment.yml")
 RAW = Path("data/raw")
@@ -48,8 +48,10 @@ def checked(call, *arguments, **keywords):
         raise WorkflowError(str(error)) from None
 
 
-CATALOG = checked(catalog.load)
-STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in CATALOG.items()})
+PUBLIC = checked(catalog.load)
+STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in PUBLIC.items()})
+OWN = {name: checked(own_data.data_set, entry) for name, entry in STUDY.own_data.items()}
+CATALOG = {**PUBLIC, **OWN}
 MIRRORS = checked(mirrors.configured_mirrors, STUDY.config["mirrors"])
 # Jobs find the mirrors in their environment: where a file was found is no reason to make it again.
 os.environ[mirrors.VARIABLE] = MIRRORS.spelled
@@ -74,7 +76,7 @@ STEPS = checked(
         published={entry.name: entry.published for entry in STUDY.models if entry.published},
         facts={
             "folds": {name: STUDY.folds(name) for name in DATASETS},
-            "how_to_get": {name: mirrors.how_to_get(entry, RAW) for name, entry in CATALOG.items()},
+            "how_to_get": {name: mirrors.how_to_get(entry, RAW) for name, entry in PUBLIC.items()},
             "reproduces": {entry.name: entry.published for entry in STUDY.models if entry.published},
             "statistics": STUDY.config["statistics"],
         },
@@ -202,6 +204,18 @@ def stays_here(name, rule):
 def entry(command, dataset=None):
     """A function of a data set's job: the digest of what its command reads of the catalogue's entry."""
     return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
+
+
+def own(command):
+    """A function of a data set's job: what its command must know of an entry of the configuration; None for others."""
+    entries = {name: own_data.spelled(entry, command) for name, entry in STUDY.own_data.items()}
+    return lambda wildcards: entries.get(wildcards.dataset)
+
+
+def own_state(wildcards):
+    """Changes whenever the content of the files of an own data set does."""
+    record = raw_files.record_path(wildcards.dataset)
+    return own_data.state_for_planning(CATALOG[wildcards.dataset], record)
 
 
 def raw_state(wildcards):

@@ -29,7 +29,7 @@ use rule job as describe_data with:
         command="describe-data",
         code=code("describe_data"),
         entry=entry("describe_data"),
-        options=options(dataset=wildcard("dataset")),
+        options=options(dataset=wildcard("dataset"), own=own("describe_data")),
 
 
 use rule job as summarise_results with:
