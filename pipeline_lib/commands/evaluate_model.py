@@ -46,6 +46,6 @@ def _evaluate(content: dict[str, Any], y_max: int, arguments: argparse.Namespace
         "model": [content["model"]] * test.n_queries,
         "fold": pl.Series([fold] * test.n_queries, dtype=pl.UInt8),
         "query": indices,
-        "qid": test.qids,
+        "qid": test.qids if test.query_names is None else list(test.query_names),
     }
     return pl.DataFrame({**keys, **values})

@@ -58,6 +58,13 @@ VALIDATION = {
     "measure": pl.String,
     "value": pl.Float64,
 }
+WEIGHTS = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "feature": pl.String,
+    "weight": pl.Float64,
+}
 PUBLISHED = {
     "dataset": pl.String,
     "model": pl.String,
@@ -87,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write measures, summary, training, validation and published as Parquet."""
+    """Write measures, summary, training, validation, weights and published as Parquet."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
     tables = {
@@ -95,6 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
         "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
         "training": training_table(arguments.models),
         "validation": validation_table(arguments.models),
+        "weights": weights_table(arguments.models),
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
@@ -103,7 +111,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
     """Per-query values in long form: a row a data set, model, fold, query and measure."""
-    schema = {key: pl.String if key in ("dataset", "model") else pl.Int64 for key in KEYS}
+    # A query may be named by a text.
+    schema = {key: pl.Int64 if key in ("fold", "query") else pl.String for key in KEYS}
     long = [
         storage.read_table(path)
         .unpivot(index=list(KEYS), variable_name="measure", value_name="value")
@@ -158,6 +167,18 @@ def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
         path_steps = content["record"].get("path", ())
         rows += [(*keys, step["l2"], content["settings"]["selection"], step["validation"]) for step in path_steps]
     return pl.DataFrame(rows, schema=VALIDATION, orient="row")
+
+
+def weights_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """The weights of linear models on features that have names, in units of each model's own scale of the feature."""
+    rows = []
+    for path in paths:
+        content = storage.read_json(path)
+        names, weights = content.get("feature_names"), content["trained"].get("w")
+        if names and content["trained"]["kind"] == "linear":
+            keys = (content["dataset"], content["model"], content["fold"])
+            rows += [(*keys, name, weight) for name, weight in zip(names, weights, strict=True)]
+    return pl.DataFrame(rows, schema=WEIGHTS, orient="row")
 
 
 def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:

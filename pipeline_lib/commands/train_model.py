@@ -52,6 +52,8 @@ def run(arguments: argparse.Namespace) -> None:
         "trained": trained.model.to_dict(),
         "record": trained.record,
     }
+    if train.feature_names is not None:
+        content["feature_names"] = list(train.feature_names)
     storage.write_json(arguments.output, content)
 
 

@@ -18,7 +18,7 @@ from pipeline_lib.columns import runs
 from pipeline_lib.errors import DataError
 from pipeline_lib.sources import letor, readers
 from pipeline_lib.sources.compression import Digest
-from pipeline_lib.sources.letor import Block
+from pipeline_lib.sources.letor_reader import Block, Form, Reader
 from pipeline_lib.sources.tables import Options
 from pipeline_lib.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
 
@@ -100,10 +100,10 @@ def convert(
         raise DataError(f"{target}: expected at least one part to convert, found none")
     if n_features is None:
         n_features = max(letor.count_features(path, labels=labels, qid=qid) for path in parts.values())
-    form = letor.Form(n_features, labels, qid)
+    form = Form(n_features, labels, qid)
 
     def blocks(part: str, digest: Digest) -> Iterator[Block]:
-        return letor.Reader(parts[part], form, digest).blocks()
+        return Reader(parts[part], form, digest).blocks()
 
     return _store(list(parts), blocks, target, n_features)
 

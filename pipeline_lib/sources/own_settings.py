@@ -87,12 +87,12 @@ def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     elif len(ways) > 1:
         yield "", f"expected only one of `files`, `train` and `folder`, found {' and '.join(ways)}"
     yield from _problems_of_roles(entry, ways)
-    given: list[Path] = []
+    given: dict[Path, str] = {}
     for key in ("files", *ROLES):
-        for path in _paths(entry.get(key)):
+        for path in dict.fromkeys(_paths(entry.get(key))):
             if path in given:
-                yield key, f"expected every file once, found {str(path)!r} twice"
-            given.append(path)
+                yield key, f"expected other files than `{given[path]}` has, found {str(path)!r} in both"
+            given[path] = key
             if (problem := _problem_of_file(path)) is not None:
                 yield key, problem
     if isinstance(entry.get("folder"), str):

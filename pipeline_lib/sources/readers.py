@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.sources import letor, tables
+from pipeline_lib.sources import tables
 from pipeline_lib.sources.compression import Digest, lines
-from pipeline_lib.sources.letor import Block
+from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
 from pipeline_lib.sources.own_settings import group_file
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
@@ -77,8 +77,8 @@ def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -
         found = tables.blocks(path, options, known, digest, grouped=groups is not None)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
-        form = letor.Form(known.n_features, _labels(options), qid, known.first_id)  # type: ignore[arg-type]
-        found = letor.Reader(path, form, digest).blocks()
+        form = Form(known.n_features, _labels(options), qid, known.first_id)  # type: ignore[arg-type]
+        found = Reader(path, form, digest).blocks()
     return found if groups is None else _grouped(found, path, groups)
 
 
@@ -86,9 +86,9 @@ def read(path: str | os.PathLike[str]) -> RankingData:
     """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
     path = Path(path)
     groups = _groups(path)
-    form = letor.Form(labels="whole", qid="none" if groups else "text", first_id=0)
-    reader = letor.Reader(path, form)
-    X, y, number = letor.gathered(reader)
+    form = Form(labels="whole", qid="none" if groups else "text", first_id=0)
+    reader = Reader(path, form)
+    X, y, number = gathered(reader)
     if groups:
         sizes = group_sizes(groups)
         _check_sum(path, groups, sizes, len(y))
@@ -128,7 +128,7 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
         group_sizes(groups)
     if tables.is_table(path):
         return Layout(*tables.layout(path, options, grouped=groups is not None))
-    reader = letor.Reader(path, letor.Form(None, _labels(options), "none" if groups else "text", 0))  # type: ignore[arg-type]
+    reader = Reader(path, Form(None, _labels(options), "none" if groups else "text", 0))  # type: ignore[arg-type]
     for _ in reader.blocks():
         pass
     first_id = 0 if reader.has_id_0 else 1

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pipeline_lib import columns
 from pipeline_lib.errors import DataError
 from pipeline_lib.sources.compression import Digest, lines, opened, unpacked_name
-from pipeline_lib.sources.letor import MAX_FEATURES, Block
+from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
 from pipeline_lib.stored_data import rows_per_group
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.sources import letor, letor_kernels
+from pipeline_lib.sources import letor, letor_kernels, letor_reader
 
 settings.register_profile("letor", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.load_profile("letor")
@@ -253,8 +253,8 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_refused_before_memory_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor, "PIECE", 256)
-    monkeypatch.setattr(letor, "LONGEST_LINE", 2000)
+    monkeypatch.setattr(letor_reader, "PIECE", 256)
+    monkeypatch.setattr(letor_reader, "LONGEST_LINE", 2000)
     path = file_of(tmp_path, "1 qid:1 1:1\n1 qid:1 1:1 # " + "long " * 1000)
     with pytest.raises(DataError, match=r"some.txt:2: expected a line of at most 2,000 bytes"):
         letor.read(path)
@@ -263,8 +263,8 @@ def test_a_line_without_end_is_refused_before_memory_is_full(tmp_path: Path, mon
 @pytest.mark.parametrize("piece", [64, 256, 4096])
 @pytest.mark.parametrize("end", ["", "\n", "\n0 qid:1 1:1\n"])
 def test_the_limit_of_a_line_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int, end: str) -> None:
-    monkeypatch.setattr(letor, "PIECE", piece)
-    monkeypatch.setattr(letor, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(letor_reader, "PIECE", piece)
+    monkeypatch.setattr(letor_reader, "LONGEST_LINE", 1000)
     line = "1 qid:1 1:1 # "
     longest = "0 qid:1 2:1\n" + line + "x" * (1000 - len(line))
     assert letor.read(file_of(tmp_path, longest + end)).X[1].tolist() == [1.0, 0.0]
@@ -300,7 +300,7 @@ def test_an_id_beyond_all_reason_does_not_eat_memory(tmp_path: Path) -> None:
 
 
 def test_one_large_id_does_not_eat_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor, "LARGEST_SPARSE", 1 << 22)
+    monkeypatch.setattr(letor_reader, "LARGEST_SPARSE", 1 << 22)
     text = "1 qid:1 1:1\n" * 3 + "1 qid:1 65536:1\n"
     assert letor.read(file_of(tmp_path, text)).X.shape == (4, 65_536)
     path = file_of(tmp_path, text + "0 qid:1 1:1\n" * 13)
@@ -312,7 +312,7 @@ def test_one_large_id_does_not_eat_memory(tmp_path: Path, monkeypatch: pytest.Mo
 def test_features_that_are_written_out_are_read_whatever_they_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(letor, "LARGEST_SPARSE", 1)
+    monkeypatch.setattr(letor_reader, "LARGEST_SPARSE", 1)
     line = "1 qid:1 " + " ".join(f"{j}:0" for j in range(1, 1001))
     assert letor.read(file_of(tmp_path, f"{line}\n" * 20)).X.shape == (20, 1000)
 
@@ -414,8 +414,8 @@ def test_pieces_and_blocks_do_not_show(tmp_path: Path, text: str, piece: int, ro
     X, y, qid = plain(text, 12)
     digest = hashlib.sha256()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(letor, "PIECE", piece)
-        patch.setattr(letor, "rows_per_group", lambda d: rows)
+        patch.setattr(letor_reader, "PIECE", piece)
+        patch.setattr(letor_reader, "rows_per_group", lambda d: rows)
         blocks = list(letor.read_blocks(path, n_features=12, digest=digest))
         if " 12:" in text:
             assert bits(letor.read(path).X) == bits(X)
@@ -439,8 +439,8 @@ def test_faults_have_the_same_place_whatever_the_pieces(tmp_path: Path, text: st
     messages = set()
     for piece, rows in [(64, 1), (130, 3), (1 << 20, 1000)]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(letor, "PIECE", piece)
-            patch.setattr(letor, "rows_per_group", lambda d, rows=rows: rows)
+            patch.setattr(letor_reader, "PIECE", piece)
+            patch.setattr(letor_reader, "rows_per_group", lambda d, rows=rows: rows)
             with pytest.raises(DataError) as raised:
                 letor.read(path, n_features=12)
             messages.add(str(raised.value))
@@ -448,7 +448,7 @@ def test_faults_have_the_same_place_whatever_the_pieces(tmp_path: Path, text: st
 
 
 def test_queries_that_return_in_another_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor, "rows_per_group", lambda d: 2)
+    monkeypatch.setattr(letor_reader, "rows_per_group", lambda d: 2)
     path = file_of(tmp_path, "".join(f"0 qid:{q} 1:1\n" for q in (1, 1, 1, 2, 2, 3, 1)))
     blocks = letor.read_blocks(path, n_features=1)
     assert [next(blocks).qid.tolist() for _ in range(3)] == [[1, 1], [1, 2], [2, 3]]
@@ -508,7 +508,7 @@ def test_the_text_written(tmp_path: Path) -> None:
 def test_many_rows_are_written_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = RankingData.from_arrays(np.random.default_rng(0).random((500, 7)), np.arange(500) % 3, np.arange(500) // 9)
     letor.write(tmp_path / "a.txt", data)
-    monkeypatch.setattr(letor, "PIECE", 500)
+    monkeypatch.setattr(letor_reader, "PIECE", 500)
     letor.write(tmp_path / "b.txt", data)
     assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
 

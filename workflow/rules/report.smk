@@ -49,6 +49,7 @@ use rule job as summarise_results with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
+        "results/{study}/tables/weights.parquet",
     pathvars:
         job="summarise_results",
     params:
@@ -136,6 +137,7 @@ use rule job as render_report with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
+        "results/{study}/tables/weights.parquet",
         "results/{study}/tables/comparisons.parquet",
         "results/{study}/configuration.yaml",
         "results/{study}/availability.json",
