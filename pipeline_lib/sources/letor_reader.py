@@ -252,7 +252,8 @@ class Reader:
         if column == kernels.LABEL_COLUMN:
             whole = np.floor(value) + (value - np.floor(value) >= 0.5)
             if value < 0 or whole > MAX_LABEL or (self.form.labels == "whole" and whole != value):
-                raise DataError(f"{self.path}:{line}: expected a label in 0..{MAX_LABEL}, found {_quote(text)}")
+                kind = "a whole number as the label" if self.form.labels == "whole" else "a label"
+                raise DataError(f"{self.path}:{line}: expected {kind} in 0..{MAX_LABEL}, found {_quote(text)}")
             label[0] = whole
             return
         with np.errstate(over="ignore"):

@@ -71,7 +71,7 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
 
 
 def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -> Iterator[Block]:
-    """The documents of a file, block by block; afterwards ``digest`` is that of the file's bytes."""
+    """The documents of a file, block by block; afterwards ``digest`` is that of its bytes, and of the group sizes'."""
     groups = _groups(path)
     if tables.is_table(path):
         found = tables.blocks(path, options, known, digest, grouped=groups is not None)
@@ -79,7 +79,7 @@ def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -
         qid = "none" if groups else "text" if known.textual else "token"
         form = Form(known.n_features, _labels(options), qid, known.first_id)  # type: ignore[arg-type]
         found = Reader(path, form, digest).blocks()
-    return found if groups is None else _grouped(found, path, groups)
+    return found if groups is None else _grouped(found, path, groups, digest)
 
 
 def read(path: str | os.PathLike[str]) -> RankingData:
@@ -149,8 +149,8 @@ def _groups(path: Path) -> Path | None:
     return None if re.match(rb"\s*\S+\s+qid:", first) else groups
 
 
-def _grouped(found: Iterator[Block], path: Path, groups: Path) -> Iterator[Block]:
-    """The documents of a file whose queries are known from group sizes."""
+def _grouped(found: Iterator[Block], path: Path, groups: Path, digest: Digest) -> Iterator[Block]:
+    """The documents of a file whose queries are known from group sizes, whose bytes the digest gets last."""
     sizes = group_sizes(groups)
     ends = np.cumsum(sizes)
     row = 0
@@ -159,6 +159,7 @@ def _grouped(found: Iterator[Block], path: Path, groups: Path) -> Iterator[Block
         row += len(block.label)
         yield Block(np.searchsorted(ends, rows, side="right"), block.label, block.X, grouped=True)
     _check_sum(path, groups, sizes, row)
+    digest.update(groups.read_bytes())
 
 
 def _check_sum(path: Path, groups: Path, sizes: NDArray[np.int64], n_documents: int) -> None:
