@@ -281,14 +281,44 @@ def is_textual(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def table_of(frame: Any) -> pa.Table:
-    """A data frame of pandas, polars or any library that offers Arrow's interface, as a table of Arrow.
+def fields(frame: Any, label: str | None, query: str | None, ignore: Collection[str]) -> tuple[Any, ...]:
+    """The fields of a ``RankingData`` that a data frame holds: see ``RankingData.from_frame``."""
+    table = _of_arrow(frame)
+    chosen = roles(table.schema, "frame", label=label, query=query, ignore=ignore)
+    assert chosen.query is not None
+    place = "frame: row {}".format
+    queries = Queries(textual=is_textual(table.schema.field(chosen.query).type))
+    qid = queries.number(table.column(chosen.query), chosen.query, place)
+    starts = np.array([start for start, _ in runs(qid)], np.int64)
+    return (
+        features(table, chosen, place),
+        labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
+        np.r_[starts, len(qid)].astype(np.int64),
+        qid[starts],
+        None if chosen.listed else chosen.features,
+        None if queries.names is None else tuple(queries.names),
+    )
+
+
+def table(queries: NDArray[Any], y: NDArray[np.int32], X: NDArray[np.float32], names: Sequence[str]) -> pa.Table:
+    """A table of Arrow with the columns ``qid`` and ``label`` and one for each feature.
 
     Raises
     ------
-    ArgumentError
-        When it is none.
+    DataError
+        When a feature is called like another column.
     """
+    import pyarrow as pa
+
+    every = ["qid", "label", *names]
+    twice = next((name for name in every if every.count(name) > 1), None) if len(set(every)) < len(every) else None
+    if twice is not None:
+        raise DataError(f"feature_names: expected different names, and none of qid and label, found {twice!r} twice")
+    return pa.table([pa.array(array) for array in (queries, y, *X.T)], names=every)
+
+
+def _of_arrow(frame: Any) -> pa.Table:
+    """A data frame of pandas, polars or any library that offers Arrow's interface, as a table of Arrow."""
     import pyarrow as pa
 
     try:
@@ -303,5 +333,6 @@ def table_of(frame: Any) -> pa.Table:
 
 def runs(values: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Where the runs of equal values begin and end."""
-    ends = np.flatnonzero(np.r_[values[1:] != values[:-1], True]) + 1 if len(values) else np.zeros(0, np.int64)
-    yield from zip(np.r_[0, ends[:-1]].tolist(), ends.tolist(), strict=True)
+    if len(values):
+        ends = np.flatnonzero(np.r_[values[1:] != values[:-1], True]) + 1
+        yield from zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)

@@ -128,9 +128,7 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
     except ValidationError as error:
         found += list(problems(kind, error, config))
     if checked is not None and not found:
-        own = {entry.name: entry.n_folds for entry in checked.datasets if isinstance(entry, OwnDataSettings)}
-        known = dict(n_folds)
-        n_folds = {**known, **own}
+        known, n_folds = n_folds, {**n_folds, **_own_folds(checked)}
         found = [*_problems_of_names(checked, known), *_problems_across_sections(checked, config, n_folds)]
     if found:
         raise ConfigurationError("the configuration cannot be used:\n" + "\n".join(f"  - {text}" for text in found))
@@ -139,6 +137,10 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
 
 def _names_of(checked: Any) -> tuple[str, ...]:
     return tuple(entry if isinstance(entry, str) else entry.name for entry in checked.datasets)
+
+
+def _own_folds(checked: Any) -> dict[str, int]:
+    return {entry.name: entry.n_folds for entry in checked.datasets if isinstance(entry, OwnDataSettings)}
 
 
 def _problems_of_files(config: Mapping[str, Any]) -> Iterator[str]:

@@ -207,10 +207,7 @@ class RankingData:
         >>> data.feature_names, data.query_names, data.y.tolist()
         (('bm25',), ('a', 'b'), [0, 2, 1])
         """
-        table = columns.table_of(frame)
-        chosen = columns.roles(table.schema, "frame", label=label, query=query, ignore=ignore)
-        assert chosen.query is not None
-        return _of_table(cls, table, chosen)
+        return cls(*columns.fields(frame, label, query, ignore))
 
     @classmethod
     @checked
@@ -252,14 +249,9 @@ class RankingData:
         >>> RankingData.from_frame(data.to_frame()).feature_names
         ('bm25',)
         """
-        import pyarrow as pa
-
         names = self.feature_names or tuple(f"f{j}" for j in range(1, self.n_features + 1))
-        if {"qid", "label"} & set(names):
-            raise DataError("feature_names: expected other names than qid and label, which are columns of the frame")
         queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
-        arrays = [np.repeat(queries, self.documents_per_query), self.y, *self.X.T]
-        table = pa.table([pa.array(array) for array in arrays], names=["qid", "label", *names])
+        table = columns.table(np.repeat(queries, self.documents_per_query), self.y, self.X, names)
         if library == "pandas":
             return table.to_pandas()
         import polars as pl
@@ -428,22 +420,6 @@ def _check_field(name: str, found: Any, wanted: type[np.generic]) -> None:
         raise ArgumentError(
             f"{name}: expected an array of {wanted.__name__}, found {checks.shown(found)}; use RankingData.from_arrays"
         )
-
-
-def _of_table(kind: type[RankingData], table: Any, chosen: columns.Roles) -> RankingData:
-    assert chosen.query is not None
-    place = "frame: row {}".format
-    queries = columns.Queries(textual=columns.is_textual(table.schema.field(chosen.query).type))
-    qid = queries.number(table.column(chosen.query), chosen.query, place)
-    starts = np.flatnonzero(np.r_[True, qid[1:] != qid[:-1]]) if len(qid) else np.zeros(0, np.int64)
-    return kind(
-        columns.features(table, chosen, place),
-        columns.labels(table.column(chosen.label), chosen.label, place).astype(np.int32),
-        np.r_[starts, len(qid)].astype(np.int64),
-        qid[starts],
-        None if chosen.listed else chosen.features,
-        None if queries.names is None else tuple(queries.names),
-    )
 
 
 def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] | None:

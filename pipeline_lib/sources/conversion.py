@@ -157,7 +157,7 @@ def _store(
     found = tally.summary(n_features)
     if sharing is None:
         return found
-    return replace(found, parts=tuple(replace(part, **sharing.sizes[part.name]) for part in found.parts))
+    return replace(found, parts=tuple(sharing.whole(part) for part in found.parts))
 
 
 class _Sharing:
@@ -166,12 +166,11 @@ class _Sharing:
     Attributes
     ----------
     members : mapping of parts to the indices of their queries among those that are stored
-    sizes : mapping of parts to their rows and queries, stored or not
     """
 
     def __init__(self, parts: Iterable[str], blocks: Callable[[str, Digest], Iterator[Block]]) -> None:
         self.members: dict[str, NDArray[np.int64]] = {}
-        self.sizes: dict[str, dict[str, int]] = {}
+        self._rows: dict[str, int] = {}
         self._first: dict[str, NDArray[np.bool_]] = {}
         seen: dict[tuple[bytes, int], int] = {}
         for part in parts:
@@ -184,7 +183,11 @@ class _Sharing:
                 first.append(members[-1] == known)
                 rows += size
             self.members[part], self._first[part] = np.array(members, np.int64), np.array(first, np.bool_)
-            self.sizes[part] = {"rows": rows, "queries": len(members)}
+            self._rows[part] = rows
+
+    def whole(self, part: PartSummary) -> PartSummary:
+        """What stands in a part, stored with another or not."""
+        return replace(part, rows=self._rows[part.name], queries=len(self.members[part.name]))
 
     def new(self, part: str, blocks: Iterator[Block]) -> Iterator[Block]:
         """The documents of the queries that stand in no part before."""

@@ -378,7 +378,7 @@ def parse(
             labels[row] = np.uint8(whole_label)
 
         # Query.
-        name_start = name_stop = np.int64(0)
+        name_start = name_stop = position
         if query_form in (IN_TOKEN, AS_TEXT):
             position = _past_blanks(text, position)
             if (_word(text, position) & _QID_MASK) != _QID:

@@ -171,11 +171,13 @@ def _divided(settings: OwnDataSettings) -> tuple[dict[str, Path], dict[str, int]
     folds = settings.folds_of_files
     if settings.files is not None:
         given = (settings.files,) if isinstance(settings.files, str) else settings.files
-        files = _named("file", tuple(Path(one).expanduser() for one in given))
-        shares = max(settings.n_folds, 1 if settings.n_folds > 1 else DEFAULT_FOLDS)
-        return files, dict.fromkeys(files, shares), tuple(_rotated(files, k, shares) for k in range(settings.n_folds))
+        parts = _named("file", tuple(Path(one).expanduser() for one in given))
+        shares = settings.n_folds if settings.n_folds > 1 else DEFAULT_FOLDS
+        return parts, dict.fromkeys(parts, shares), tuple(_rotated(parts, k, shares) for k in range(settings.n_folds))
     prefixes = [f"Fold{k}" if len(folds) > 1 else "" for k in range(1, len(folds) + 1)]
-    files, split, layout = {}, {}, []
+    files: dict[str, Path] = {}
+    split: dict[str, int] = {}
+    layout = []
     # Test files first: where folds share their queries, each is stored in the order of the tests.
     for role in reversed(ROLES):
         for prefix, fold in zip(prefixes, folds, strict=True):

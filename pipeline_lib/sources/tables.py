@@ -117,12 +117,10 @@ def blocks(path: Path, options: Options, known: Known, digest: Digest, *, groupe
         if chosen.query is not None:
             qid = queries.number(piece.column(chosen.query), chosen.query, here)
         row += len(y)
-        for block in pending.add(qid, y, X):
-            yield Block(*block, queries.names)
+        yield from (Block(*arrays, names=queries.names) for arrays in pending.add(qid, y, X))
     if not row:
         raise DataError(f"{path}: expected at least one document, found none")
-    for block in pending.rest():
-        yield Block(*block, queries.names)
+    yield from (Block(*arrays, names=queries.names) for arrays in pending.rest())
 
 
 class _Pending:
@@ -133,25 +131,27 @@ class _Pending:
         self._waiting: list[tuple[NDArray[Any], ...]] = []
         self._count = 0
 
-    def add(self, *arrays: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+    def add(self, *arrays: NDArray[Any]) -> Iterator[tuple[Any, Any, Any]]:
         """Add rows, and give the blocks that are full."""
         self._waiting.append(arrays)
         self._count += len(arrays[0])
         if self._count >= self._size:
-            whole = self._joined()
+            qid, label, X = self._joined()
             full = self._count - self._count % self._size
             for start in range(0, full, self._size):
-                yield tuple(array[start : start + self._size] for array in whole)
-            self._waiting = [tuple(array[full:] for array in whole)]
+                rows = slice(start, start + self._size)
+                yield qid[rows], label[rows], X[rows]
+            self._waiting = [(qid[full:], label[full:], X[full:])]
             self._count -= full
 
-    def rest(self) -> Iterator[tuple[Any, ...]]:
+    def rest(self) -> Iterator[tuple[Any, Any, Any]]:
         """Give the rows that are left."""
         if self._count:
             yield self._joined()
 
-    def _joined(self) -> tuple[Any, ...]:
-        return tuple(np.concatenate(arrays) for arrays in zip(*self._waiting, strict=True))
+    def _joined(self) -> tuple[Any, Any, Any]:
+        qid, label, X = (np.concatenate(arrays) for arrays in zip(*self._waiting, strict=True))
+        return qid, label, X
 
 
 def _ending(path: Path) -> str:
