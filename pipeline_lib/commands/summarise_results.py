@@ -174,10 +174,10 @@ def weights_table(paths: Sequence[Path]) -> pl.DataFrame:
     rows = []
     for path in paths:
         content = storage.read_json(path)
-        names, weights = content.get("feature_names"), content["trained"].get("w")
-        if names and content["trained"]["kind"] == "linear":
+        names, trained = content.get("feature_names"), content["trained"]
+        if names and trained.get("kind") == "linear":
             keys = (content["dataset"], content["model"], content["fold"])
-            rows += [(*keys, name, weight) for name, weight in zip(names, weights, strict=True)]
+            rows += [(*keys, name, weight) for name, weight in zip(names, trained["w"], strict=True)]
     return pl.DataFrame(rows, schema=WEIGHTS, orient="row")
 
 

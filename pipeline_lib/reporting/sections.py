@@ -40,6 +40,8 @@ from pipeline_lib.reporting.tables import (
     text,
     whole,
 )
+from pipeline_lib.reporting.weights import SOURCE as WEIGHTS
+from pipeline_lib.reporting.weights import weights_blocks
 from pipeline_lib.statistics import smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
@@ -70,6 +72,7 @@ class Study:
         self.training = results.rows(TRAINING)
         self.published = results.rows(PUBLISHED)
         self.validation = results.rows(VALIDATION)
+        self.weights = results.rows(WEIGHTS)
         self._folds: dict[tuple[str, str, str], list[float]] = {}
         for row in self.measures:
             self._folds.setdefault((row["dataset"], row["model"], row["measure"]), []).append(row["value"])
@@ -517,6 +520,7 @@ def _result_subsection(study: Study, dataset: str) -> Subsection:
         blocks += _comparison_blocks(study, dataset, measure)
     blocks += _validation_blocks(study, dataset)
     blocks += _training_blocks(study, dataset)
+    blocks += weights_blocks(study.weights, dataset, study.model_title)
     return Subsection(f"results-{dataset}", dataset, tuple(blocks))
 
 
