@@ -21,6 +21,8 @@ DEFAULT_FOLDS = 5
 GROUP_ENDINGS = (".query", ".group")
 _PLAIN = (".txt", ".csv", ".tsv", ".parquet", ".pq", ".dat", ".svm", ".libsvm", ".letor")
 _WORDS = {"train": ("train",), "validation": ("vali", "valid", "validation", "val", "dev"), "test": ("test",)}
+_NO_DATA = (".weight", ".init", ".position", ".conf", ".cfg", ".json", ".yaml", ".yml", ".md", ".py", ".sh", ".log")
+"""Ends of names of files that lie next to data."""
 _FOLD = re.compile(r"fold[ _-]?([1-9][0-9]*)", re.IGNORECASE)
 
 Files = dict[str, tuple[Path, ...]]
@@ -155,7 +157,7 @@ def _files_in(folder: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {role: [] for role in ROLES}
     for path in sorted(folder.iterdir()):
         bare = unpacked_name(path).lower()
-        if not path.is_file() or bare.endswith((*GROUP_ENDINGS, ".weight", ".init", ".position")):
+        if not path.is_file() or bare.endswith((*GROUP_ENDINGS, *_NO_DATA)):
             continue
         for role, words in _WORDS.items():
             if set(words) & set(re.split(r"[^a-z]+", bare)):
