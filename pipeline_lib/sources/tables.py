@@ -27,7 +27,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = (".parquet", ".pq")
-_PIECE = 1 << 22
+_PIECE = 1 << 20
 _WRONG_VALUE = re.compile(
     r"In CSV column #(\d+): Row #(\d+): .*(?:invalid value '(.*)'|(invalid UTF8 data))", re.DOTALL
 )

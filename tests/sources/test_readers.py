@@ -8,6 +8,8 @@ import gzip
 import hashlib
 import io
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -377,3 +379,46 @@ def test_files_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text("qid,label,x,x\n1,0,1,2\n")
     with pytest.raises(DataError, match=r"f\.csv: .*2 columns 'x'"):
         converted(tmp_path / "f.csv")
+
+
+PEAK = """
+import re, sys
+from pathlib import Path
+from pipeline_lib import stored_data
+from pipeline_lib.sources import conversion
+from pipeline_lib.sources.tables import Options
+
+def peak():  # not getrusage: that begins with the peak of the process that started this one
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+stored_data.ROWS_PER_GROUP = 4096
+conversion.convert_own({"warm up": Path(sys.argv[1])}, Path(sys.argv[3]), Options())
+before = peak()
+conversion.convert_own({"all": Path(sys.argv[2])}, Path(sys.argv[3]), Options())
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak memory of a process is read from /proc")
+@pytest.mark.parametrize("name", ["csv.gz", "txt"])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
+    """Eight times the rows (56 MB more features, and more text) may raise the peak by a part of them only."""
+    n, d = 20_000, 100
+    X = np.random.default_rng(0).integers(0, 50, (n, d)).astype(str).tolist()
+    for size, times in (("small", 1), ("large", 8)):
+        with (gzip.open if name.endswith("gz") else open)(tmp_path / f"{size}.{name}", "wt") as file:
+            if name != "txt":
+                file.write(",".join(["query", "label", *(f"x{j}" for j in range(d))]) + "\n")
+            for k in range(times):
+                for i, values in enumerate(X):
+                    query = f"q{k}-{i // 40}"
+                    if name == "txt":
+                        file.write(f"{i % 3} qid:{query} " + " ".join(f"{j}:{x}" for j, x in enumerate(values, 1)))
+                    else:
+                        file.write(f"{query},{i % 3},{','.join(values)}")
+                    file.write("\n")
+    paths = [tmp_path / f"small.{name}", tmp_path / f"large.{name}", tmp_path / "data.parquet"]
+    command = [sys.executable, "-c", PEAK, *map(str, paths)]
+    grown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert int(grown) < 32 * 1024
