@@ -108,6 +108,7 @@ def convert(
     return _store(list(parts), blocks, target, n_features)
 
 
+@checked
 def convert_own(
     parts: Mapping[str, Path], target: Path, options: Options, *, shared: bool = False
 ) -> ConversionSummary:

@@ -16,6 +16,8 @@ from pydantic import BeforeValidator, Field
 from pipeline_lib.settings import DataName, Names, Settings, Text
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
 
+__all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.configuration)
+
 ROLES = ("train", "validation", "test")
 DEFAULT_FOLDS = 5
 GROUP_ENDINGS = (".query", ".group")
