@@ -101,7 +101,7 @@ def register(found: DataSet, raw_folder: Path, record: Path, planned_with: str) 
                 together.update(piece)
             files.append({**before, "sha256": alone.hexdigest()})
             size += before["bytes"] or 0
-        origin = " and ".join(Path(name).name for name in part.members)
+        origin = " and ".join(part.members)
         parts.append(ManifestPart(part.name, part.members[0], size, together.hexdigest(), False, origin))
     manifest = Manifest(found.name, "files named in the configuration", tuple(parts))
     manifest.write(raw_folder)

@@ -106,7 +106,7 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
     # A name is in the paths of its files; where a file comes from does not decide what is in it.
     silent = {
         "obtain_data": {"name", "archives", "source"},
-        **dict.fromkeys(("check_raw", "convert_data", "split_folds"), {"name", "source"}),
+        **{key: {"name", "source"} for key in ("check_raw", "convert_data", "split_folds")},
     }
     assert list(arguments) == list(catalog.READ_BY)
     for command, given in arguments.items():
