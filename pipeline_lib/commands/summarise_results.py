@@ -91,10 +91,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws")
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
     parser.add_argument("--output", required=True, type=Path, help="folder of the tables")
+    parser.add_argument("--weights", type=Path, help="output file for the weights of features that have names")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write measures, summary, training, validation, weights and published as Parquet."""
+    """Write measures, summary, training, validation and published as Parquet, and the weights where they are wanted."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
     tables = {
@@ -102,11 +103,12 @@ def run(arguments: argparse.Namespace) -> None:
         "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
         "training": training_table(arguments.models),
         "validation": validation_table(arguments.models),
-        "weights": weights_table(arguments.models),
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
         storage.write_table(arguments.output / f"{name}.parquet", table)
+    if arguments.weights is not None:
+        storage.write_table(arguments.weights, weights_table(arguments.models))
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:

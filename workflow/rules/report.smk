@@ -7,6 +7,8 @@ CHOSEN_LEARNERS = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
     *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
 ]
+# Only features of own data have names.
+WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if OWN else {}
 PAGES = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
@@ -49,7 +51,7 @@ use rule job as summarise_results with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
-        "results/{study}/tables/weights.parquet",
+        **WEIGHTS,
     pathvars:
         job="summarise_results",
     params:
@@ -137,7 +139,7 @@ use rule job as render_report with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
-        "results/{study}/tables/weights.parquet",
+        WEIGHTS.values(),
         "results/{study}/tables/comparisons.parquet",
         "results/{study}/configuration.yaml",
         "results/{study}/availability.json",
