@@ -106,9 +106,9 @@ def _chosen(names: Sequence[str], given: str | None, role: str, known: Sequence[
         return given
     candidates = [name for name in names if name.lower() in known]
     if len(candidates) != 1:
-        found = f"both {' and '.join(candidates)}" if candidates else f"the columns {', '.join(names[:20])}"
+        present = f"both {' and '.join(candidates)}" if candidates else f"the columns {', '.join(names[:20])}"
         raise DataError(
-            f"{where}: expected one column named {', '.join(known[:-1])} or {known[-1]}, found {found}; "
+            f"{where}: expected one column named {', '.join(known[:-1])} or {known[-1]}, found {present}; "
             f"name the column with `{role}`"
         )
     return candidates[0]
@@ -135,12 +135,12 @@ def numbers(column: Any, name: str, place: Place) -> NDArray[np.float64]:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise DataError(f"{place(row)}: expected a number in the column {name!r}, found no value; fill it in first")
-    found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    wrong = ~np.isfinite(found)
+    values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    wrong = ~np.isfinite(values)
     if wrong.any():
         row = int(wrong.argmax())
-        raise DataError(f"{place(row)}: expected a finite number in the column {name!r}, found {found[row]}")
-    return found
+        raise DataError(f"{place(row)}: expected a finite number in the column {name!r}, found {values[row]}")
+    return values
 
 
 def _is_other_number(kind: Any) -> bool:
@@ -161,17 +161,17 @@ def labels(column: Any, name: str, place: Place, *, rounded: bool = False) -> ND
     DataError
         Naming the row and the column.
     """
-    found = numbers(column, name, place)
+    values = numbers(column, name, place)
     if rounded:  # halves up, without the rounding error of a sum
-        found = np.floor(found) + (found - np.floor(found) >= 0.5)
-    wrong = (found != np.floor(found)) | (found < 0) | (found > checks.MAX_LABEL)
+        values = np.floor(values) + (values - np.floor(values) >= 0.5)
+    wrong = (values != np.floor(values)) | (values < 0) | (values > checks.MAX_LABEL)
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(
             f"{place(row)}: expected a whole number in 0..{checks.MAX_LABEL} as the label (column {name!r}), "
-            f"found {found[row]:g}"
+            f"found {values[row]:g}"
         )
-    return found.astype(np.uint8)
+    return values.astype(np.uint8)
 
 
 def features(table: Any, chosen: Roles, place: Place) -> NDArray[np.float32]:
@@ -265,12 +265,12 @@ class Queries:
             return column.cast(pa.int64()).to_numpy(zero_copy_only=False)
         if pa.types.is_integer(column.type):
             return checks.whole_numbers(f"{place(0)}: {name}", column.to_numpy(zero_copy_only=False))
-        found = numbers(column, name, place)
-        wrong = found != np.floor(found)
+        values = numbers(column, name, place)
+        wrong = values != np.floor(values)
         if wrong.any():
             row = int(wrong.argmax())
-            raise DataError(f"{place(row)}: expected a whole number or text as the query, found {found[row]:g}")
-        return found.astype(np.int64)
+            raise DataError(f"{place(row)}: expected a whole number or text as the query, found {values[row]:g}")
+        return values.astype(np.int64)
 
 
 def is_textual(kind: Any) -> bool:

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read every file once and write both."""
-    found = own_data.entry(arguments)
-    manifest = own_data.register(found, arguments.manifest.parent.parent, arguments.record, arguments.planned_with)
+    own = own_data.entry(arguments)
+    manifest = own_data.register(own, arguments.manifest.parent.parent, arguments.record, arguments.planned_with)
     for part in manifest.parts:
         print(f"{part.name}: {part.bytes:,} bytes in {part.origin}", file=sys.stderr)

@@ -64,7 +64,7 @@ def data_set(settings: OwnDataSettings) -> DataSet:
     )
 
 
-def spelled(settings: OwnDataSettings, command: str) -> dict[str, Any]:
+def plain_entry(settings: OwnDataSettings, command: str) -> dict[str, Any]:
     """What a command must know of the entry, as plain values."""
     plain = settings.model_dump(mode="json", exclude_defaults=True)
     return {key: value for key, value in plain.items() if key not in NOT_READ_BY[command]}
@@ -85,13 +85,13 @@ def entry(arguments: argparse.Namespace) -> DataSet:
     return data_set(OwnDataSettings.parse(arguments.own, arguments.dataset))
 
 
-def register(found: DataSet, raw_folder: Path, record: Path, planned_with: str) -> Manifest:
+def register(own: DataSet, raw_folder: Path, record: Path, planned_with: str) -> Manifest:
     """Write the manifest of the files as they are now, and the record of their sizes, times and digests.
 
     The digest of a part whose queries stand in a file of group sizes is that of both files, one after the other.
     """
     parts, files = [], []
-    for part in found.parts.values():
+    for part in own.parts.values():
         together, size = hashlib.sha256(), 0
         for name in part.members:
             before = _state(name)
@@ -103,13 +103,13 @@ def register(found: DataSet, raw_folder: Path, record: Path, planned_with: str) 
             size += before["bytes"] or 0
         origin = " and ".join(part.members)
         parts.append(ManifestPart(part.name, part.members[0], size, together.hexdigest(), False, origin))
-    manifest = Manifest(found.name, "files named in the configuration", tuple(parts))
+    manifest = Manifest(own.name, "files named in the configuration", tuple(parts))
     manifest.write(raw_folder)
     storage.write_json(record, {"files": files, "planned_with": planned_with})
     return manifest
 
 
-def state_for_planning(found: DataSet, record: Path) -> str:
+def state_for_planning(own: DataSet, record: Path) -> str:
     """Put into one word whether the files are to be registered again; it changes when their content has changed.
 
     Files whose sizes and times are those of the ``record`` are not opened. Those that were merely touched are
@@ -117,7 +117,7 @@ def state_for_planning(found: DataSet, record: Path) -> str:
     """
     if not record.exists():
         return FIRST
-    now = [_state(name) for part in found.parts.values() for name in part.members]
+    now = [_state(name) for part in own.parts.values() for name in part.members]
     try:
         last = storage.read_json(record)
         if all(_is_unchanged(state, before) for state, before in zip(now, last["files"], strict=True)):
@@ -149,10 +149,10 @@ def _pieces(path: Path) -> Any:
 
 def _state(name: str) -> dict[str, Any]:
     try:
-        found = Path(name).stat()
+        status = Path(name).stat()
     except OSError:
         return {"file": name, "bytes": None, "modified": None}
-    return {"file": name, "bytes": found.st_size, "modified": found.st_mtime_ns}
+    return {"file": name, "bytes": status.st_size, "modified": status.st_mtime_ns}
 
 
 def _members(path: Path) -> tuple[str, ...]:

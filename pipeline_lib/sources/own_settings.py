@@ -109,13 +109,13 @@ def group_file(path: Path) -> Path | None:
     bare = Path(names[1])
     if bare.suffix.lower() in _PLAIN:
         names.append(bare.stem)
-    found = (
+    candidates = (
         path.with_name(f"{name}{ending}{packed}")
         for ending in GROUP_ENDINGS
         for name in dict.fromkeys(names)
         for packed in ("", *SUFFIXES)
     )
-    return next((place for place in found if place.is_file()), None)
+    return next((place for place in candidates if place.is_file()), None)
 
 
 def _paths(value: object) -> tuple[Path, ...]:
@@ -148,23 +148,23 @@ def _fold_folders(folder: Path) -> dict[int, Path]:
     """The folders Fold1, Fold2, ... of a folder, by number; the folder itself, as number 1, where there are none."""
     if not folder.is_dir():
         return {}
-    found = {
+    folders = {
         int(match[1]): path for path in folder.iterdir() if (match := _FOLD.fullmatch(path.name)) and path.is_dir()
     }
-    return dict(sorted(found.items())) or {1: folder}
+    return dict(sorted(folders.items())) or {1: folder}
 
 
 def _files_in(folder: Path) -> dict[str, list[Path]]:
     """The files of a folder by role, as the words of their names tell it."""
-    found: dict[str, list[Path]] = {role: [] for role in ROLES}
+    by_role: dict[str, list[Path]] = {role: [] for role in ROLES}
     for path in sorted(folder.iterdir()):
         bare = unpacked_name(path).lower()
         if not path.is_file() or bare.endswith((*GROUP_ENDINGS, *_NO_DATA)):
             continue
         for role, words in _WORDS.items():
             if set(words) & set(re.split(r"[^a-z]+", bare)):
-                found[role].append(path)
-    return found
+                by_role[role].append(path)
+    return by_role
 
 
 def _roles_in(folder: Path) -> Files:

@@ -74,12 +74,12 @@ def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -
     """The documents of a file, block by block; afterwards ``digest`` is that of its bytes, and of the group sizes'."""
     groups = _groups(path)
     if tables.is_table(path):
-        found = tables.blocks(path, options, known, digest, grouped=groups is not None)
+        documents = tables.blocks(path, options, known, digest, grouped=groups is not None)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
         form = Form(known.n_features, _labels(options), qid, known.first_id)  # type: ignore[arg-type]
-        found = Reader(path, form, digest).blocks()
-    return found if groups is None else _grouped(found, path, groups, digest)
+        documents = Reader(path, form, digest).blocks()
+    return documents if groups is None else _grouped(documents, path, groups, digest)
 
 
 def read(path: str | os.PathLike[str]) -> RankingData:
@@ -149,12 +149,12 @@ def _groups(path: Path) -> Path | None:
     return None if re.match(rb"\s*\S+\s+qid:", first) else groups
 
 
-def _grouped(found: Iterator[Block], path: Path, groups: Path, digest: Digest) -> Iterator[Block]:
+def _grouped(documents: Iterator[Block], path: Path, groups: Path, digest: Digest) -> Iterator[Block]:
     """The documents of a file whose queries are known from group sizes, whose bytes the digest gets last."""
     sizes = group_sizes(groups)
     ends = np.cumsum(sizes)
     row = 0
-    for block in found:
+    for block in documents:
         rows = np.arange(row, row + len(block.label))
         row += len(block.label)
         yield Block(np.searchsorted(ends, rows, side="right"), block.label, block.X, grouped=True)

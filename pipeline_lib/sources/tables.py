@@ -182,10 +182,10 @@ def _in_words(path: Path, said: str) -> DataError:
     if match := _WRONG_VALUE.search(said):
         with _reading(path) as source:
             name = _schema(path, source).names[int(match[1])]
-        line, found = _line(path, int(match[2])), "bytes that are not UTF-8" if match[4] else repr(match[3][:40])
+        line, shown = _line(path, int(match[2])), "bytes that are not UTF-8" if match[4] else repr(match[3][:40])
         expected = "text" if match[4] else "a number"
         return DataError(
-            f"{path}:{line}: expected {expected} in the column {name!r}, found {found}; "
+            f"{path}:{line}: expected {expected} in the column {name!r}, found {shown}; "
             f"if this is no feature, leave the column out (`ignore`)"
         )
     kind = "a Parquet file" if _ending(path) in PARQUET else "text with a line of column names and a line per document"

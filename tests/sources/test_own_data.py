@@ -54,7 +54,7 @@ def prepared(**entry: Any) -> tuple[RankingData, list[dict[str, list[Any]]], dic
         (split_folds, "split_folds", {"documents": documents, "folds": table}),
         (describe_data, "describe_data", {"documents": documents, "summary": summary, "output": output}),
     ):
-        command.run(Namespace(dataset="mine", own=own_data.spelled(settings, name), **files))
+        command.run(Namespace(dataset="mine", own=own_data.plain_entry(settings, name), **files))
     data = RankingData.read_parquet(documents, stored=True)
     names = np.array(data.query_names if data.query_names is not None else data.qids)
     layout = [
@@ -263,7 +263,7 @@ def test_a_file_that_changes_between_two_jobs_is_named() -> None:
     own_data.register(own_data.data_set(settings), Path("raw"), Path("record.json"), "first")
     write("a.txt", range(10))
     arguments = Namespace(
-        dataset="mine", own=own_data.spelled(settings, "convert_data"), manifest=Path("raw/mine/manifest.json"),
+        dataset="mine", own=own_data.plain_entry(settings, "convert_data"), manifest=Path("raw/mine/manifest.json"),
         documents=Path("documents.parquet"), summary=Path("summary.json"),
     )  # fmt: skip
     with pytest.raises(DataError, match=r"a\.txt: changed since .*start the run again"):
@@ -273,11 +273,11 @@ def test_a_file_that_changes_between_two_jobs_is_named() -> None:
 
 def test_a_job_is_given_only_what_it_reads_of_the_entry() -> None:
     plain = {"name": "mine", "files": "a.txt", "folds": 3, "title": "Mine", "label": "y"}
-    spelled = {name: own_data.spelled(OwnDataSettings.parse(plain), name) for name in own_data.NOT_READ_BY}
-    assert set(spelled["register_data"]) == {"name", "files"}
-    assert set(spelled["convert_data"]) == {"name", "files", "label"}
-    assert set(spelled["split_folds"]) == {"name", "files", "folds"}
-    assert spelled["describe_data"] == plain
+    entries = {name: own_data.plain_entry(OwnDataSettings.parse(plain), name) for name in own_data.NOT_READ_BY}
+    assert set(entries["register_data"]) == {"name", "files"}
+    assert set(entries["convert_data"]) == {"name", "files", "label"}
+    assert set(entries["split_folds"]) == {"name", "files", "folds"}
+    assert entries["describe_data"] == plain
 
 
 def test_parts_list_their_queries_in_files_without_shared_ones() -> None:

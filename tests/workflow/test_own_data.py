@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
+import shlex
 import shutil
 import time
 from pathlib import Path
@@ -13,7 +15,7 @@ import polars as pl
 import pytest
 import yaml
 
-from .conftest import SMALL, Project, copy_project, job_table
+from .conftest import ROOT, SMALL, Project, copy_project, job_table
 
 pytestmark = pytest.mark.workflow
 
@@ -137,19 +139,34 @@ def test_titles_and_folds_replan_what_reads_them(own_copy: Project) -> None:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Project:
-    """A copy of the project in which nothing has run, and a study file that says nothing of data."""
-    project = copy_project(tmp_path / "fresh", {"papers": []})
+    """A copy of the project in which nothing has run, and a study file that says nothing."""
+    project = copy_project(tmp_path / "fresh", {})
     write_files(project.folder)
     return project
 
 
-def test_one_command_is_enough(fresh: Project) -> None:
-    """As in README.md, for a file and for a folder of LightGBM."""
-    for entry in ("{name: mine, files: [my.txt], folds: 3}", "{name: mine, folder: lightgbm}"):
-        output = fresh.snakemake("-n", "--quiet", "rules", "--config", "study=mine", f"datasets=[{entry}]")
+def test_the_command_of_the_readme_is_enough(fresh: Project) -> None:
+    """As it stands there for a file, and with a folder of LightGBM in its place."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    words = shlex.split(next(line for line in lines if "--config study=" in line))
+    assert words[:3] == ["snakemake", "--cores", "4"]
+    for old, new, folds in (("", "", 5), ("files: [my.txt]", "folder: lightgbm", 1)):
+        output = fresh.snakemake("-n", "--quiet", "rules", *(word.replace(old, new) for word in words[3:]))
         planned = job_table(output.splitlines())
         assert planned["register_data"] == planned["convert_data"] == planned["render_report"] == 1
-        assert planned["train_model"] == planned["evaluate_model"] * (3 if "my.txt" in entry else 1)
+        assert planned["train_model"] == folds * planned["evaluate_model"]
+
+
+def test_the_lines_of_the_readme_say_the_same(fresh: Project) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^```yaml\n(datasets:.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
+    assert lines.count("\n") == 2
+    (fresh.folder / "small.yaml").write_text(lines)
+    assert fresh.planned("data/parquet/my-data/folds.parquet") == {
+        "register_data": 1,
+        "convert_data": 1,
+        "split_folds": 1,
+    }
 
 
 def test_all_problems_are_named_before_any_work(fresh: Project) -> None:

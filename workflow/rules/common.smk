@@ -208,7 +208,7 @@ def entry(command, dataset=None):
 
 def own(command):
     """A function of a data set's job: what its command must know of an entry of the configuration; None for others."""
-    entries = {name: own_data.spelled(entry, command) for name, entry in STUDY.own_data.items()}
+    entries = {name: own_data.plain_entry(entry, command) for name, entry in STUDY.own_data.items()}
     return lambda wildcards: entries.get(wildcards.dataset)
 
 
