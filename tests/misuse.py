@@ -703,7 +703,7 @@ def _complaint(
     for name in spoilt if isinstance(error, PipelineError) else ():
         if isinstance(arguments.get(name), dict):
             names |= set(map(str, arguments[name]))
-            if any(repr(item) in message for item in arguments[name].values()):
+            if any(repr(item) in message or message.startswith(f"{item}:") for item in arguments[name].values()):
                 return None
         if isinstance(arguments.get(name), str | Path) and str(arguments[name]) and str(arguments[name]) in message:
             return None
