@@ -425,7 +425,8 @@ def _check_field(name: str, found: Any, wanted: type[np.generic]) -> None:
 def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] | None:
     if given is None:
         return None
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+    listed = isinstance(given, Sequence) and not isinstance(given, str)
+    if not listed and not (isinstance(given, np.ndarray) and given.ndim == 1):
         raise ArgumentError(f"{name}: expected a list of names, found {checks.shown(given)}")
     names = tuple(given)
     for place, one in enumerate(names):

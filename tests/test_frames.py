@@ -128,7 +128,7 @@ def test_frames_of_all_kinds_and_columns() -> None:
     assert RankingData.from_frame(pd.DataFrame(GOOD).iloc[:0]).n_queries == 0
 
 
-@pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], "ab", [1, 2], 3])
+@pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], "ab", [1, 2], 3, np.array("a")])
 def test_names_that_do_not_fit(names: Any) -> None:
     with pytest.raises(DataError, match=r"^feature_names"):
         RankingData.from_arrays([[0.0, 1.0]], [0], [1], feature_names=names)
