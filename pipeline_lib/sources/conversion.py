@@ -147,7 +147,7 @@ def _store(
         for name in names:
             digest = hashlib.sha256()
             for block in blocks(name, digest) if sharing is None else sharing.new(name, blocks(name, digest)):
-                queries = None if block.names is None else [block.names[number] for number in block.qid]
+                queries = _query_names(block) if textual else None
                 writer.write_table(parquet_table(block.qid, block.label, block.X, schema, queries))
                 tally.add(block)
             tally.end_part(name, digest.hexdigest())
@@ -159,6 +159,13 @@ def _store(
     if sharing is None:
         return found
     return replace(found, parts=tuple(sharing.whole(part) for part in found.parts))
+
+
+def _query_names(block: Block) -> list[str]:
+    """The name of every row's query; a file of group sizes gives numbers only."""
+    if block.names is None:
+        return [str(number) for number in block.qid]
+    return [block.names[number] for number in block.qid]
 
 
 class _Sharing:

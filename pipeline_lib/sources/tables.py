@@ -85,7 +85,9 @@ def layout(path: Path, options: Options, *, grouped: bool) -> tuple[int, tuple[s
             textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, None))
     if not chosen.listed:
         return len(chosen.features), chosen.features, textual
-    first = next(iter(_pieces(path, chosen.features, chosen, None)))
+    first = next(_pieces(path, chosen.features, chosen, None), None)
+    if first is None:
+        raise DataError(f"{path}: expected at least one document, found none")
     return columns.features(first.slice(0, 1), chosen, _place(path)).shape[1], None, textual
 
 

@@ -336,6 +336,30 @@ def test_errors_of_group_sizes_name_the_line(tmp_path: Path, sizes: str, message
             read(path)
 
 
+def test_names_of_text_and_group_sizes_in_one_data_set(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label,x\n0,1\n1,3\n")
+    (tmp_path / "a.group").write_text("1 1\n")
+    (tmp_path / "b.csv").write_text("qid,label,x\nq,0,1\n")
+    assert converted(tmp_path / "a.csv", tmp_path / "b.csv").query_names == ("0", "1", "q")
+    (tmp_path / "c.txt").write_text("0 1:1\n1 1:1\n")
+    (tmp_path / "c.group").write_text("1 1\n")
+    (tmp_path / "d.txt").write_text("0 qid:q 0:1\n")
+    data = converted(tmp_path / "c.txt", tmp_path / "d.txt")
+    assert (data.query_names, data.X.tolist()) == (("0", "1", "q"), [[0, 1], [0, 1], [1, 0]])
+
+
+def test_tables_without_a_row(tmp_path: Path) -> None:
+    for name, columns in (
+        ("a.parquet", {"x": pa.array([], pa.float64())}),
+        ("b.parquet", {"x": pa.array([], pa.list_(pa.float32()))}),
+    ):
+        pq.write_table(
+            pa.table({"qid": pa.array([], pa.int64()), "label": pa.array([], pa.int8()), **columns}), tmp_path / name
+        )
+        with pytest.raises(DataError, match=rf"{name}: expected at least one document"):
+            converted(tmp_path / name)
+
+
 def test_group_sizes_of_a_table_and_names_of_both_kinds(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("label,x,y2\n0,1,2\n1,3,4\n")
     (tmp_path / "a.group").write_text("1 1\n")
