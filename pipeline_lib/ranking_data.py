@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, columns, stored_data
+from pipeline_lib import checks, stored_data
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ArgumentError, DataError
 
@@ -207,7 +207,7 @@ class RankingData:
         >>> data.feature_names, data.query_names, data.y.tolist()
         (('bm25',), ('a', 'b'), [0, 2, 1])
         """
-        return cls(*columns.fields(frame, label, query, ignore))
+        return cls(*_by_name("columns").fields(frame, label, query, ignore))
 
     @classmethod
     @checked
@@ -231,9 +231,8 @@ class RankingData:
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        # By name: a job that trains on stored data does not depend on how text is read.
-        read: Callable[..., RankingData] = importlib.import_module("pipeline_lib.sources.readers").read
-        return read(path)
+        data: RankingData = _by_name("sources.readers").read(path)
+        return data
 
     @checked
     def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
@@ -251,7 +250,7 @@ class RankingData:
         """
         names = self.feature_names or tuple(f"f{j}" for j in range(1, self.n_features + 1))
         queries = self.qids if self.query_names is None else np.array(self.query_names, dtype=object)
-        table = columns.table(np.repeat(queries, self.documents_per_query), self.y, self.X, names)
+        table = _by_name("columns").table(np.repeat(queries, self.documents_per_query), self.y, self.X, names)
         if library == "pandas":
             return table.to_pandas()
         import polars as pl
@@ -420,6 +419,11 @@ def _check_field(name: str, found: Any, wanted: type[np.generic]) -> None:
         raise ArgumentError(
             f"{name}: expected an array of {wanted.__name__}, found {checks.shown(found)}; use RankingData.from_arrays"
         )
+
+
+def _by_name(module: str) -> Any:
+    """A module that no job on stored data uses: such jobs do not depend on how text and tables are read."""
+    return importlib.import_module(f"pipeline_lib.{module}")
 
 
 def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] | None:
