@@ -16,9 +16,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, stored_data
+from pipeline_lib import checks, field_checks, stored_data
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ArgumentError, DataError
+from pipeline_lib.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class RankingData:
     query_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        _check_fields(self.X, self.y, self.offsets, self.qids)
+        field_checks.fields(self.X, self.y, self.offsets, self.qids)
         for name in ("X", "y", "offsets", "qids"):
             # Without gaps, or numba would compile every kernel once more. Features may lie column by column: products
             # with them then add up in another order, and what is measured so stays the same to the last bit.
@@ -65,7 +65,7 @@ class RankingData:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name, count in (("feature_names", self.n_features), ("query_names", self.n_queries)):
-            object.__setattr__(self, name, _names(name, getattr(self, name), count))
+            object.__setattr__(self, name, field_checks.names(name, getattr(self, name), count))
 
     def __repr__(self) -> str:
         labels = f"labels {self.y.min()}..{self.y.max()}" if self.n_documents else "no labels"
@@ -131,16 +131,18 @@ class RankingData:
         ...
         pipeline_lib.errors.DataError: qid: row 2: query 1 appears again after other queries; sort the rows by query
         """
-        features, labels, names = _float32(X), checks.labels("y", y), checks.whole_numbers("qid", qid)
+        features, labels, names = field_checks.float32(X), checks.labels("y", y), checks.whole_numbers("qid", qid)
         if not len(features) == len(labels) == len(names):
             raise DataError(
                 f"X, y and qid: expected one row per document in each, found {len(features)}, "
                 f"{len(labels)} and {len(names)}"
             )
         starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]]) if len(names) else np.zeros(0, np.int64)
-        _check_contiguous(names, starts)
+        field_checks.contiguous(names, starts)
         offsets = np.r_[starts, len(names)].astype(np.int64)
-        return cls(features, np.array(labels), offsets, names[starts], _names("feature_names", feature_names))
+        return cls(
+            features, np.array(labels), offsets, names[starts], field_checks.names("feature_names", feature_names)
+        )
 
     @classmethod
     def from_groups(
@@ -399,58 +401,6 @@ class Standardisation:
         return replace(data, X=X)
 
 
-def _check_fields(X: Any, y: Any, offsets: Any, qids: Any) -> None:
-    # The types must be right already: the arrays are kept as they are, so that nothing is copied.
-    for name, found, wanted in (("X", X, np.float32), ("y", y, np.int32), ("offsets", offsets, np.int64)):
-        _check_field(name, found, wanted)
-    _check_field("qids", qids, np.int64)
-    checks.array("X", X, ndim=2)
-    checks.labels("y", y)
-    checks.array("qids", qids, ndim=1)
-    if len(X) != len(y):
-        raise DataError(f"y: expected one label for each of {len(X)} rows of X, found {len(y)}")
-    checks.offsets("offsets", offsets, len(y))
-    if len(qids) != len(offsets) - 1:
-        raise DataError(f"qids: expected one name for each of {len(offsets) - 1} queries, found {len(qids)}")
-
-
-def _check_field(name: str, found: Any, wanted: type[np.generic]) -> None:
-    if type(found) not in (np.ndarray, np.memmap) or found.dtype != wanted:
-        raise ArgumentError(
-            f"{name}: expected an array of {wanted.__name__}, found {checks.shown(found)}; use RankingData.from_arrays"
-        )
-
-
 def _by_name(module: str) -> Any:
     """A module that no job on stored data uses: such jobs do not depend on how text and tables are read."""
     return importlib.import_module(f"pipeline_lib.{module}")
-
-
-def _names(name: str, given: Any, count: int | None = None) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    listed = isinstance(given, Sequence) and not isinstance(given, str)
-    if not listed and not (isinstance(given, np.ndarray) and given.ndim == 1):
-        raise ArgumentError(f"{name}: expected a list of names, found {checks.shown(given)}")
-    names = tuple(given)
-    for place, one in enumerate(names):
-        if not isinstance(one, str):
-            raise ArgumentError(f"{name}[{place}]: expected a name, found {checks.shown(one)}")
-    if count is not None and len(names) != count:
-        raise DataError(f"{name}: expected {count} names, found {len(names)}")
-    return tuple(map(str, names))
-
-
-def _float32(X: ArrayLike) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused as such
-        narrow = np.array(checks.array("X", X, ndim=2), dtype=np.float32)
-    return checks.array("X (in float32)", narrow)
-
-
-def _check_contiguous(names: NDArray[np.int64], starts: NDArray[np.int64]) -> None:
-    first_names, first = np.unique(names[starts], return_index=True)
-    if len(first_names) == len(starts):
-        return
-    repeated = np.setdiff1d(np.arange(len(starts)), first)[0]
-    row = starts[repeated]
-    raise DataError(f"qid: row {row}: query {names[row]} appears again after other queries; sort the rows by query")
