@@ -18,6 +18,8 @@ from pydantic import ValidationError
 from pipeline_lib import learners, measures, papers, surrogates
 from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.settings import Settings, place_words, problems
+from pipeline_lib.sources import own_settings
+from pipeline_lib.sources.own_settings import OwnDataSettings
 from pipeline_lib.study_settings import ModelSettings, section, study_settings
 
 
@@ -32,10 +34,19 @@ class Study:
     n_folds: Mapping[str, int]
 
     @cached_property
+    def own_data(self) -> dict[str, OwnDataSettings]:
+        """The data sets that the configuration itself describes, by name."""
+        return {entry.name: entry for entry in self.checked.datasets if isinstance(entry, OwnDataSettings)}
+
+    @cached_property
     def config(self) -> dict[str, Any]:
         """All settings as plain values, defaults included."""
         plain: dict[str, Any] = self.checked.plain()
         plain["models"] = [model.model_dump(mode="json", exclude_unset=True) for model in self.models]
+        plain["datasets"] = [
+            entry if isinstance(entry, str) else entry.model_dump(mode="json", exclude_unset=True)
+            for entry in self.checked.datasets
+        ]
         return plain
 
     @property
@@ -46,7 +57,7 @@ class Study:
     @property
     def datasets(self) -> tuple[str, ...]:
         """The data sets of the configuration, present or not."""
-        return tuple(self.checked.datasets)
+        return _names_of(self.checked)
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -111,16 +122,42 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
         With a list of all problems, one per line, each with the key, what was expected, and the nearest valid name.
     """
     kind = study_settings()
-    found, checked = list(_endless_numbers(config)), None
+    found, checked = [*_endless_numbers(config), *_problems_of_files(config)], None
     try:
         checked = kind.model_validate(config)
     except ValidationError as error:
         found += list(problems(kind, error, config))
     if checked is not None and not found:
-        found = list(_problems_across_sections(checked, config, n_folds))
+        known, n_folds = n_folds, {**n_folds, **_own_folds(checked)}
+        found = [*_problems_of_names(checked, known), *_problems_across_sections(checked, config, n_folds)]
     if found:
         raise ConfigurationError("the configuration cannot be used:\n" + "\n".join(f"  - {text}" for text in found))
     return Study(checked, dict(n_folds))
+
+
+def _names_of(checked: Any) -> tuple[str, ...]:
+    return tuple(entry if isinstance(entry, str) else entry.name for entry in checked.datasets)
+
+
+def _own_folds(checked: Any) -> dict[str, int]:
+    return {entry.name: entry.n_folds for entry in checked.datasets if isinstance(entry, OwnDataSettings)}
+
+
+def _problems_of_files(config: Mapping[str, Any]) -> Iterator[str]:
+    """What does not fit of the files of the data sets that the configuration itself describes."""
+    entries = config.get("datasets")
+    for index, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
+        for key, text in own_settings.problems(entry) if isinstance(entry, Mapping) else ():
+            yield place_words(("datasets", index, *([key] if key else []))) + text
+
+
+def _problems_of_names(checked: Any, catalogued: Mapping[str, int]) -> Iterator[str]:
+    names = _names_of(checked)
+    for index, entry in enumerate(checked.datasets):
+        if isinstance(entry, OwnDataSettings) and entry.name in catalogued:
+            yield f"datasets[{index}].name: {entry.name!r} is a data set of the catalogue; choose another name"
+        elif names.index(names[index]) < index:
+            yield f"datasets[{index}].name: the name {names[index]!r} is given twice; choose another name"
 
 
 def _overrides(model: ModelSettings) -> dict[str, Any]:
@@ -158,7 +195,7 @@ def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tup
 
 
 def _problems_across_sections(checked: Any, config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
-    for index, name in enumerate(checked.datasets):
+    for index, name in enumerate(_names_of(checked)):
         if name not in n_folds:
             yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"
         elif checked.folds != "all" and not set(checked.folds) & set(range(1, n_folds[name] + 1)):
@@ -210,7 +247,7 @@ def _override_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str,
             yield f"unknown key {key!r}, no setting of {model.algorithm!r}; {hint(key, [*own, *of_learner])}"
     l2 = _overrides(model).get("l2")
     if isinstance(l2, Mapping):
-        yield from _per_fold_problems(l2, model.datasets or checked.datasets, n_folds)
+        yield from _per_fold_problems(l2, model.datasets or _names_of(checked), n_folds)
 
 
 def _per_fold_problems(l2: Mapping[str, Any], trained_on: tuple[str, ...], n_folds: Mapping[str, int]) -> Iterator[str]:

@@ -39,7 +39,7 @@ def options(**values: Any) -> Callable[[Any], list[str]]:
     """A function of a job's wildcards: the words of a command line, an option of each name with its value.
 
     A value may be a function of the wildcards; several values of one option are a list or a tuple, mappings become
-    JSON by :func:`compact`.
+    JSON by :func:`compact`, and None leaves the option out.
 
     Example
     -------
@@ -50,7 +50,8 @@ def options(**values: Any) -> Callable[[Any], list[str]]:
 
     def words(wildcards: Any) -> list[str]:
         resolved = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
-        return [word for name, value in resolved.items() for word in (_option(name), *_words(value))]
+        given = {name: value for name, value in resolved.items() if value is not None}
+        return [word for name, value in given.items() for word in (_option(name), *_words(value))]
 
     return words
 

@@ -23,6 +23,7 @@ COSTS: Mapping[str, Cost] = {
     "simulate_data": Cost(2.0, 3.0, 500.0, 100.0),
     "obtain_data": Cost(1.0, 0.1, 300.0, 0.0),
     "check_raw": Cost(1.0, 0.01, 300.0, 0.0),
+    "register_data": Cost(1.0, 0.01, 300.0, 0.0),
     "convert_data": Cost(2.0, 0.05, 900.0, 0.0),
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),

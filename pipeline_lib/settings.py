@@ -34,7 +34,8 @@ def _rising(values: tuple[float, ...]) -> tuple[float, ...]:
     return values
 
 
-def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def different(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The additional demand that no value of a list stands twice (for ``AfterValidator``)."""
     if any(value in values[:place] for place, value in enumerate(values)):
         raise ValueError(f"expected different values, found {list(values)}")
     return values
@@ -61,19 +62,22 @@ ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
 Text = Annotated[str, Strict(), Field(min_length=1, pattern=ONE_LINE)]
 """A text of one line."""
 FOLDER_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
+DATA_NAME = "^[A-Za-z][A-Za-z0-9-]*$"
+DataName = Annotated[Text, Field(pattern=DATA_NAME)]
+"""The name of a data set, of letters, digits and hyphens."""
 Slug = Annotated[Text, Field(pattern=FOLDER_NAME)]
 """A name of lower-case letters, digits and single hyphens, fit for a folder."""
 Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
 """Whole numbers of at least 1, each larger than the one before."""
-Wholes = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_different)]
+Wholes = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(different)]
 """Different whole numbers of at least 1, in any order."""
 Range = Annotated[tuple[Whole, Whole], AfterValidator(_ordered)]
 """The lowest and the highest of some whole numbers of at least 1, both included."""
-Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(_different)]
+Positives = Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(different)]
 """Different numbers above 0."""
-Probabilities = Annotated[tuple[Probability, ...], Field(min_length=1), AfterValidator(_different)]
+Probabilities = Annotated[tuple[Probability, ...], Field(min_length=1), AfterValidator(different)]
 """Different numbers between 0 and 1."""
-Names = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_different)]
+Names = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(different)]
 """Different names."""
 
 
@@ -216,6 +220,7 @@ def _expected(error: Mapping[str, Any]) -> str:
 
 PATTERNS = {
     ONE_LINE: "expected one line of text without control characters",
+    DATA_NAME: "expected a letter, then letters, digits and hyphens",
     FOLDER_NAME: "expected lower-case letters, digits and single hyphens between them",
 }
 """What was expected, by the patterns of texts."""

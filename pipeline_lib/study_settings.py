@@ -10,10 +10,11 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
-from pydantic import ConfigDict, Field, create_model
+from pydantic import AfterValidator, ConfigDict, Field, create_model
 
 from pipeline_lib import learners, papers
-from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes
+from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes, different
+from pipeline_lib.sources.own_settings import OwnDataSettings
 from pipeline_lib.sources.population_settings import Overrides
 
 
@@ -126,10 +127,12 @@ class _First(Settings):
         description="Folders or base addresses where data files are available by name, tried in order after those of "
         'the variable LTR_MIRROR. Every run uses the folders; only the target "download" uses the addresses.',
     )
-    datasets: Names = Field(
+    datasets: Annotated[tuple[Text | OwnDataSettings, ...], Field(min_length=1), AfterValidator(different)] = Field(
         ("letor-sim",),
-        description="Names from data/catalog.yaml. Data sets that are neither in data/raw/ nor in a mirror folder "
-        "are listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
+        description="Names from data/catalog.yaml, and data sets of your own, such as {name: clicks, files: [my.txt], "
+        "folds: 5}, {name: clicks, train: a.txt, validation: b.txt, test: c.txt} or {name: clicks, folder: my-data}, "
+        "which holds Fold1, Fold2, ... Public data sets that are neither in data/raw/ nor in a mirror folder are "
+        "listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
     )
     folds: Literal["all"] | Wholes = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
     letor_sim: LetorSimSettings = Field(LetorSimSettings.parse({}))

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline_lib import RankingData, cli, learners, metrics, ranking
 from pipeline_lib.learners.models import LinearModel
-from pipeline_lib.sources import letor, query_stream, trec
+from pipeline_lib.sources import letor, letor_reader, query_stream, readers, trec
 
 
 @pytest.fixture
@@ -90,14 +90,28 @@ def test_a_stored_data_set_is_ranked_as_its_text(files, monkeypatch) -> None:
     assert ranked(files, "some.run", source="data.parquet").read_bytes() == text
 
 
+def test_columns_of_a_table_are_taken_by_name(files, tmp_path: Path) -> None:
+    columns = {"query": ["b", "b", "a"], "label": [0, 1, 2], "bm25": [0.5, 1.5, 1.0], "length": [3.0, 1.0, 2.0]}
+    frame = pl.DataFrame(columns)
+    ranker = learners.create("erm", surrogate="squared", l2=0.1).fit(RankingData.from_frame(frame))
+    ranker.save(files["model.json"])
+    frame.with_columns(more=pl.lit(7.0)).select("length", "more", "label", "bm25", "query").write_csv(
+        tmp_path / "new.csv"
+    )
+    command("rank", "--model", files["model.json"], "--data", tmp_path / "new.csv", "--output", files["some.parquet"])
+    table = pl.read_parquet(files["some.parquet"])
+    np.testing.assert_array_equal(table["score"], ranker.predict(frame.select("bm25", "length")))
+    assert table["document"].to_list() == ["b-1", "b-2", "a-1"]
+
+
 @pytest.mark.parametrize("rows", [1, 2, 7, 1000])
 def test_queries_are_whole_wherever_blocks_end(data, rows: int) -> None:
     qid = np.repeat(data.qids, data.documents_per_query)
     blocks = [
-        letor.Block(qid[k : k + rows], data.y[k : k + rows].astype(np.uint8), data.X[k : k + rows])
+        letor_reader.Block(qid[k : k + rows], data.y[k : k + rows].astype(np.uint8), data.X[k : k + rows])
         for k in range(0, data.n_documents, rows)
     ]
-    batches = list(query_stream._whole_queries(iter(blocks)))
+    batches = list(query_stream._whole_queries(iter(blocks), readers.Layout(3, None, textual=False)))
     assert [qid for batch in batches for qid in batch.qids.tolist()] == data.qids.tolist()
     np.testing.assert_array_equal(
         np.concatenate([batch.documents_per_query for batch in batches]), np.diff(data.offsets)
@@ -181,7 +195,7 @@ def test_a_wrong_line_is_named(files, capsys, file: str, text: str, named: str) 
         ({"--model": "nowhere.json"}, "nowhere.json"),
         ({"--data": "nowhere.txt"}, "nowhere.txt"),
         ({"--data": "two.parquet"}, "two.parquet: X: .*3 features.* 2"),
-        ({"--data": "four.txt"}, "four.txt:1: .*1..3"),
+        ({"--data": "four.txt"}, "four.txt: X: .*3 features.* 4"),
         ({"--tag": "two words"}, "tag: .*'two words'"),
     ],
 )

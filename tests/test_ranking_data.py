@@ -13,7 +13,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import ranking_data
+from pipeline_lib import stored_data
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData, Standardisation
 
@@ -215,7 +215,7 @@ def test_parquet_round_trip(tmp_path_factory: pytest.TempPathFactory, sizes: lis
     path = tmp_path_factory.mktemp("parquet") / "data.parquet"
     data = some_data(sizes, d)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking_data, "ROWS_PER_GROUP", group)
+        patch.setattr(stored_data, "ROWS_PER_GROUP", group)
         data.write_parquet(path)
     assert pq.ParquetFile(path).metadata.num_row_groups == -(-data.n_documents // group)
     back = RankingData.read_parquet(path)
@@ -245,7 +245,7 @@ def test_the_stored_form(tmp_path: Path) -> None:
     assert schema.names == ["qid", "label", "features"]
     assert [str(field.type) for field in schema][:2] == ["int64", "uint8"]
     assert schema.field("features").type == pa.list_(pa.field("element", pa.float32(), nullable=False), 3)
-    assert ranking_data.read_parts(path) == [{"name": "all", "rows": 5, "queries": 2, "sha256": None}]
+    assert stored_data.read_parts(path) == [{"name": "all", "rows": 5, "queries": 2, "sha256": None}]
 
 
 def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
@@ -256,17 +256,17 @@ def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
 
 def write_parts(path: Path, parts: list[list[int]], d: int = 2) -> np.ndarray:
     """A stored data set of parts, each given by its documents' queries; the features number the rows."""
-    schema = ranking_data.parquet_schema(d)
+    schema = stored_data.parquet_schema(d)
     X = np.arange(sum(map(len, parts)) * d, dtype=np.float32).reshape(-1, d)
     described, row = [], 0
-    with ranking_data.parquet_writer(path, schema) as writer:
+    with stored_data.parquet_writer(path, schema) as writer:
         for number, names in enumerate(parts):
             rows = slice(row, row + len(names))
             label = np.zeros(len(names), np.int32)
-            writer.write_table(ranking_data.parquet_table(np.array(names, np.int64), label, X[rows], schema))
+            writer.write_table(stored_data.parquet_table(np.array(names, np.int64), label, X[rows], schema))
             described.append({"name": f"S{number}", "rows": len(names), "queries": len(set(names))})
             row += len(names)
-        writer.add_key_value_metadata(ranking_data.parquet_metadata(described, {"S0": "00ff"}))
+        writer.add_key_value_metadata(stored_data.parquet_metadata(described, {"S0": "00ff"}))
     return X
 
 
@@ -278,7 +278,7 @@ def test_a_name_that_returns_in_another_part_is_another_query(tmp_path: Path) ->
     assert data.documents_per_query.tolist() == [2, 1, 1, 1, 3]
     assert np.array_equal(data.X, X)
     assert np.array_equal(RankingData.read_parquet(path, [4, 1]).X, X[[5, 6, 7, 2]])
-    assert [part["sha256"] for part in ranking_data.read_parts(path)] == ["00ff", None, None]
+    assert [part["sha256"] for part in stored_data.read_parts(path)] == ["00ff", None, None]
 
 
 def test_reading_a_part_touches_its_row_groups_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,29 +346,29 @@ def test_columns_of_other_programs_are_checked(tmp_path: Path, column: str, valu
 
 def test_parts_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
-    schema = ranking_data.parquet_schema(1)
-    with ranking_data.parquet_writer(path, schema) as writer:
-        table = ranking_data.parquet_table(
+    schema = stored_data.parquet_schema(1)
+    with stored_data.parquet_writer(path, schema) as writer:
+        table = stored_data.parquet_table(
             np.ones(2, np.int64), np.zeros(2, np.int32), np.zeros((2, 1), np.float32), schema
         )
         writer.write_table(table)
-        writer.add_key_value_metadata({ranking_data.PARTS_KEY: json.dumps([{"name": "S1", "rows": 3, "queries": 1}])})
+        writer.add_key_value_metadata({stored_data.PARTS_KEY: json.dumps([{"name": "S1", "rows": 3, "queries": 1}])})
     with pytest.raises(DataError, match="expected parts of 2 rows in all, found 3"):
         RankingData.read_parquet(path)
 
 
 def test_files_without_a_list_of_parts_are_one_part(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
-    schema = ranking_data.parquet_schema(1)
-    table = ranking_data.parquet_table(np.array([4, 4, 2]), np.array([0, 1, 2]), np.ones((3, 1), np.float32), schema)
+    schema = stored_data.parquet_schema(1)
+    table = stored_data.parquet_table(np.array([4, 4, 2]), np.array([0, 1, 2]), np.ones((3, 1), np.float32), schema)
     pq.write_table(table, path)
     assert RankingData.read_parquet(path).qids.tolist() == [4, 2]
-    assert ranking_data.read_parts(path) == []
+    assert stored_data.read_parts(path) == []
 
 
 @pytest.mark.parametrize(("d", "rows"), [(1, 65_536), (64, 65_536), (136, 30_840), (700, 5_991), (10**9, 1)])
 def test_row_groups_are_bounded(d: int, rows: int) -> None:
-    assert ranking_data.rows_per_group(d) == rows
+    assert stored_data.rows_per_group(d) == rows
     assert rows == 1 or rows * d * 4 <= 1 << 24
 
 

@@ -17,8 +17,9 @@ import pytest
 from pipeline_lib import cli, storage
 from pipeline_lib.claims.evidence import Evidence, Trial, read_evidence, write_evidence
 from pipeline_lib.errors import DamagedFileError, DataError
-from pipeline_lib.ranking_data import (
-    RankingData,
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import catalog, folds
+from pipeline_lib.stored_data import (
     parquet_metadata,
     parquet_schema,
     parquet_table,
@@ -26,7 +27,6 @@ from pipeline_lib.ranking_data import (
     query_index,
     read_parts,
 )
-from pipeline_lib.sources import catalog, folds
 
 FLIPS = 400
 TABLE = pl.DataFrame({"k": [1, 2, None], "x": [0.5, -1e300, 0.0], "name": ["a", "b", "é"]})
@@ -129,7 +129,7 @@ def test_other_programs_read_what_is_stored(tmp_path: Path) -> None:
 
 def test_a_reader_of_some_groups_checks_those_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "BLOCK", 512)
-    monkeypatch.setattr("pipeline_lib.ranking_data.ROWS_PER_GROUP", 300)
+    monkeypatch.setattr("pipeline_lib.stored_data.ROWS_PER_GROUP", 300)
     rng = np.random.default_rng(1)
     # Larger than what Parquet readers take from the end of a file at once.
     data = RankingData.from_arrays(rng.standard_normal((3000, 20)), np.zeros(3000), np.repeat(np.arange(100), 30))

@@ -1,4 +1,4 @@
-"""Read a data set's LETOR text in bounded memory and store it as one Parquet file."""
+"""Read the files of a data set in bounded memory and store them as one Parquet file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 
 from pipeline_lib import storage
 from pipeline_lib.errors import DataError
-from pipeline_lib.sources import catalog, conversion, raw_files
-from pipeline_lib.sources.manifest import required
+from pipeline_lib.sources import catalog, conversion, own_data, raw_files
+from pipeline_lib.sources.manifest import Manifest, required
+from pipeline_lib.sources.tables import Options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
+    own_data.add_argument(parser)
     parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json")
     parser.add_argument("--documents", required=True, type=Path, help="output file for the documents, as Parquet")
     parser.add_argument("--summary", required=True, type=Path, help="output file for the counts, as JSON")
@@ -21,20 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Convert the text; reject it if it differs from the manifest, or its counts from the catalogue."""
-    data_set = catalog.get(arguments.dataset)
+    data_set = own_data.entry(arguments)
     raw = arguments.manifest.parent.parent
     manifest = required(data_set, raw)
-    try:
-        summary = conversion.convert(
-            manifest.files(raw),
-            arguments.documents,
-            n_features=data_set.n_features,
-            labels=data_set.labels,
-            qid=data_set.qid,
-        )
-    except DataError:
-        raw_files.check(data_set, raw, manifest)  # if a file has changed, that is the better explanation
-        raise
+    summary = _converted(data_set, manifest, raw, arguments.documents)
     try:
         raw_files.compare(data_set, raw, manifest, {part.name: part.sha256 for part in summary.parts})
         check_counts(data_set, summary)
@@ -42,9 +33,33 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.documents.unlink()
         raise
     content = summary.to_dict()
+    origins = {part.name: part.origin for part in manifest.parts}
     for part in content["parts"]:
-        part["verified"] = part["sha256"] in data_set.parts[part["name"]].sha256
+        if data_set.source == "own":
+            part["file"] = origins[part["name"]]
+        else:
+            part["verified"] = part["sha256"] in data_set.parts[part["name"]].sha256
     storage.write_json(arguments.summary, content)
+
+
+def _converted(
+    data_set: catalog.DataSet, manifest: Manifest, raw: Path, documents: Path
+) -> conversion.ConversionSummary:
+    if data_set.source == "own":
+        files = {part: data_set.raw_path(part, raw) for part in data_set.parts}
+        options = Options(**data_set.columns, rounded=data_set.labels == "rounded")
+        return conversion.convert_own(files, documents, options, shared=data_set.shared)
+    try:
+        return conversion.convert(
+            manifest.files(raw),
+            documents,
+            n_features=data_set.n_features,
+            labels=data_set.labels,
+            qid=data_set.qid,
+        )
+    except DataError:
+        raw_files.check(data_set, raw, manifest)  # if a file has changed, that is the better explanation
+        raise
 
 
 def check_counts(data_set: catalog.DataSet, summary: conversion.ConversionSummary) -> None:

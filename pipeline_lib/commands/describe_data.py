@@ -10,13 +10,13 @@ import numpy as np
 
 from pipeline_lib import storage
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import query_index, read_parts
-from pipeline_lib.sources import catalog
+from pipeline_lib.sources import catalog, own_data
+from pipeline_lib.stored_data import query_index, read_parts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
+    own_data.add_argument(parser)
     parser.add_argument("--summary", required=True, type=Path, help="summary.json written by the conversion")
     parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
     parser.add_argument("--output", required=True, type=Path, help="output file for the description, as JSON")
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Join the catalogue's entry with the counts and digests of the text that was converted."""
-    data_set = catalog.get(arguments.dataset)
+    data_set = own_data.entry(arguments)
     summary = storage.read_json(arguments.summary)
     offsets, _, _ = query_index(arguments.documents, stored=True)
     _check_same_conversion(arguments, summary)
@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
     description = {
         "dataset": data_set.name,
         "title": data_set.title,
-        "licence": data_set.terms,
-        "citation": data_set.citation,
+        "licence": data_set.terms or None,
+        "citation": data_set.citation or None,
         "rows": summary["rows"],
         "queries": summary["queries"],
         "features": summary["features"],

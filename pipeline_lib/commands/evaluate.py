@@ -17,7 +17,8 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.files import replacing
 from pipeline_lib.seeds import generator
-from pipeline_lib.sources import query_stream, trec
+from pipeline_lib.sources import trec
+from pipeline_lib.sources.tables import PARQUET
 
 _LOG = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Measure some queries at a time; print the means with their intervals, and write what is asked for."""
     for path in (arguments.output, arguments.per_query):
-        if path is not None and path.suffix.lower() not in (".csv", *query_stream.PARQUET):
+        if path is not None and path.suffix.lower() not in (".csv", *PARQUET):
             raise ConfigurationError(f"{path}: expected the name of a file .csv or .parquet")
     for measure in arguments.measures:
         measures.parse(measure)
@@ -158,7 +159,7 @@ class _Measured:
 
 def _rankings(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Every query of a run with its documents from the top down."""
-    if path.suffix.lower() in query_stream.PARQUET:
+    if path.suffix.lower() in PARQUET:
         yield from _of_table(path)
         return
     found = trec.Run(path)

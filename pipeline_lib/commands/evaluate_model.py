@@ -47,6 +47,6 @@ def _evaluate(trained: Trained, y_max: int, arguments: argparse.Namespace) -> pl
         "model": [about["model"]] * test.n_queries,
         "fold": pl.Series([fold] * test.n_queries, dtype=pl.UInt8),
         "query": indices,
-        "qid": test.qids,
+        "qid": test.qids if test.query_names is None else list(test.query_names),
     }
     return pl.DataFrame({**keys, **values})

@@ -16,6 +16,7 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import query_stream, trec
+from pipeline_lib.sources.tables import PARQUET
 
 _LOG = logging.getLogger(__name__)
 
@@ -25,9 +26,7 @@ Write = Callable[[RankingData, Floats], None]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--model", required=True, type=Path, help="trained ranker, as `save` or a study stored it")
-    parser.add_argument(
-        "--data", required=True, type=Path, help="documents: LETOR text, or a stored data set as Parquet (.parquet)"
-    )
+    parser.add_argument("--data", required=True, type=Path, help="documents: LETOR text, CSV, TSV or Parquet")
     parser.add_argument(
         "--output",
         required=True,
@@ -44,11 +43,13 @@ def run(arguments: argparse.Namespace) -> None:
     n_queries = n_documents = 0
     pace = progress.Pace()
     with ExitStack() as stack:
-        table = arguments.output.suffix.lower() in query_stream.PARQUET
+        table = arguments.output.suffix.lower() in PARQUET
         writers = [stack.enter_context(_table(arguments.output) if table else _run(arguments.output, arguments.tag))]
         if arguments.qrels:
             writers.append(stack.enter_context(_qrels(arguments.qrels)))
-        for batch in query_stream.batches(arguments.data, n_features=ranker.model.n_inputs()):
+        for batch in query_stream.batches(
+            arguments.data, n_features=ranker.model.n_inputs(), feature_names=ranker.model.feature_names
+        ):
             try:
                 scores = ranker.predict(batch)
             except DataError as error:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pipeline_lib.sources import catalog, folds
+from pipeline_lib.sources import folds, own_data
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
+    own_data.add_argument(parser)
     parser.add_argument("--documents", required=True, type=Path, help="documents.parquet of the data set")
     parser.add_argument("--folds", required=True, type=Path, help="output file for the table of folds, as Parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Divide the queries as the catalogue specifies and write the folds."""
-    folds.write_folds(catalog.get(arguments.dataset), arguments.documents, arguments.folds)
+    """Divide the queries as the catalogue or the configuration specifies and write the folds."""
+    folds.write_folds(own_data.entry(arguments), arguments.documents, arguments.folds)

@@ -59,6 +59,13 @@ VALIDATION = {
     "measure": pl.String,
     "value": pl.Float64,
 }
+WEIGHTS = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "feature": pl.String,
+    "weight": pl.Float64,
+}
 PUBLISHED = {
     "dataset": pl.String,
     "model": pl.String,
@@ -85,10 +92,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resamples", required=True, type=int, help="bootstrap draws")
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
     parser.add_argument("--output", required=True, type=Path, help="folder of the tables")
+    parser.add_argument("--weights", type=Path, help="output file for the weights of features that have names")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write measures, summary, training, validation and published as Parquet."""
+    """Write measures, summary, training, validation and published as Parquet, and the weights where they are wanted."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
     tables = {
@@ -100,11 +108,14 @@ def run(arguments: argparse.Namespace) -> None:
     }
     for name, table in tables.items():
         storage.write_table(arguments.output / f"{name}.parquet", table)
+    if arguments.weights is not None:
+        storage.write_table(arguments.weights, weights_table(arguments.models))
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
     """Per-query values in long form: one row for every data set, model, fold, query and measure."""
-    schema = {key: pl.String if key in ("dataset", "model") else pl.Int64 for key in KEYS}
+    # A query may be named by a text.
+    schema = {key: pl.Int64 if key in ("fold", "query") else pl.String for key in KEYS}
     long = [
         storage.read_table(path)
         .unpivot(index=list(KEYS), variable_name="measure", value_name="value")
@@ -159,6 +170,19 @@ def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
         path_steps = content["record"].get("path", ())
         rows += [(*keys, step["l2"], content["settings"]["selection"], step["validation"]) for step in path_steps]
     return pl.DataFrame(rows, schema=VALIDATION, orient="row")
+
+
+def weights_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """The weights of linear models on features that have names, in units of each model's own scale of the feature."""
+    rows = []
+    for path in paths:
+        content = storage.read_json(path)
+        trained = content["trained"]
+        names = trained.get("feature_names")
+        if names and trained["kind"] == "linear":
+            keys = (content["dataset"], content["model"], content["fold"])
+            rows += [(*keys, name, weight) for name, weight in zip(names, trained["w"], strict=True)]
+    return pl.DataFrame(rows, schema=WEIGHTS, orient="row")
 
 
 def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:

@@ -31,6 +31,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "tables/published.parquet": ("dataset", "model", "fold", "measure", "published", "measured", "delta", "source"),
     "tables/validation.parquet": ("dataset", "model", "fold", "l2", "measure", "value"),
+    "tables/weights.parquet": ("dataset", "model", "fold", "feature", "weight"),
 }
 """The tables the main report reads, and the columns it needs; further columns are welcome."""
 

@@ -40,6 +40,8 @@ from pipeline_lib.reporting.tables import (
     text,
     whole,
 )
+from pipeline_lib.reporting.weights import SOURCE as WEIGHTS
+from pipeline_lib.reporting.weights import weights_blocks
 from pipeline_lib.statistics import smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
@@ -70,6 +72,7 @@ class Study:
         self.training = results.rows(TRAINING)
         self.published = results.rows(PUBLISHED)
         self.validation = results.rows(VALIDATION)
+        self.weights = results.rows(WEIGHTS)
         self._folds: dict[tuple[str, str, str], list[float]] = {}
         for row in self.measures:
             self._folds.setdefault((row["dataset"], row["model"], row["measure"]), []).append(row["value"])
@@ -470,7 +473,7 @@ def _differs(found: Any, expected: Any) -> bool:
 def _data_subsection(entry: Row) -> Subsection:
     name = entry["dataset"]
     source = f"data/{name}.json"
-    facts = [("Title", str(entry["title"])), ("Licence", str(entry["licence"])), ("Citation", str(entry["citation"]))]
+    facts = [(key.capitalize(), str(entry[key])) for key in ("title", "licence", "citation") if entry[key] is not None]
     blocks: list[Block] = [Definitions(tuple(facts))]
     remarks = [*entry.get("removed", []), *entry.get("notes", [])]
     if remarks:
@@ -478,13 +481,15 @@ def _data_subsection(entry: Row) -> Subsection:
     blocks.append(_data_figure(entry, source))
     if entry["parts"]:
         columns = [Column("part", "Part", "left"), Column("queries", "Queries"), Column("rows", "Documents")]
-        columns += [Column("verified", "Digest", "left"), Column("sha256", "SHA-256", "left")]
+        own = "file" in entry["parts"][0]
+        columns += [Column("file", "File", "left") if own else Column("verified", "Digest", "left")]
+        columns += [Column("sha256", "SHA-256", "left")]
         rows = [
             [
                 text(part["name"]),
                 whole(part["queries"]),
                 whole(part["rows"]),
-                text("as in the catalogue" if part["verified"] else "as first recorded; not in the catalogue"),
+                text(part["file"] if own else _digest_words(part)),
                 Cell(f"{part['sha256'][:16]}…", raw=part["sha256"]) if part["sha256"] else text(None),
             ]
             for part in entry["parts"]
@@ -492,6 +497,10 @@ def _data_subsection(entry: Row) -> Subsection:
         table = simple(f"parts-{name}", f"Files of {name}", source, columns, rows, ("Digests in full: the CSV file.",))
         blocks.append(Details("Files and digests", (table,)))
     return Subsection(f"data-{name}", name, tuple(blocks))
+
+
+def _digest_words(part: Row) -> str:
+    return "as in the catalogue" if part["verified"] else "as first recorded; not in the catalogue"
 
 
 def _data_figure(entry: Row, source: str) -> Figure:
@@ -518,6 +527,7 @@ def _result_subsection(study: Study, dataset: str) -> Subsection:
         blocks += _comparison_blocks(study, dataset, measure)
     blocks += _validation_blocks(study, dataset)
     blocks += _training_blocks(study, dataset)
+    blocks += weights_blocks(study.weights, dataset, study.model_title)
     return Subsection(f"results-{dataset}", dataset, tuple(blocks))
 
 

@@ -31,8 +31,9 @@ ROLES = ("train", "validation", "test")
 READ_BY: dict[str, tuple[str, ...]] = {
     "simulate_data": ("accepted",),
     "obtain_data": ("accepted",),
+    "register_data": ("accepted",),
     "check_raw": ("accepted",),
-    "convert_data": ("accepted", "n_features", "labels", "qid", "counts"),
+    "convert_data": ("accepted", "n_features", "labels", "qid", "counts", "columns", "shared"),
     "split_folds": ("blocks", "split", "folds"),
     "describe_data": ("accepted", "title", "terms", "citation", "n_features", "labels", "counts", "n_folds"),
 }
@@ -104,19 +105,27 @@ class DataSet:
     ----------
     name : str
         As in the configuration and in file names.
-    source : "download" or "generated"
+    source : "download", "generated" or "own"
+        ``own`` is not from the catalogue but from a configuration (:mod:`pipeline_lib.sources.own_data`).
     n_features, max_label : int or None
         None only for a generated data set, whose configuration decides.
     labels : "integer" or "rounded"
     qid : "token" or "comment"
         How the LETOR text is read.
-    parts : mapping of names to Part, in the order of storage split : mapping of part names to the number of blocks over
-    which their queries are distributed folds : tuple of Fold
+    parts : mapping of names to Part, in the order of storage
+    split : mapping of part names to the number of blocks over which their queries are distributed
+    folds : tuple of Fold
+    columns : mapping
+        What is known of the columns of tables.
+    shared : bool
+        Whether a query that occurs in several parts is one query, which is stored once.
+    about_cells : int
+        An estimate of the number of feature values if the counts are not known.
     """
 
     name: str
     title: str
-    source: Literal["download", "generated"]
+    source: Literal["download", "generated", "own"]
     terms: str
     terms_page: str
     citation: str
@@ -131,6 +140,9 @@ class DataSet:
     parts: Mapping[str, Part]
     split: Mapping[str, int]
     folds: tuple[Fold, ...]
+    columns: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    shared: bool = False
+    about_cells: int = 0
 
     @property
     def n_folds(self) -> int:
@@ -139,8 +151,8 @@ class DataSet:
 
     @property
     def n_cells(self) -> int:
-        """Feature values in all, rows times features; 0 where the configuration decides."""
-        return self.counts.rows * self.n_features if self.counts and self.n_features else 0
+        """Feature values in all, rows times features, or an estimate; 0 where the configuration decides."""
+        return self.counts.rows * self.n_features if self.counts and self.n_features else self.about_cells
 
     def digest(self, command: str) -> str:
         """A short digest of the parts of the entry that a command reads (see :data:`READ_BY`).
@@ -181,6 +193,12 @@ class DataSet:
             for part in self.parts
             for block in ([f"{part}/{i + 1}" for i in range(self.split[part])] if part in self.split else [part])
         )
+
+    def raw_path(self, part: str, raw_folder: Path) -> Path:
+        """Where the text of a part lies."""
+        if self.source == "own":
+            return Path(self.parts[part].members[0])
+        return raw_folder / self.name / f"{part}.txt"
 
     def archive(self, name: str) -> Archive:
         """The archive of that file name."""

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.checks import checked
+from pipeline_lib.columns import runs
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
-from pipeline_lib.sources import letor
+from pipeline_lib.sources import letor, readers
+from pipeline_lib.sources.compression import Digest
+from pipeline_lib.sources.letor_reader import Block, Form, Reader
+from pipeline_lib.sources.tables import Options
+from pipeline_lib.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ def convert(
     labels: letor.Labels = "integer",
     qid: letor.Qid = "token",
 ) -> ConversionSummary:
-    """Convert text files, in the given order, into one Parquet file (see ``ranking_data`` for its format).
+    """Convert text files, in the given order, into one Parquet file (see ``stored_data`` for its format).
 
     Queries and documents keep the order of the text. No row group contains documents of two parts, so that a part can
     be read separately. The footer contains the names of the parts and the SHA-256 of their text, computed while it is
@@ -95,18 +101,138 @@ def convert(
         raise DataError(f"{target}: expected at least one part to convert, found none")
     if n_features is None:
         n_features = max(letor.count_features(path, labels=labels, qid=qid) for path in parts.values())
-    schema = parquet_schema(n_features)
+    form = Form(n_features, labels, qid)
+
+    def blocks(part: str, digest: Digest) -> Iterator[Block]:
+        return Reader(parts[part], form, digest).blocks()
+
+    return _store(list(parts), blocks, target, n_features)
+
+
+@checked
+def convert_own(
+    parts: Mapping[str, Path], target: Path, options: Options, *, shared: bool = False
+) -> ConversionSummary:
+    """Convert files of any form that :mod:`pipeline_lib.sources.readers` reads, as :func:`convert` does.
+
+    They are read once more beforehand, for what all must have in common. Where the queries are ``shared``, a query that
+    stands in several files with the same documents is stored once; the files are then read a third time, and the footer
+    lists the queries of every part.
+
+    Raises
+    ------
+    DataError
+        Naming the file and the line or the row.
+    """
+    known = readers.layout(list(parts.values()), options)
+
+    def blocks(part: str, digest: Digest) -> Iterator[Block]:
+        return readers.blocks(parts[part], options, known, digest)
+
+    sharing = _Sharing(parts, blocks) if shared else None
+    return _store(list(parts), blocks, target, known.n_features, known.feature_names, known.textual, sharing)
+
+
+def _store(
+    names: Sequence[str],
+    blocks: Callable[[str, Digest], Iterator[Block]],
+    target: str | os.PathLike[str],
+    n_features: int,
+    feature_names: Sequence[str] | None = None,
+    textual: bool = False,
+    sharing: _Sharing | None = None,
+) -> ConversionSummary:
+    schema = parquet_schema(n_features, named_queries=textual)
     tally = _Tally()
     with parquet_writer(target, schema) as writer:
-        for name, path in parts.items():
+        for name in names:
             digest = hashlib.sha256()
-            for block in letor.read_blocks(path, n_features=n_features, labels=labels, qid=qid, digest=digest):
-                writer.write_table(parquet_table(block.qid, block.label, block.X, schema))
+            for block in blocks(name, digest) if sharing is None else sharing.new(name, blocks(name, digest)):
+                queries = _query_names(block) if textual else None
+                writer.write_table(parquet_table(block.qid, block.label, block.X, schema, queries))
                 tally.add(block)
             tally.end_part(name, digest.hexdigest())
-        described = [{"name": part.name, "rows": part.rows, "queries": part.queries} for part in tally.parts]
-        writer.add_key_value_metadata(parquet_metadata(described, {part.name: part.sha256 for part in tally.parts}))
-    return tally.summary(n_features)
+        stored = [{"name": part.name, "rows": part.rows, "queries": part.queries} for part in tally.parts]
+        digests = {part.name: part.sha256 for part in tally.parts}
+        members = None if sharing is None else sharing.members
+        writer.add_key_value_metadata(parquet_metadata(stored, digests, feature_names, members))
+    found = tally.summary(n_features)
+    if sharing is None:
+        return found
+    return replace(found, parts=tuple(sharing.whole(part) for part in found.parts))
+
+
+def _query_names(block: Block) -> list[str]:
+    """The name of every row's query; a file of group sizes gives numbers only."""
+    if block.names is None:
+        return [str(number) for number in block.qid]
+    return [block.names[number] for number in block.qid]
+
+
+class _Sharing:
+    """Which queries of several files are the same: those with the same name, labels and features, in the same order.
+
+    Attributes
+    ----------
+    members : mapping of parts to the indices of their queries among those that are stored
+    """
+
+    def __init__(self, parts: Iterable[str], blocks: Callable[[str, Digest], Iterator[Block]]) -> None:
+        self.members: dict[str, NDArray[np.int64]] = {}
+        self._rows: dict[str, int] = {}
+        self._first: dict[str, NDArray[np.bool_]] = {}
+        seen: dict[tuple[bytes, int], int] = {}
+        for part in parts:
+            here: Counter[bytes] = Counter()
+            members, first, rows = [], [], 0
+            for digest, size in _query_digests(blocks(part, hashlib.sha256())):
+                here[digest] += 1  # the same documents may stand twice in one file
+                known = len(seen)
+                members.append(seen.setdefault((digest, here[digest]), known))
+                first.append(members[-1] == known)
+                rows += size
+            self.members[part], self._first[part] = np.array(members, np.int64), np.array(first, np.bool_)
+            self._rows[part] = rows
+
+    def whole(self, part: PartSummary) -> PartSummary:
+        """What stands in a part, stored with another or not."""
+        return replace(part, rows=self._rows[part.name], queries=len(self.members[part.name]))
+
+    def new(self, part: str, blocks: Iterator[Block]) -> Iterator[Block]:
+        """The documents of the queries that stand in no part before."""
+        query, last = -1, None
+        for block in blocks:
+            keep = np.empty(len(block.qid), np.bool_)
+            for start, stop in runs(block.qid):
+                query += block.qid[start] != last
+                last = block.qid[start]
+                keep[start:stop] = self._first[part][query]
+            if keep.any():
+                yield Block(block.qid[keep], block.label[keep], block.X[keep], block.names)
+
+
+def _query_digests(blocks: Iterator[Block]) -> Iterator[tuple[bytes, int]]:
+    """A digest of every query's documents, with its name where the file gives one, and their number."""
+    last, size = None, 0
+    labels = features = hashlib.sha256()
+    for block in blocks:
+        for start, stop in runs(block.qid):
+            if last is None or block.qid[start] != last:
+                if last is not None:
+                    yield labels.digest() + features.digest(), size
+                last, size = block.qid[start], 0
+                labels, features = hashlib.sha256(_name(block, start)), hashlib.sha256()
+            labels.update(block.label[start:stop].tobytes())
+            features.update(block.X[start:stop].tobytes())
+            size += stop - start
+    if last is not None:
+        yield labels.digest() + features.digest(), size
+
+
+def _name(block: Block, row: int) -> bytes:
+    if block.grouped:
+        return b""
+    return (str(block.qid[row]) if block.names is None else block.names[block.qid[row]]).encode() + b"\n"
 
 
 class _Tally:
@@ -120,7 +246,7 @@ class _Tally:
         self._open_query: int | None = None
         self._rows = self._queries = 0
 
-    def add(self, block: letor.Block) -> None:
+    def add(self, block: Block) -> None:
         """Count a block's documents, queries and labels."""
         self.labels += np.bincount(block.label, minlength=256)
         starts = np.flatnonzero(np.r_[True, block.qid[1:] != block.qid[:-1]])

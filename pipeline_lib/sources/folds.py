@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pipeline_lib import storage
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import query_index
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources.catalog import ROLES, DataSet
+from pipeline_lib.stored_data import queries_of_parts, query_index
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,8 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
     ----------
     data_set : DataSet
         Its layout; the queries of a split part are distributed over blocks by a stable hash of the data set's name and
-        the query's index within the part, so that blocks depend neither on the order of work nor on a seed.
+        the query's index within the part, so that blocks depend neither on the order of work nor on a seed. The blocks
+        of an own data set, which may be small, differ by at most one query.
     data_path : path
         The Parquet file, whose metadata lists the parts in the order of the rows.
 
@@ -59,7 +60,7 @@ def fold_table(data_set: DataSet, data_path: str | os.PathLike[str]) -> pa.Table
             f"{data_path}: expected the parts {', '.join(data_set.parts)} of {data_set.name}, found "
             f"{', '.join(names) or 'none'}; convert the data set again"
         )
-    blocks = _blocks(data_set, {part["name"]: part["queries"] for part in parts})
+    blocks = _blocks(data_set, queries_of_parts(data_path, stored=True))
     chosen: list[tuple[int, str, NDArray[np.int32]]] = []
     for number, fold in enumerate(data_set.folds, start=1):
         for role in ROLES:
@@ -117,17 +118,20 @@ def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.i
     return np.asarray(indices, dtype=np.int64)
 
 
-def _blocks(data_set: DataSet, n_queries: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
-    """The query indices of every block, ascending."""
-    blocks, start = {}, 0
-    for part, count in n_queries.items():
-        indices = np.arange(start, start + count)
-        start += count
+def _blocks(data_set: DataSet, queries_of: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
+    """The query indices of every block, in the order of its part."""
+    blocks = {}
+    for part, indices in queries_of.items():
         shares = data_set.split.get(part)
         if shares is None:
             blocks[part] = indices
             continue
-        share = np.array([seed(data_set.name, part, i) % shares for i in range(count)], dtype=np.int64)
+        drawn = [seed(data_set.name, part, i) for i in range(len(indices))]
+        if data_set.source == "own":
+            share = np.empty(len(indices), np.int64)
+            share[sorted(range(len(indices)), key=drawn.__getitem__)] = np.arange(len(indices)) % shares
+        else:
+            share = np.array([one % shares for one in drawn], dtype=np.int64)
         for i in range(shares):
             blocks[f"{part}/{i + 1}"] = indices[share == i]
     return blocks
@@ -143,12 +147,17 @@ def _check(
     used = np.zeros((data_set.n_folds, n_queries), np.int64)
     for number, role, members in chosen:
         if not len(members):
-            raise DataError(f"{data_path}: fold {number} has no query for {role}; is the data set complete?")
-        used[number - 1, members] += 1
+            advice = "give more queries or fewer folds" if data_set.source == "own" else "is the data set complete?"
+            raise DataError(f"{data_path}: fold {number} has no query for {role}; {advice}")
+        np.add.at(used[number - 1], members, 1)
         tested[members] += role == "test"
     if used.max() > 1:
-        raise DataError(f"{data_path}: a fold of {data_set.name} uses a query in two roles; correct the catalogue")
-    if data_set.n_folds > 1 and not np.all(tested == 1):
+        number = int(np.argwhere(used > 1)[0, 0]) + 1
+        where = "the files" if data_set.source == "own" else "the catalogue"
+        raise DataError(f"{data_path}: fold {number} of {data_set.name} uses a query in two roles; correct {where}")
+    if data_set.source == "own" and data_set.n_folds > 1 and tested.max() > 1:
+        raise DataError(f"{data_path}: two folds of {data_set.name} test the same query; correct the files")
+    if data_set.source != "own" and data_set.n_folds > 1 and not np.all(tested == 1):
         raise DataError(
             f"{data_path}: the tests of {data_set.name} do not hold every query once; correct the catalogue"
         )

@@ -9,6 +9,10 @@ Features may come in any order; a feature that is missing is 0. Fields are separ
 with LF or CRLF, which the last line may lack. Lines that are empty or contain only a comment are skipped. A comment may
 contain any byte except NUL, and a UTF-8 byte order mark is ignored. The documents of a query must be contiguous.
 
+The file may be compressed with gzip, bzip2 or Zstandard. On demand, labels may be decimals, queries may be named by
+text or by nothing, and ids may count from 0: see
+:class:`pipeline_lib.sources.letor_reader.Form`.
+
 A number is ``[+-]digits[.digits][e[+-]digits]`` (``5``, ``.5``, ``1e-3``) and becomes the float32 nearest to the
 float64 nearest to it: bit for bit ``numpy.float32(float(text))``.
 
@@ -21,6 +25,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -29,12 +34,12 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.files import replacing
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor_kernels as kernels
-from pipeline_lib.sources.letor_reader import Block, Digest, Labels, Qid, Reader
+from pipeline_lib.sources import letor_reader
+from pipeline_lib.sources.compression import Digest
+from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
 
-__all__ = ["Block", "Digest", "Labels", "Qid", "count_features", "read", "read_blocks", "write"]
-
-WRITTEN_AT_ONCE = 1 << 20
-"""Bytes of text that are put together before they are written."""
+Labels = Literal["integer", "rounded"]
+Qid = Literal["token", "comment"]
 
 
 @checked
@@ -70,21 +75,7 @@ def read(
     >>> data = read(path); data.X.tolist(), data.y.tolist(), data.qids.tolist()
     ([[0.5, 0.0, 0.10000000149011612], [0.0, 1.0, 0.0]], [2, 0], [10])
     """
-    reader = Reader(path, n_features, labels, qid)
-    blocks, n_documents = [], 0
-    for block in reader.blocks():
-        blocks.append(block)
-        n_documents += len(block.X)
-        reader.check_size(n_documents)
-    names = np.concatenate([block.qid for block in blocks])
-    y = np.concatenate([block.label for block in blocks]).astype(np.int32)
-    X = np.zeros((len(names), n_features or reader.largest_id), np.float32)
-    stop = len(X)
-    while blocks:  # from the last, so that each is given back as soon as it is copied
-        block = blocks.pop()
-        width = min(X.shape[1], block.X.shape[1])
-        X[stop - len(block.X) : stop, :width] = block.X[:, :width]
-        stop -= len(block.X)
+    X, y, names = gathered(Reader(path, Form(n_features, labels, qid)))
     starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
     return RankingData(X, y, np.r_[starts, len(names)].astype(np.int64), names[starts])
 
@@ -100,7 +91,7 @@ def read_blocks(
 ) -> Iterator[Block]:
     """Read a file of LETOR text block by block, never holding more of it than one block.
 
-    Takes and raises what :func:`read` does. Blocks have ``ranking_data.rows_per_group(d)`` documents, the last one
+    Takes and raises what :func:`read` does. Blocks have ``stored_data.rows_per_group(d)`` documents, the last one
     fewer; a query may span several. Without ``n_features`` the file is read once more beforehand, by
     :func:`count_features`. ``digest`` gets all bytes of the file as they are read: after the last block it is the
     digest of the file.
@@ -115,7 +106,7 @@ def read_blocks(
     """
     if n_features is None:
         n_features = count_features(path, labels=labels, qid=qid)
-    return Reader(path, n_features, labels, qid, digest).blocks()
+    return Reader(path, Form(n_features, labels, qid), digest).blocks()
 
 
 @checked
@@ -130,7 +121,7 @@ def count_features(path: str | os.PathLike[str], *, labels: Labels = "integer", 
     >>> count_features(path)
     7
     """
-    reader = Reader(path, None, labels, qid)
+    reader = Reader(path, Form(None, labels, qid))
     for _ in reader.blocks():
         pass
     return reader.largest_id
@@ -160,7 +151,7 @@ def write(path: str | os.PathLike[str], data: RankingData) -> None:
     if len(np.unique(data.qids)) < data.n_queries:
         raise DataError(f"{path}: expected every query to have its own name, found one that several queries have")
     qids = np.repeat(data.qids, data.documents_per_query)
-    out = np.empty(WRITTEN_AT_ONCE + kernels.LONGEST_HEAD + kernels.LONGEST_VALUE * data.n_features, np.uint8)
+    out = np.empty(letor_reader.PIECE + kernels.LONGEST_HEAD + kernels.LONGEST_VALUE * data.n_features, np.uint8)
     row = 0
     with replacing(path) as partial, open(partial, "wb") as file:
         while row < data.n_documents:

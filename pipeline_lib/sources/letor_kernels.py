@@ -26,11 +26,20 @@ BAD_LABEL, LABEL_RANGE, NO_QID, BAD_QID, BAD_ID, ID_RANGE, NO_COLON, BAD_VALUE, 
     4, 15
 )
 
+# How labels are written: whole numbers; decimals, to be rounded; decimals that are whole.
+INTEGER, ROUNDED_REAL, WHOLE_REAL = 0, 1, 2
+
+# Where the query's name stands: a number or a text in a token, a number in the comment, nowhere.
+IN_TOKEN, IN_COMMENT, AS_TEXT, NOWHERE = 0, 1, 2, 3
+
 # How a number was read: correctly rounded; left to Python; not a number.
 ROUNDED, HARD, MALFORMED = 0, 1, 2
 
-LABEL_COLUMN = -1
-"""The column under which a hard label is listed."""
+LABEL_COLUMN, QUERY_COLUMN = -1, -2
+"""The columns under which a hard label, and the name of a query that begins, are listed."""
+
+LONGEST_NAME = 4096
+"""Bytes of a query's name that is a text."""
 
 PADDING = 16
 """Bytes that must be readable after the last newline."""
@@ -265,13 +274,33 @@ def _whole_number(text: Any, position: Any) -> Any:
 
 
 @njit(cache=True)
+def _past_token(text: Any, position: Any) -> Any:
+    """The position behind the bytes that belong together."""
+    while not _ends(_byte(text, position)):
+        position += 1
+    return position
+
+
+@njit(cache=True)
+def _same_bytes(text: Any, start: Any, stop: Any, name: Any, n: Any) -> Any:
+    """Are these bytes of the text the first ``n`` of ``name``?"""
+    if stop - start != n:
+        return False
+    i = 0
+    while i < n and _byte(text, start + i) == name[i]:
+        i += 1
+    return i == n
+
+
+@njit(cache=True)
 def parse(
     buffer: NDArray[np.uint8],
     position: int,
     end: int,
     line: int,
-    rounded_labels: bool,
-    qid_in_comment: bool,
+    label_form: int,
+    query_form: int,
+    first_id: int,
     X: NDArray[np.float32],
     labels: NDArray[np.uint8],
     qids: NDArray[np.int64],
@@ -284,14 +313,19 @@ def parse(
     seen: NDArray[np.int64],
     hard: NDArray[np.int64],
     n_hard: int,
+    name: NDArray[np.uint8],
+    known: NDArray[np.int64],
 ) -> Any:
     """Parse the complete lines of ``buffer[position:end]`` into rows ``row``, ``row + 1``, ... of the block.
 
-    ``X`` must contain zeros from ``row`` on; ``lines`` receives the line number of every row, where ``line`` is the
-    last one read. ``id_words[j]`` under ``id_masks[j]`` is the text ``j:``, which is likely to follow id j - 1, and
-    ``id_lengths[j]`` its length; ids beyond the width of ``X`` up to ``id_limit`` require a wider block. ``seen[j]`` is
-    the last line that contained id j. Numbers that need Python are listed in ``hard`` as (row, column, first byte, byte
-    after the last).
+    ``X`` must hold zeros from ``row`` on; ``lines`` gets every row's line number, ``line`` being the last one read.
+    ``id_words[j]`` under ``id_masks[j]`` is the text ``j:``, likely to stand where id j - 1 has been read, and
+    ``id_lengths[j]`` its length; ids beyond the width of ``X`` up to ``id_limit`` ask for a wider block. ``seen[j]``
+    is the last line on which id j stood. Numbers that need Python are listed in ``hard`` as (row, column, first byte,
+    byte behind). Ids count from ``first_id``.
+
+    Names that are text are numbered as they come, and listed in ``hard`` where they begin: ``name`` holds the bytes of
+    the last one, and ``known`` how many these are and its number.
 
     Returns
     -------
@@ -302,10 +336,11 @@ def parse(
     """
     text = np.uint64(buffer.ctypes.data)
     n_rows, n_features = X.shape
+    last_id = n_features - 1 + first_id
     while position < end:
         if row == n_rows:
             return FULL, position, line, row, n_hard, 0
-        if n_hard + n_features + 1 > len(hard):
+        if n_hard + n_features + 2 > len(hard):
             return HARD_FULL, position, line, row, n_hard, 0
         start = position
         hard_before = n_hard
@@ -320,11 +355,13 @@ def parse(
 
         # Label.
         fault = position
-        if rounded_labels:
+        if label_form != INTEGER:
             position, well_formed, negative, whole, exponent, dropped = _decimal(text, position)
             if not well_formed or not _ends(_byte(text, position)):
                 return BAD_LABEL, start, line, row, n_hard, fault
             label, how = _double(whole, exponent, dropped)
+            if label_form == WHOLE_REAL and how == ROUNDED and label != np.floor(label):
+                return BAD_LABEL, start, line, row, n_hard, fault
             if how == HARD:
                 hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2], hard[n_hard, 3] = row, LABEL_COLUMN, fault, position
                 n_hard += 1
@@ -342,24 +379,35 @@ def parse(
             labels[row] = np.uint8(whole_label)
 
         # Query.
-        if not qid_in_comment:
+        name_start = name_stop = position
+        if query_form in (IN_TOKEN, AS_TEXT):
             position = _past_blanks(text, position)
             if (_word(text, position) & _QID_MASK) != _QID:
                 return NO_QID, start, line, row, n_hard, position
             fault = position
-            position, qids[row], good = _whole_number(text, position + 4)
-            if not good:
-                return BAD_QID, start, line, row, n_hard, fault
+            if query_form == IN_TOKEN:
+                position, qids[row], good = _whole_number(text, position + 4)
+                if not good:
+                    return BAD_QID, start, line, row, n_hard, fault
+            else:
+                name_start, name_stop = position + 4, _past_token(text, position + 4)
+                position = name_stop
+                if not 0 < name_stop - name_start <= len(name):
+                    return BAD_QID, start, line, row, n_hard, fault
+        elif query_form == NOWHERE:
+            qids[row] = 0
+            if not _ends(_byte(text, position)):
+                return BAD_LABEL, start, line, row, n_hard, fault
 
         # Features.
-        feature = 0
+        feature = first_id - 1
         while True:
             position = _past_blanks(text, position)
             c = _byte(text, position)
             if c in (_NEWLINE, _HASH):
                 break
             fault = position
-            if feature < n_features and (_word(text, position) & id_masks[feature + 1]) == id_words[feature + 1]:
+            if feature < last_id and (_word(text, position) & id_masks[feature + 1]) == id_words[feature + 1]:
                 feature += 1
                 position += id_lengths[feature]
             else:
@@ -368,8 +416,8 @@ def parse(
                     return BAD_ID, start, line, row, n_hard, fault
                 if _byte(text, position) != _COLON:
                     return NO_COLON, start, line, row, n_hard, fault
-                if whole == 0 or dropped or whole > np.uint64(n_features):
-                    if whole != 0 and not dropped and whole <= np.uint64(id_limit):
+                if dropped or not np.uint64(first_id) <= whole <= np.uint64(last_id):
+                    if whole >= np.uint64(first_id) and not dropped and whole <= np.uint64(id_limit):
                         return WIDER, start, line, row, hard_before, fault
                     return ID_RANGE, start, line, row, n_hard, fault
                 feature = int(np.int64(whole))
@@ -377,18 +425,19 @@ def parse(
             if seen[feature] == line + 1:
                 return DUPLICATE, start, line, row, n_hard, fault
             seen[feature] = line + 1
+            column = feature - first_id
             number = position
             position, value, how = _number(text, position)
             if how == MALFORMED or not _ends(_byte(text, position)):
                 return BAD_VALUE, start, line, row, n_hard, fault
             if how == HARD:
-                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2], hard[n_hard, 3] = row, feature - 1, number, position
+                hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2], hard[n_hard, 3] = row, column, number, position
                 n_hard += 1
-            X[row, feature - 1] = value
+            X[row, column] = value
 
         # Comment.
         if c == _HASH:
-            if qid_in_comment:
+            if query_form == IN_COMMENT:
                 fault = _past_blanks(text, position + 1)
                 _, qids[row], good = _whole_number(text, fault)
                 if not good:
@@ -396,12 +445,22 @@ def parse(
             position, nul = _past_line(text, position)
             if nul:
                 return NUL, start, line, row, n_hard, position
-        elif qid_in_comment:
+        elif query_form == IN_COMMENT:
             return NO_COMMENT, start, line, row, n_hard, position
         else:
             position += 1
         line += 1
         lines[row] = line
+        if query_form == AS_TEXT:
+            if not _same_bytes(text, name_start, name_stop, name, known[0]):
+                known[0] = name_stop - name_start
+                known[1] += 1
+                for i in range(known[0]):
+                    name[i] = _byte(text, name_start + i)
+                hard[n_hard, 0], hard[n_hard, 1] = row, QUERY_COLUMN
+                hard[n_hard, 2], hard[n_hard, 3] = name_start, name_stop
+                n_hard += 1
+            qids[row] = known[1]
         row += 1
     return DONE, position, line, row, n_hard, 0
 

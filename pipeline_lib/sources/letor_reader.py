@@ -1,6 +1,7 @@
-"""How does one pass over a file of LETOR text become blocks of documents, or an error that names the line?
+"""How is a file of LETOR text read in one pass, and how are its errors put into words?
 
-:mod:`pipeline_lib.sources.letor` documents the format and contains the public functions.
+The half of :mod:`pipeline_lib.sources.letor` between the compiled kernels and the public functions, which document the
+format.
 """
 
 from __future__ import annotations
@@ -10,39 +11,58 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib.checks import MAX_LABEL
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking_data import rows_per_group
+from pipeline_lib.labels import MAX_LABEL
 from pipeline_lib.sources import letor_kernels as kernels
+from pipeline_lib.sources.compression import Digest, opened
+from pipeline_lib.stored_data import rows_per_group
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
-Labels = Literal["integer", "rounded"]
-Qid = Literal["token", "comment"]
+_LABEL_FORMS = {"integer": kernels.INTEGER, "rounded": kernels.ROUNDED_REAL, "whole": kernels.WHOLE_REAL}
+_QUERY_FORMS = {
+    "token": kernels.IN_TOKEN,
+    "comment": kernels.IN_COMMENT,
+    "text": kernels.AS_TEXT,
+    "none": kernels.NOWHERE,
+}
 
 MAX_FEATURES = 65_536
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 26
 """Bytes of a line, without its line feed."""
 LARGEST_SPARSE, SPARSEST = 1 << 28, 32
-"""If the number of features is not stated, the array may have at most the larger of this many bytes and this many times
-the bytes of the text; a value that is written out takes at least 4 bytes in both."""
+"""An array whose width nobody states has at most the larger of this many bytes and this many times those of its text;
+a value that is written out takes 4 bytes or more in both."""
 _QUOTED = 40
 
 
-class Digest(Protocol):
-    """An object of ``hashlib``, which receives a file's bytes as they are read."""
+@dataclass(frozen=True)
+class Form:
+    """What may differ between files.
 
-    def update(self, data: Any, /) -> None:
-        """Add some more bytes."""
+    Attributes
+    ----------
+    n_features : int or None
+        The number of features; a larger id is an error. None takes the largest id.
+    labels : {"integer", "rounded", "whole"}
+        ``rounded`` takes real labels and rounds halves up; ``whole`` takes decimals that are whole, such as ``1.0``.
+    qid : {"token", "comment", "text", "none"}
+        ``comment`` takes the query's name from the comment; ``text`` takes any text as a name, and numbers the queries
+        from 0; with ``none``, lines have no query, and all belong to query 0.
+    first_id : {0, 1}
+        The id of the first feature.
+    """
 
-    def hexdigest(self) -> str:
-        """The digest of all bytes added."""
+    n_features: int | None = None
+    labels: Literal["integer", "rounded", "whole"] = "integer"
+    qid: Literal["token", "comment", "text", "none"] = "token"
+    first_id: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,45 +75,53 @@ class Block:
         The query of every document.
     label : uint8 array, shape (n,)
     X : float32 array, shape (n, d)
+    names : list of str, optional
+        Where queries are named by text: the names of queries 0, 1, ... of the file, up to this block.
+    grouped : bool
+        Whether the queries follow from group sizes, so that their numbers are no names.
     """
 
     qid: NDArray[np.int64]
     label: NDArray[np.uint8]
     X: NDArray[np.float32]
+    names: list[str] | None = None
+    grouped: bool = False
 
 
 class Reader:
-    """One pass over one file. If the number of features is not stated, blocks become wider as larger ids occur."""
+    """One pass over one file. Without a number of features, blocks get wider as larger ids turn up."""
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        n_features: int | None,
-        labels: Labels,
-        qid: Qid,
-        digest: Digest | None = None,
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], form: Form, digest: Digest | None = None) -> None:
+        n_features = form.n_features
         if n_features is not None and not 1 <= n_features <= MAX_FEATURES:
             raise DataError(f"n_features: expected a number in 1..{MAX_FEATURES}, found {n_features}")
-        if labels not in ("integer", "rounded"):
-            raise DataError(f"labels: expected 'integer' or 'rounded', found {labels!r}")
-        if qid not in ("token", "comment"):
-            raise DataError(f"qid: expected 'token' or 'comment', found {qid!r}")
+        if form.labels not in _LABEL_FORMS:
+            raise DataError(f"labels: expected 'integer' or 'rounded', found {form.labels!r}")
+        if form.qid not in _QUERY_FORMS:
+            raise DataError(f"qid: expected 'token' or 'comment', found {form.qid!r}")
         self.path = Path(path)
-        self.rounded_labels, self.qid_in_comment = labels == "rounded", qid == "comment"
+        self.form = form
         self.digest = digest
         self.n_features = n_features
         self.line = 0
         self.width = n_features or 1
-        self.id_limit = n_features or MAX_FEATURES
+        self.id_limit = (n_features or MAX_FEATURES) - 1 + form.first_id
         self.largest_id = self.line_of_largest_id = 0
         self.bytes_read = 0
         self._prepare_ids()
-        self.first_lines: dict[int, int] = {}
+        self.first_lines: dict[int | str, int] = {}
         self.last_query: int | None = None
+        self.names: list[str] | None = [] if form.qid == "text" else None
+        self._name = np.empty(kernels.LONGEST_NAME, np.uint8)
+        self._known = np.array([0, -1], np.int64)
+
+    @property
+    def has_id_0(self) -> bool:
+        """Whether the id 0 stood in the lines that were read."""
+        return bool(self.seen[0])
 
     def blocks(self) -> Iterator[Block]:
-        """Parse the file; blocks have as many documents as a row group, unless the next block is wider."""
+        """Parse the file; blocks have as many documents as a row group, unless the block after is wider."""
         X, label, qid, lines = self._new_block()
         hard = np.empty((4096 + self.id_limit, 4), np.int64)
         row = n_documents = 0
@@ -101,21 +129,26 @@ class Reader:
             position = begin
             while position < end:
                 status, position, self.line, row, n_hard, fault = kernels.parse(
-                    piece, position, end, self.line, self.rounded_labels, self.qid_in_comment,
+                    piece, position, end, self.line,
+                    _LABEL_FORMS[self.form.labels], _QUERY_FORMS[self.form.qid], self.form.first_id,
                     X, label, qid, lines, row, *self.id_texts, self.id_limit, self.seen, hard, 0,
+                    self._name, self._known,
                 )  # fmt: skip
                 for r, column, start, stop in hard[:n_hard]:
-                    text = piece[start:stop].tobytes().decode("ascii")
+                    text = piece[start:stop].tobytes()
                     text_line = int(lines[r]) if r < row else self.line + 1
                     try:
-                        self._settle(text, column, X[r], label[r : r + 1], text_line)
+                        if column == kernels.QUERY_COLUMN:
+                            self._note_name(text, text_line)
+                        else:
+                            self._settle(text.decode("ascii"), column, X[r], label[r : r + 1], text_line)
                     except DataError:
-                        self._check_queries(qid[:r], lines[:r])  # of two errors, the first in the file is reported
+                        self._check_queries(qid[:r], lines[:r])  # the one that stands first in the file is reported
                         raise
                 if status in (kernels.FULL, kernels.WIDER):
                     self._check_queries(qid[:row], lines[:row])
                     if row:
-                        yield Block(qid[:row], label[:row], X[:row])
+                        yield Block(qid[:row], label[:row], X[:row], self.names)
                     if status == kernels.WIDER:
                         self._widen(piece, position)
                     n_documents += row
@@ -129,13 +162,13 @@ class Reader:
             found = "only blank lines and comments" if self.line else "an empty file"
             raise DataError(f"{self.path}:{max(self.line, 1)}: expected at least one document, found {found}")
         self._note_largest_id()
-        if self.n_features is None and not self.largest_id:
+        if self.n_features is None and not (self.largest_id or self.has_id_0):
             raise DataError(f"{self.path}: expected at least one feature in the file, found none")
         if row:
-            yield Block(qid[:row], label[:row], X[:row])
+            yield Block(qid[:row], label[:row], X[:row], self.names)
 
     def check_size(self, n_documents: int) -> None:
-        """Raise DataError when so many documents need more memory than an unstated number of features may require."""
+        """Raise DataError when so many documents take more memory than a width that nobody states may ask for."""
         if self.n_features is not None:
             return
         self._note_largest_id()
@@ -157,16 +190,14 @@ class Reader:
         )
 
     def _pieces(self) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
-        """Complete lines: the bytes, where they begin, and where they end (after a newline)."""
+        """Complete lines: the bytes, where they begin and where they end (behind a newline)."""
         buffer = bytearray(min(PIECE, self._largest_buffer()))
         kept = 0
         first = True
-        with self._open() as file:
+        with opened(self.path, self.digest) as file:
             while True:
-                capacity = len(buffer) - kernels.PADDING - 1
-                n = file.readinto(memoryview(buffer)[kept:capacity])
-                if self.digest is not None:
-                    self.digest.update(memoryview(buffer)[kept : kept + n])
+                room = len(buffer) - kernels.PADDING - 1
+                n = file.readinto(memoryview(buffer)[kept:room])
                 stop = kept + n
                 self.bytes_read += n
                 if n == 0:
@@ -183,21 +214,15 @@ class Reader:
                 if n == 0:
                     return
                 kept = stop - end
-                if kept == capacity:
+                if kept == room:
                     buffer = self._larger(buffer)
                 else:
                     buffer[:kept] = buffer[end:stop]
 
-    def _open(self) -> Any:
-        try:
-            return open(self.path, "rb", buffering=0)
-        except OSError as error:
-            raise DataError(f"{self.path}: expected a readable file, found none ({error.strerror})") from error
-
     def _check_beginning(self, head: bytes) -> int:
-        """The position at which the text begins: after a UTF-8 byte order mark, if there is one."""
+        """Where the text begins: behind a UTF-8 byte order mark, if there is one."""
         others = {
-            b"\x1f\x8b": "gzip: unpack it first",
+            b"\x1f\x8b": "gzip once more: unpack it first",
             b"PK\x03\x04": "a zip archive: unpack it first",
             b"\xff\xfe": "UTF-16: convert it to UTF-8",
             b"\xfe\xff": "UTF-16: convert it to UTF-8",
@@ -222,12 +247,13 @@ class Reader:
     def _settle(
         self, text: str, column: int, features: NDArray[np.float32], label: NDArray[np.uint8], line: int
     ) -> None:
-        """Let Python read a number that the kernel cannot be certain to round correctly."""
+        """Let Python read a number that the kernel could not be sure to round correctly."""
         value = float(text)
         if column == kernels.LABEL_COLUMN:
             whole = np.floor(value) + (value - np.floor(value) >= 0.5)
-            if value < 0 or whole > MAX_LABEL:
-                raise DataError(f"{self.path}:{line}: expected a label in 0..{MAX_LABEL}, found {_quote(text)}")
+            if value < 0 or whole > MAX_LABEL or (self.form.labels == "whole" and whole != value):
+                kind = "a whole number as the label" if self.form.labels == "whole" else "a label"
+                raise DataError(f"{self.path}:{line}: expected {kind} in 0..{MAX_LABEL}, found {_quote(text)}")
             label[0] = whole
             return
         with np.errstate(over="ignore"):
@@ -239,17 +265,40 @@ class Reader:
             )
 
     def _widen(self, piece: NDArray[np.uint8], position: int) -> None:
-        """Widen blocks for all ids of the line at ``position``, and by a quarter unless it is the first line."""
+        """Make room for all ids of the line at ``position``, and a quarter more than before unless it is the first."""
         self._note_largest_id()
         line = piece[position:].tobytes().split(b"\n", 1)[0].split(b"#", 1)[0]
         ids = [int(text) for text in re.findall(rb"(\d{1,18}):", line)]
         known = self.width + self.width // 4 if self.first_lines else 1
-        self.width = min(self.id_limit, max(known, *(i for i in ids if i <= self.id_limit), self.width + 1))
+        limit = self.id_limit + 1 - self.form.first_id
+        largest = (i + 1 - self.form.first_id for i in ids if i <= self.id_limit)
+        self.width = min(limit, max(known, *largest, self.width + 1))
         self._prepare_ids()
 
     def _prepare_ids(self) -> None:
+        has_id_0 = self.has_id_0 if hasattr(self, "seen") else False
         self.id_texts = _id_texts(self.width)
         self.seen = np.zeros(self.width + 1, np.int64)
+        self.seen[0] = -1 if has_id_0 else 0  # no line has this number
+
+    def _note_name(self, text: bytes, line: int) -> None:
+        """Take down the name of a query that begins."""
+        assert self.names is not None
+        try:
+            name = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{self.path}:{line}: expected the query's name in UTF-8, found {_quote(repr(text))}"
+            ) from error
+        self._check_new(name, line)
+        self.names.append(name)
+
+    def _check_new(self, name: int | str, line: int) -> None:
+        if self.first_lines.setdefault(name, line) != line:
+            raise DataError(
+                f"{self.path}:{line}: expected the documents of a query to stand together, found query {name} "
+                f"again, first seen on line {self.first_lines[name]}"
+            )
 
     def _note_largest_id(self) -> None:
         largest = int(np.flatnonzero(self.seen).max(initial=0))
@@ -257,25 +306,29 @@ class Reader:
             self.largest_id, self.line_of_largest_id = largest, int(self.seen[largest])
 
     def _check_queries(self, qid: NDArray[np.int64], lines: NDArray[np.int64]) -> None:
-        """Check that the documents of every query in these rows are contiguous."""
+        """The documents of every query of these rows must continue the row before or begin a query not seen yet."""
+        if self.form.qid in ("text", "none"):
+            return  # names are noted as they begin
         for start in np.flatnonzero(np.r_[True, qid[1:] != qid[:-1]]) if len(qid) else ():
-            name, line = int(qid[start]), int(lines[start])
-            if name != self.last_query and self.first_lines.setdefault(name, line) != line:
-                raise DataError(
-                    f"{self.path}:{line}: expected the documents of a query to be contiguous, found query {name} "
-                    f"again, first seen on line {self.first_lines[name]}"
-                )
-            self.last_query = name
+            query = int(qid[start])
+            if query != self.last_query:
+                self._check_new(query, int(lines[start]))
+            self.last_query = query
 
     def _complain(self, status: int, piece: NDArray[np.uint8], fault: int) -> NoReturn:
-        number = "a number" if self.rounded_labels else "a whole number"
-        hint = "" if self.rounded_labels else " (real labels are read with labels='rounded')"
-        id_range = f"a feature id in 1..{self.id_limit}"
+        number = "a number" if self.form.labels == "rounded" else "a whole number"
+        hint = "" if self.form.labels == "rounded" else " (real labels are read with labels='rounded')"
+        id_range = f"a feature id in {self.form.first_id}..{self.id_limit}"
+        query = (
+            f"qid: and a name of at most {len(self._name)} bytes"
+            if self.form.qid == "text"
+            else "qid: and a whole number of 64 bits"
+        )
         expected = {
             kernels.BAD_LABEL: f"{number} in 0..{MAX_LABEL} as the label{hint}",
             kernels.LABEL_RANGE: f"a label in 0..{MAX_LABEL}",
             kernels.NO_QID: "'qid:' and the query's name after the label",
-            kernels.BAD_QID: "qid: and a whole number of 64 bits",
+            kernels.BAD_QID: query,
             kernels.BAD_ID: f"{id_range} and its value, as in 7:0.5",
             kernels.ID_RANGE: id_range,
             kernels.NO_COLON: "a colon right after the feature id, as in 7:0.5",
@@ -308,3 +361,24 @@ def _quote_token(piece: NDArray[np.uint8], fault: int) -> str:
 
 def _quote(text: str) -> str:
     return repr(text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…")
+
+
+def gathered(reader: Reader) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]:
+    """Features, labels and queries of all documents; where id 0 is allowed and stands nowhere, ids count from 1."""
+    blocks, n_documents = [], 0
+    for block in reader.blocks():
+        blocks.append(block)
+        n_documents += len(block.X)
+        reader.check_size(n_documents)
+    names = np.concatenate([block.qid for block in blocks])
+    y = np.concatenate([block.label for block in blocks]).astype(np.int32)
+    skipped = 1 - reader.form.first_id - reader.has_id_0 if reader.n_features is None else 0
+    n_features = reader.n_features or reader.largest_id + 1 - reader.form.first_id - skipped
+    X = np.zeros((len(names), n_features), np.float32)
+    stop = len(X)
+    while blocks:  # from the last, so that each is given back as soon as it is copied
+        block = blocks.pop()
+        width = min(n_features, block.X.shape[1] - skipped)
+        X[stop - len(block.X) : stop, :width] = block.X[:, skipped : skipped + width]
+        stop -= len(block.X)
+    return X, y, names

@@ -106,6 +106,8 @@ def availability(data_set: DataSet, mirrors: Mirrors, raw_folder: str | os.PathL
     ('missing', 'Istella-S is neither in nowhere nor in a mirror folder (none is set).')
     """
     raw = Path(raw_folder)
+    if data_set.source == "own":
+        return Availability("present", None, f"The configuration names the files of {data_set.name}.")
     manifest = read_manifest(data_set, raw)
     if manifest is not None:
         return Availability("present", manifest.path(raw), f"{data_set.name} is unpacked in {raw / data_set.name}.")

@@ -5,32 +5,41 @@ Memory holds some whole queries at a time: those of one block of the reader, and
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from pipeline_lib.checks import checked
-from pipeline_lib.ranking_data import RankingData, query_index
-from pipeline_lib.sources import letor
-from pipeline_lib.sources.letor import Block
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import readers
+from pipeline_lib.sources.letor_reader import Block
+from pipeline_lib.sources.tables import PARQUET, Options
+from pipeline_lib.stored_data import query_index
 
-PARQUET = (".parquet", ".pq")
 ROWS_AT_ONCE = 16_384
 """So many documents of a stored data set are read at a time, or one query if it has more."""
 
 
 @checked
-def batches(path: str | os.PathLike[str], *, n_features: int | None = None) -> Iterator[RankingData]:
+def batches(
+    path: str | os.PathLike[str], *, n_features: int | None = None, feature_names: Sequence[str] | None = None
+) -> Iterator[RankingData]:
     """The queries of a file in their order, some whole ones at a time.
 
     Parameters
     ----------
     path : path
-        A stored data set (``.parquet``), else LETOR text.
+        A stored data set (Parquet with the columns qid, label and features), a table with named columns (Parquet, CSV
+        or TSV), else LETOR text.
     n_features : int, optional
-        The number of features; without it, LETOR text is read once more to count them.
+        The number of features of LETOR text, which need not mention the last ones.
+    feature_names : sequence of str, optional
+        The features of a table and their order; its other columns are left out.
 
     Raises
     ------
@@ -45,10 +54,24 @@ def batches(path: str | os.PathLike[str], *, n_features: int | None = None) -> I
     >>> [(batch.qids.tolist(), batch.y.tolist()) for batch in batches(path)]
     [([10], [2, 0]), ([11], [1])]
     """
-    if Path(path).suffix.lower() in PARQUET:
+    path, options = Path(path), Options()
+    if path.suffix.lower() in PARQUET and _is_stored(path):
         return _stored(path)
-    # A generator would report a missing file only when it is asked for its first batch.
-    return _whole_queries(letor.read_blocks(path, n_features=n_features))
+    known = readers.layout([path], options)
+    if known.feature_names is None:
+        known = replace(known, n_features=max(known.n_features, n_features or 0))
+    elif feature_names is not None and set(feature_names) <= set(known.feature_names):
+        known = replace(known, n_features=len(feature_names), feature_names=tuple(feature_names))
+    return _whole_queries(readers.blocks(path, options, known, hashlib.sha256()), known)
+
+
+def _is_stored(path: Path) -> bool:
+    import pyarrow.parquet as pq
+
+    try:
+        return {"qid", "label", "features"} <= set(pq.read_schema(path).names)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: expected a Parquet file, found none ({error})") from error
 
 
 def _stored(path: str | os.PathLike[str]) -> Iterator[RankingData]:
@@ -60,23 +83,25 @@ def _stored(path: str | os.PathLike[str]) -> Iterator[RankingData]:
         begin = max(begin + 1, end)
 
 
-def _whole_queries(blocks: Iterator[Block]) -> Iterator[RankingData]:
+def _whole_queries(blocks: Iterator[Block], known: readers.Layout) -> Iterator[RankingData]:
     kept: list[Block] = []  # documents of one query, whose end has not been met
     for block in blocks:
         last = int(np.flatnonzero(np.r_[True, block.qid[1:] != block.qid[:-1]])[-1])
         if last or (kept and kept[0].qid[0] != block.qid[0]):
-            yield _joined([*kept, _rows(block, 0, last)])
+            yield _joined([*kept, _rows(block, 0, last)], known)
             kept = []
         # Copied: a few rows must not keep a whole block in memory.
         kept.append(_rows(block, last, len(block.qid)))
     if kept:
-        yield _joined(kept)
+        yield _joined(kept, known)
 
 
 def _rows(block: Block, begin: int, end: int) -> Block:
-    return Block(block.qid[begin:end].copy(), block.label[begin:end].copy(), block.X[begin:end].copy())
+    return replace(block, **{name: getattr(block, name)[begin:end].copy() for name in ("qid", "label", "X")})
 
 
-def _joined(blocks: list[Block]) -> RankingData:
+def _joined(blocks: list[Block], known: readers.Layout) -> RankingData:
     X, y, qid = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "label", "qid"))
-    return RankingData.from_arrays(X, y, qid)
+    data = RankingData.from_arrays(X, y, qid, feature_names=known.feature_names)
+    names = blocks[-1].names
+    return data if names is None else replace(data, query_names=tuple(names[q] for q in data.qids.tolist()))

@@ -64,7 +64,7 @@ def compare(data_set: DataSet, raw_folder: Path, manifest: Manifest, digests: Ma
     for part in manifest.parts:
         found = digests[part.name]
         if found != part.sha256:
-            path = raw_folder / data_set.name / part.file
+            path = data_set.raw_path(part.name, raw_folder)
             raise DataError(
                 f"{path}: changed since it was obtained: expected the SHA-256 {part.sha256} that {FILE} lists, found "
                 f"{found}; {_how_to_restore(data_set, raw_folder, path)}"
@@ -105,6 +105,8 @@ def _state(path: Path) -> dict[str, Any]:
 
 def _how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
     manifest = raw_folder / data_set.name / FILE
+    if data_set.source == "own":
+        return "start the run again, which reads the file as it is now"
     if data_set.source == "generated":
         return f"delete {manifest} to have the next run draw {data_set.name} again"
     advice = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -14,11 +15,12 @@ import pytest
 from small_sets import ENTRY, small_set, unverified, zip_of
 
 from pipeline_lib import cli
-from pipeline_lib.sources import catalog
+from pipeline_lib.sources import catalog, own_data
+from pipeline_lib.sources.own_settings import OwnDataSettings
 
 ROOT = Path(__file__).parents[2]
 FIELDS = {field.name for field in dataclasses.fields(catalog.DataSet)}
-DATA = {"obtain_data", "check_raw", "convert_data", "describe_data", "simulate_data"}
+DATA = {"obtain_data", "register_data", "check_raw", "convert_data", "describe_data", "simulate_data"}
 ONE_FOLD = {"train": ["S1/1", "S2", "S3"], "validation": ["S4"], "test": ["S5"]}
 
 
@@ -79,7 +81,11 @@ def test_archives_decide_where_a_part_has_no_digest(tmp_path: Path, changes: dic
 
 def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small, simulated = recorded(small_set(tmp_path)), recorded(catalog.get("letor-sim"))
+    (tmp_path / "my.txt").write_text("1 qid:1 1:1\n")
+    given_by_study = {"name": "own", "files": str(tmp_path / "my.txt")}
+    own = recorded(own_data.data_set(OwnDataSettings.parse(given_by_study)))
     monkeypatch.setattr(catalog, "get", lambda name: simulated if name == "letor-sim" else small)
+    monkeypatch.setattr(own_data, "data_set", lambda settings: own)
     monkeypatch.setenv("LTR_MIRROR", str(zip_of(tmp_path / "mirror/Small.zip").parent))
     manifest, documents, summary = tmp_path / "raw/Small/manifest.json", tmp_path / "d.parquet", tmp_path / "s.json"
     common = ["--dataset", "Small", "--documents", str(documents)]
@@ -88,16 +94,23 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
     arguments = {
         "simulate_data": ["--queries", "5", "--seed", "1", "--manifest", str(tmp_path / "raw/letor-sim/manifest.json")],
         "obtain_data": ["--dataset", "Small", "--offline", "--manifest", str(manifest)],
+        "register_data": [
+            *("--dataset", "own", "--own", json.dumps(given_by_study), "--planned-with", ""),
+            *("--manifest", str(tmp_path / "raw/own/manifest.json"), "--record", str(tmp_path / "r.json")),
+        ],
         "check_raw": [*named, "--planned-with", "", "--record", str(tmp_path / "r.json")],
         "convert_data": [*common, *stored],
         "split_folds": [*common, "--folds", str(tmp_path / "f.parquet")],
         "describe_data": [*common, "--summary", str(summary), "--output", str(tmp_path / "o.json")],
     }
     # A name is in the paths of its files; where a file comes from does not decide what is in it.
-    silent = {"obtain_data": {"name", "archives", "source"}, "check_raw": {"name", "source"}}
+    silent = {
+        "obtain_data": {"name", "archives", "source"},
+        **{key: {"name", "source"} for key in ("check_raw", "convert_data", "split_folds")},
+    }
     assert list(arguments) == list(catalog.READ_BY)
     for command, given in arguments.items():
-        entry = simulated if command == "simulate_data" else small
+        entry = {"simulate_data": simulated, "register_data": own}.get(command, small)
         read = reads(entry, partial(cli.main, [command.replace("_", "-"), *given]))
         declared = reads(entry, partial(entry.digest, command))
         assert read, command
@@ -105,10 +118,10 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
 
 
 def test_no_other_command_reads_the_catalogue() -> None:
-    reading = re.compile(r"^(?!\s*>>>).*\bcatalog\.(get|load)\(", re.MULTILINE)
+    reading = re.compile(r"^(?!\s*>>>).*\b(catalog\.(get|load)|own_data\.entry)\(", re.MULTILINE)
     paths = (ROOT / "pipeline_lib").rglob("*.py")
     readers = {path.stem for path in paths if reading.search(path.read_text(encoding="utf-8"))}
-    assert readers == set(catalog.READ_BY)
+    assert readers - {"own_data"} == set(catalog.READ_BY)
 
 
 def reads(entry: Recorded, act: Callable[[], Any]) -> set[str]:

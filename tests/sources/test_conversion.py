@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import ranking_data
+from pipeline_lib import stored_data
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import conversion, letor
@@ -57,13 +57,13 @@ def test_conversion_keeps_order_and_says_what_it_saw(tmp_path: Path) -> None:
         "queries_without_relevant": 2,
     }
     assert json.loads(json.dumps(summary.to_dict()))["labels"] == {"0": 5, "1": 1, "2": 1}
-    assert ranking_data.read_parts(target) == summary.to_dict()["parts"]
+    assert stored_data.read_parts(target) == summary.to_dict()["parts"]
     with pytest.raises(FrozenInstanceError):
         summary.rows = 0  # type: ignore[misc]
 
 
 def test_row_groups_do_not_straddle_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking_data, "ROWS_PER_GROUP", 2)
+    monkeypatch.setattr(stored_data, "ROWS_PER_GROUP", 2)
     target = tmp_path / "data.parquet"
     conversion.convert(write_parts(tmp_path, TEXTS), target)
     file = pq.ParquetFile(target).metadata
@@ -91,7 +91,7 @@ def test_what_is_converted_is_what_is_read(
         letor.write(parts[f"S{number}"], data)
         whole.append(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking_data, "ROWS_PER_GROUP", group)
+        patch.setattr(stored_data, "ROWS_PER_GROUP", group)
         summary = conversion.convert(parts, folder / "data.parquet", n_features=3)
     back = RankingData.read_parquet(folder / "data.parquet")
     y = np.concatenate([data.y for data in whole])
@@ -153,13 +153,13 @@ def test_no_parts_and_missing_parts(tmp_path: Path) -> None:
 PEAK = """
 import re, sys
 from pathlib import Path
-from pipeline_lib import ranking_data
+from pipeline_lib import stored_data
 from pipeline_lib.sources import conversion
 
 def peak():  # not getrusage: that begins with the peak of the process that started this one
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 
-ranking_data.ROWS_PER_GROUP = 4096
+stored_data.ROWS_PER_GROUP = 4096
 conversion.convert({"warm up": Path(sys.argv[1])}, sys.argv[3], n_features=100)
 before = peak()
 conversion.convert({"all": Path(sys.argv[2])}, sys.argv[3], n_features=100)

@@ -508,7 +508,7 @@ def test_the_text_written(tmp_path: Path) -> None:
 def test_many_rows_are_written_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = RankingData.from_arrays(np.random.default_rng(0).random((500, 7)), np.arange(500) % 3, np.arange(500) // 9)
     letor.write(tmp_path / "a.txt", data)
-    monkeypatch.setattr(letor, "WRITTEN_AT_ONCE", 500)
+    monkeypatch.setattr(letor_reader, "PIECE", 500)
     letor.write(tmp_path / "b.txt", data)
     assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
 

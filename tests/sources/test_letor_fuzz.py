@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.sources import letor
+from pipeline_lib.sources import letor, letor_reader
 
 D = 12
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -71,7 +71,7 @@ def test_damaged_text(tmp_path_factory: pytest.TempPathFactory, text: str, piece
     path.write_bytes(text.encode())
     expected = word_for_word(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(letor, "PIECE", piece)
+        patch.setattr(letor_reader, "PIECE", piece)
         if isinstance(expected, int):
             with pytest.raises(DataError) as raised:
                 letor.read(path, n_features=D)

@@ -12,11 +12,11 @@ from small_sets import TEXTS, small_set, unverified, zip_of
 from pipeline_lib import storage
 from pipeline_lib.commands import check_raw, convert_data, describe_data
 from pipeline_lib.errors import DamagedFileError, DataError
-from pipeline_lib.ranking_data import read_parts
 from pipeline_lib.sources import catalog, raw_files
 from pipeline_lib.sources.acquisition import obtain
 from pipeline_lib.sources.manifest import read_manifest, required
 from pipeline_lib.sources.mirrors import Mirrors
+from pipeline_lib.stored_data import read_parts
 
 
 @pytest.fixture(params=[True, False], ids=["digests in the catalogue", "none"])
@@ -32,7 +32,7 @@ def data_set(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
 
 def arguments(folder: Path) -> Namespace:
     return Namespace(
-        dataset="Small", manifest=folder / "raw/Small/manifest.json", planned_with="unchanged",
+        dataset="Small", own=None, manifest=folder / "raw/Small/manifest.json", planned_with="unchanged",
         record=folder / "raw-files.json", documents=folder / "documents.parquet", summary=folder / "summary.json",
         output=folder / "description.json",
     )  # fmt: skip

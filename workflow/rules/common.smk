@@ -34,7 +34,7 @@ from pipeline_lib import (
 )
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.job_command import compact, files, options
-from pipeline_lib.sources import catalog, mirrors, raw_files
+from pipeline_lib.sources import catalog, mirrors, own_data, raw_files
 
 ENVIRONMENT = str(ROOT / "environment.yml")
 RAW = Path("data/raw")
@@ -48,8 +48,10 @@ def checked(call, *arguments, **keywords):
         raise WorkflowError(str(error)) from None
 
 
-CATALOG = checked(catalog.load)
-STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in CATALOG.items()})
+PUBLIC = checked(catalog.load)
+STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in PUBLIC.items()})
+OWN = {name: checked(own_data.data_set, entry) for name, entry in STUDY.own_data.items()}
+CATALOG = {**PUBLIC, **OWN}
 MIRRORS = checked(mirrors.configured_mirrors, STUDY.config["mirrors"])
 # Jobs find the mirrors in their environment, because another place of the same file is no reason to make it again.
 os.environ[mirrors.VARIABLE] = MIRRORS.as_text
@@ -187,6 +189,18 @@ def runs_locally(name, per_dataset=False):
 def entry(command, dataset=None):
     """A function of a data set's job: the digest of the part of the catalogue's entry that its command reads."""
     return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
+
+
+def own(command):
+    """A function of a data set's job: what its command must know of an entry of the configuration; None for others."""
+    entries = {name: own_data.plain_entry(entry, command) for name, entry in STUDY.own_data.items()}
+    return lambda wildcards: entries.get(wildcards.dataset)
+
+
+def own_state(wildcards):
+    """Changes whenever the content of the files of an own data set does."""
+    record = raw_files.record_path(wildcards.dataset)
+    return own_data.state_for_planning(CATALOG[wildcards.dataset], record)
 
 
 def raw_state(wildcards):

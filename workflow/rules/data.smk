@@ -1,5 +1,10 @@
 # From an archive, a mirror or the population to one Parquet file and one table of folds per data set.
-ruleorder: simulate_data > obtain_data
+ruleorder: simulate_data > register_data > obtain_data
+ruleorder: register_data > check_raw
+
+
+# The names of data sets that the configuration itself describes; where there are none, nothing matches.
+OWN_NAMES = "|".join(OWN) or "(?!)"
 
 
 # Targets request these records. Nothing is made from them, because a touched file is no reason to train
@@ -47,6 +52,20 @@ use rule data_job as obtain_data with:
         options=options(dataset=wildcard("dataset")),
 
 
+use rule data_job as register_data with:
+    """Note the sizes and digests of the files of an own data set, whenever their content has changed."""
+    output:
+        manifest=f"data/raw/{{dataset,{OWN_NAMES}}}/manifest.json",
+        record=str(raw_files.record_path(f"{{dataset,{OWN_NAMES}}}")),
+    pathvars:
+        job="register_data-{dataset}",
+    params:
+        command="register-data",
+        code=code("register_data"),
+        entry=entry("register_data"),
+        options=options(dataset=wildcard("dataset"), own=own("register_data"), planned_with=own_state),
+
+
 use rule data_job as check_raw with:
     """Compare the raw text with the manifest, whenever the size or the time of a file has changed."""
     input:
@@ -64,7 +83,7 @@ use rule data_job as check_raw with:
 
 
 use rule data_job as convert_data with:
-    """Convert LETOR text to Parquet in bounded memory."""
+    """Convert text and tables to Parquet in bounded memory."""
     input:
         manifest="data/raw/{dataset}/manifest.json",
     output:
@@ -77,7 +96,7 @@ use rule data_job as convert_data with:
         command="convert-data",
         code=code("convert_data"),
         entry=entry("convert_data"),
-        options=options(dataset=wildcard("dataset")),
+        options=options(dataset=wildcard("dataset"), own=own("convert_data")),
 
 
 use rule data_job as split_folds with:
@@ -93,7 +112,7 @@ use rule data_job as split_folds with:
         command="split-folds",
         code=code("split_folds"),
         entry=entry("split_folds"),
-        options=options(dataset=wildcard("dataset")),
+        options=options(dataset=wildcard("dataset"), own=own("split_folds")),
 
 
 rule download:

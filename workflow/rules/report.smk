@@ -9,6 +9,8 @@ CHOSEN = [
     *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
     *sorted({measures.target_of(name) for name in STUDY.config["evaluation"]["measures"]}),
 ]
+# Only features of own data have names.
+WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if OWN else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
 
 
@@ -32,7 +34,7 @@ use rule job as describe_data with:
         command="describe-data",
         code=code("describe_data"),
         entry=entry("describe_data"),
-        options=options(dataset=wildcard("dataset")),
+        options=options(dataset=wildcard("dataset"), own=own("describe_data")),
 
 
 use rule job as summarise_results with:
@@ -52,6 +54,7 @@ use rule job as summarise_results with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
+        **WEIGHTS,
     pathvars:
         job="summarise_results",
     localrule: runs_locally("summarise_results")
@@ -150,6 +153,7 @@ use rule job as render_report with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
+        WEIGHTS.values(),
         "results/{study}/tables/comparisons.parquet",
         "results/{study}/configuration.yaml",
         "results/{study}/availability.json",

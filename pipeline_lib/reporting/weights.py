@@ -1,0 +1,45 @@
+"""Which features do the linear models of a data set weigh most? Told where features have names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pipeline_lib.reporting.blocks import Block, Details
+from pipeline_lib.reporting.tables import Column, number, simple, text
+
+SOURCE = "tables/weights.parquet"
+SHOWN = 20
+"""So many features are shown on the page."""
+
+
+def weights_blocks(rows: Iterable[Mapping[str, Any]], dataset: str, title: Callable[[str], str]) -> list[Block]:
+    """A table of the features that the models of a data set weigh most, means over folds; nothing without names.
+
+    Features stand in the order of their largest share of a model's weights. ``title`` gives the title of a model.
+    """
+    weights: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        if row["dataset"] == dataset:
+            weights.setdefault(row["model"], {}).setdefault(row["feature"], []).append(row["weight"])
+    means = {
+        model: {feature: sum(values) / len(values) for feature, values in found.items()}
+        for model, found in weights.items()
+    }
+    shares: dict[str, float] = {}
+    for found in means.values():
+        total = sum(map(abs, found.values()))
+        for feature, weight in found.items():
+            shares[feature] = max(shares.get(feature, 0.0), abs(weight) / total if total else 0.0)
+    shown = sorted((feature for feature in shares if shares[feature] > 0), key=lambda name: -shares[name])[:SHOWN]
+    models = [model for model, found in means.items() if any(found.values())]
+    if not shown:
+        return []
+    columns = [Column("feature", "Feature", "left"), *(Column(model, title(model)) for model in models)]
+    cells = [[text(feature), *(number(means[model][feature]) for model in models)] for feature in shown]
+    caption = f"Weights of features on {dataset}"
+    notes = ["Means over folds, in the units in which each model sees the feature."]
+    if len(shares) > SHOWN:
+        notes.append(f"The {len(shown)} of {len(shares):,} features that have the largest share of a model's weights.")
+    table = simple(f"weights-{dataset}", caption, SOURCE, columns, cells, notes)
+    return [Details("Weights of features", (table,))]

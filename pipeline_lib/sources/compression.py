@@ -1,0 +1,108 @@
+"""How is a file read whose bytes may be compressed? By its first bytes: gzip, bzip2 and Zstandard are recognised."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from pipeline_lib.errors import DataError
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
+SUFFIXES = (".gz", ".bz2", ".zst")
+_HEAD = 10
+_MARKS = {"gzip": rb"\x1f\x8b", "bz2": rb"BZh[1-9]1AY&SY", "zstd": rb"\x28\xb5\x2f\xfd"}
+
+
+class Digest(Protocol):
+    """What takes a file's bytes as they are read: an object of ``hashlib``."""
+
+    def update(self, data: Any, /) -> None:
+        """Take some more bytes."""
+
+    def hexdigest(self) -> str:
+        """The digest of all bytes taken."""
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str], digest: Digest | None = None) -> Iterator[Any]:
+    """Open a file for reading its bytes unpacked (``read``, ``readinto``); ``digest`` gets those of the file itself.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, or what is compressed is damaged or cut off.
+    """
+    try:
+        raw = open(path, "rb", buffering=0)  # noqa: SIM115
+    except OSError as error:
+        raise DataError(f"{path}: expected a readable file, found none ({error.strerror})") from error
+    with raw:
+        kind = compression(raw.read(_HEAD))
+        raw.seek(0)
+        source = raw if digest is None else _Digested(raw, digest)
+        if kind is None:
+            yield source
+            return
+        import pyarrow as pa
+
+        unpacked = pa.CompressedInputStream(pa.PythonFile(source, "r"), kind)
+        try:
+            yield unpacked
+        except OSError as error:
+            raise DataError(f"{path}: expected a whole {kind} file, found a damaged one ({error})") from error
+        while source.read(1 << 20):  # what stands behind the compressed text belongs to the file too
+            pass
+
+
+def compression(head: bytes) -> str | None:
+    """How a file that begins with these bytes is compressed, in Arrow's words."""
+    return next((kind for kind, mark in _MARKS.items() if re.match(mark, head, re.DOTALL)), None)
+
+
+def unpacked_name(path: str | os.PathLike[str]) -> str:
+    """The name of a file without the ending of its compression."""
+    name = Path(path).name
+    return Path(name).stem if Path(name).suffix.lower() in SUFFIXES else name
+
+
+class _Digested(io.RawIOBase):
+    """A file whose bytes go to a digest as they are read."""
+
+    def __init__(self, raw: io.FileIO, digest: Digest) -> None:
+        self._raw, self._digest = raw, digest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = self._raw.readinto(buffer) or 0
+        self._digest.update(memoryview(buffer)[:n])
+        return n
+
+
+def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a text that are not empty, with their numbers from 1."""
+    with opened(path) as file:
+        text: BinaryIO = io.BufferedReader(_Raw(file))
+        for number, line in enumerate(text, start=1):
+            if line.strip():
+                yield number, line
+
+
+class _Raw(io.RawIOBase):
+    """A stream of Arrow, or an unbuffered file, as what Python's own readers take."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._file.readinto(buffer) or 0

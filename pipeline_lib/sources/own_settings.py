@@ -1,0 +1,187 @@
+"""What may a configuration say of a data set of one's own, and do its files fit?
+
+Configurations are checked whenever the workflow is planned: this module imports nothing heavy, and it looks at names of
+files only, never into them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from pipeline_lib.settings import DataName, Names, Settings, Text
+from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
+
+__all__: list[str] = []  # internal: a configuration is checked as a whole (pipeline_lib.configuration)
+
+ROLES = ("train", "validation", "test")
+DEFAULT_FOLDS = 5
+GROUP_ENDINGS = (".query", ".group")
+_PLAIN = (".txt", ".csv", ".tsv", ".parquet", ".pq", ".dat", ".svm", ".libsvm", ".letor")
+_WORDS = {"train": ("train",), "validation": ("vali", "valid", "validation", "val", "dev"), "test": ("test",)}
+_NO_DATA = (".weight", ".init", ".position", ".conf", ".cfg", ".json", ".yaml", ".yml", ".md", ".py", ".sh", ".log")
+"""Ends of names of files that lie next to data."""
+_FOLD = re.compile(r"fold[ _-]?([1-9][0-9]*)", re.IGNORECASE)
+
+Files = dict[str, tuple[Path, ...]]
+"""The files of one fold that train, validate and test; without files for validation, some training queries serve."""
+
+
+def _number(value: object) -> object:
+    # What `snakemake --config` is given is text, numbers inside lists and mappings included.
+    return int(value) if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value) else value
+
+
+Paths = Text | Names
+
+
+class OwnDataSettings(Settings):
+    """A data set of one's own: files, and how queries are divided.
+
+    Give `files`, or `train` and `test` (and `validation`), or a `folder`.
+    """
+
+    name: DataName = Field(description="name of the data set and of its folders")
+    title: Text | None = Field(None, description="title of the data set in the report")
+    files: Paths | None = Field(None, description="files whose queries are distributed over folds")
+    folds: Annotated[int, BeforeValidator(_number), Field(strict=True, ge=1)] | None = Field(
+        None, description="number of folds of `files`: 5 by default; 1 trains on 3/5 and tests on 1/5 of the queries"
+    )
+    train: Paths | None = Field(None, description="files with the training queries")
+    validation: Paths | None = Field(None, description="files with the validation queries; else 1/5 of `train`")
+    test: Paths | None = Field(None, description="files with the test queries")
+    folder: Text | None = Field(
+        None,
+        description="folder that holds Fold1, Fold2, ..., each with files for train, vali and test, or these files",
+    )
+    label: Text | None = Field(None, description="column of the labels in tables")
+    query: Text | None = Field(None, description="column of the queries in tables")
+    ignore: Names | tuple[()] = Field((), description="columns of tables that are no features")
+    labels: Literal["whole", "rounded"] = Field("whole", description="whole labels, or real ones to be rounded")
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds, which follows from the entry and the names of folders alone."""
+        if self.files is not None:
+            return self.folds or DEFAULT_FOLDS
+        return len(self.folds_of_files) or 1
+
+    @property
+    def folds_of_files(self) -> list[Files]:
+        """The files of every fold where the person divides the queries; empty where we do."""
+        if self.folder is not None:
+            return [_roles_in(place) for place in _fold_folders(Path(self.folder)).values()]
+        if self.train is not None:
+            return [{role: _paths(getattr(self, role)) for role in ROLES}]
+        return []
+
+
+def problems(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What of an entry's files does not fit: the key, or none, and a sentence for every problem.
+
+    Values of a wrong type are passed over: the class itself names them.
+    """
+    ways = [way for way in ("files", "train", "folder") if entry.get(way) is not None]
+    if not ways:
+        yield "", "expected the files (`files`), or `train` and `test`, or a `folder`; found none of them"
+    elif len(ways) > 1:
+        yield "", f"expected only one of `files`, `train` and `folder`, found {' and '.join(ways)}"
+    yield from _problems_of_roles(entry, ways)
+    given: dict[Path, str] = {}
+    for key in ("files", *ROLES):
+        for path in dict.fromkeys(_paths(entry.get(key))):
+            if path in given:
+                yield key, f"expected other files than `{given[path]}` has, found {str(path)!r} in both"
+            given[path] = key
+            if (problem := _problem_of_file(path)) is not None:
+                yield key, problem
+    if isinstance(entry.get("folder"), str):
+        yield from (("folder", text) for text in _problems_of_folder(Path(entry["folder"])))
+
+
+def group_file(path: Path) -> Path | None:
+    """The file of group sizes that lies next to a file: NAME.query or NAME.group."""
+    names = [path.name, unpacked_name(path)]
+    bare = Path(names[1])
+    if bare.suffix.lower() in _PLAIN:
+        names.append(bare.stem)
+    candidates = (
+        path.with_name(f"{name}{ending}{packed}")
+        for ending in GROUP_ENDINGS
+        for name in dict.fromkeys(names)
+        for packed in ("", *SUFFIXES)
+    )
+    return next((place for place in candidates if place.is_file()), None)
+
+
+def _paths(value: object) -> tuple[Path, ...]:
+    given = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
+    return tuple(Path(one).expanduser() for one in given if isinstance(one, str) and one)
+
+
+def _problem_of_file(path: Path) -> str | None:
+    if path.is_file():
+        return None
+    if path.is_dir():
+        return f"expected a file, found the folder {str(path)!r}; name its files, or give it as `folder`"
+    place = "" if path.is_absolute() else f" in {Path.cwd()}"
+    return f"expected a file, found no {str(path)!r}{place}"
+
+
+def _problems_of_roles(entry: Mapping[str, Any], ways: list[str]) -> Iterator[tuple[str, str]]:
+    if entry.get("train") is not None and entry.get("test") is None:
+        yield "test", "expected the files with the test queries, which belong to `train`; or give all as `files`"
+    for key in ("validation", "test"):
+        if entry.get(key) is not None and entry.get("train") is None:
+            yield key, "expected `train` as well, found only this part of the data"
+    if entry.get("folds") is not None and "files" not in ways:
+        yield "folds", "expected with `files` only: here the files themselves say which queries train and test"
+    if _number(entry.get("folds")) == 2:
+        yield "folds", "expected 1, or 3 and more: in every fold, some queries train, some validate and some test"
+
+
+def _fold_folders(folder: Path) -> dict[int, Path]:
+    """The folders Fold1, Fold2, ... of a folder, by number; the folder itself, as number 1, where there are none."""
+    if not folder.is_dir():
+        return {}
+    folders = {
+        int(match[1]): path for path in folder.iterdir() if (match := _FOLD.fullmatch(path.name)) and path.is_dir()
+    }
+    return dict(sorted(folders.items())) or {1: folder}
+
+
+def _files_in(folder: Path) -> dict[str, list[Path]]:
+    """The files of a folder by role, as the words of their names tell it."""
+    by_role: dict[str, list[Path]] = {role: [] for role in ROLES}
+    for path in sorted(folder.iterdir()):
+        bare = unpacked_name(path).lower()
+        if not path.is_file() or bare.endswith((*GROUP_ENDINGS, *_NO_DATA)):
+            continue
+        for role, words in _WORDS.items():
+            if set(words) & set(re.split(r"[^a-z]+", bare)):
+                by_role[role].append(path)
+    return by_role
+
+
+def _roles_in(folder: Path) -> Files:
+    return {role: tuple(paths) for role, paths in _files_in(folder).items()}
+
+
+def _problems_of_folder(folder: Path) -> Iterator[str]:
+    if not folder.is_dir():
+        yield f"expected a folder, found no {str(folder)!r}" + ("" if folder.is_absolute() else f" in {Path.cwd()}")
+        return
+    folds = _fold_folders(folder)
+    if list(folds) != list(range(1, len(folds) + 1)):
+        names = ", ".join(path.name for path in folds.values())
+        yield f"expected the folders Fold1 to Fold{len(folds)} in {folder}, found {names}"
+    for place in folds.values():
+        for role, paths in _files_in(place).items():
+            if len(paths) > 1:
+                yield f"expected one file for {role} in {place}, found {', '.join(path.name for path in paths)}"
+            elif not paths and role != "validation":
+                yield f"expected a file for {role} in {place}, such as {role}.txt, found none"

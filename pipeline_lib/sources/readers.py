@@ -1,0 +1,170 @@
+"""Which reader takes a file, and what must be known of all files of a data set before their documents can be read?
+
+Files whose names end with ``.csv``, ``.tsv`` or ``.parquet`` are tables with named columns, all others LETOR text;
+text may be compressed (:mod:`pipeline_lib.sources.compression`). Queries stand in the text or the table itself, or in
+a file of group sizes next to it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import tables
+from pipeline_lib.sources.compression import Digest, lines
+from pipeline_lib.sources.letor_reader import Block, Form, Reader, gathered
+from pipeline_lib.sources.own_settings import group_file
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What all files of a data set have in common.
+
+    ``textual`` says that queries are named by text; ``first_id`` is the id of the first feature of LETOR text.
+    """
+
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    textual: bool
+    first_id: int = 1
+
+
+def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
+    """Read what must be known of some files, each once; memory holds a block of documents and the names of queries.
+
+    Raises
+    ------
+    DataError
+        When a file breaks its format, or the files do not have the same features.
+    """
+    seen = [_layout_of(path, options) for path in paths]
+    first = seen[0]
+    for path, other in zip(paths, seen, strict=True):
+        if (first.feature_names is None) != (other.feature_names is None):
+            raise DataError(f"{path}: expected features with names in every file or in none, as in {paths[0]}")
+        if first.feature_names is None or other.feature_names is None:
+            continue
+        if set(first.feature_names) != set(other.feature_names):
+            different = sorted(set(first.feature_names) ^ set(other.feature_names))
+            raise DataError(
+                f"{path}: expected the same features as in {paths[0]}, found a difference in "
+                f"{', '.join(map(repr, different[:5]))}; leave columns that are no features out (`ignore`)"
+            )
+    textual = any(one.textual for one in seen)
+    if first.feature_names is not None or first.n_features < 0:
+        return replace(first, textual=textual)
+    first_id = min(one.first_id for one in seen)
+    n_features = max(one.n_features + (one.first_id - first_id) for one in seen)
+    return Layout(n_features, None, textual, first_id)
+
+
+def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -> Iterator[Block]:
+    """The documents of a file, block by block; afterwards ``digest`` is that of its bytes, and of the group sizes'."""
+    groups = _groups(path)
+    if tables.is_table(path):
+        documents = tables.blocks(path, options, known, digest, grouped=groups is not None)
+    else:
+        qid = "none" if groups else "text" if known.textual else "token"
+        form = Form(known.n_features, _labels(options), qid, known.first_id)  # type: ignore[arg-type]
+        documents = Reader(path, form, digest).blocks()
+    return documents if groups is None else _grouped(documents, path, groups, digest)
+
+
+def read(path: str | os.PathLike[str]) -> RankingData:
+    """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
+    path = Path(path)
+    groups = _groups(path)
+    form = Form(labels="whole", qid="none" if groups else "text", first_id=0)
+    reader = Reader(path, form)
+    X, y, number = gathered(reader)
+    if groups:
+        sizes = group_sizes(groups)
+        _check_sum(path, groups, sizes, len(y))
+        return RankingData(X, y, np.r_[0, np.cumsum(sizes)], np.arange(len(sizes)))
+    assert reader.names is not None
+    offsets = np.r_[np.flatnonzero(np.r_[True, number[1:] != number[:-1]]), len(y)].astype(np.int64)
+    if all(map(_WHOLE.fullmatch, reader.names)):
+        return RankingData(X, y, offsets, np.array([int(name) for name in reader.names], np.int64))
+    return RankingData(X, y, offsets, np.arange(len(reader.names)), query_names=tuple(reader.names))
+
+
+def group_sizes(path: Path) -> NDArray[np.int64]:
+    """The number of documents of every query, as a file of LightGBM or XGBoost lists them.
+
+    Raises
+    ------
+    DataError
+        Naming the line that holds anything but whole numbers of at least 1.
+    """
+    sizes: list[int] = []
+    for number, line in lines(path):
+        for word in line.split():
+            if not re.fullmatch(rb"[0-9]{1,18}", word) or int(word) < 1:
+                raise DataError(
+                    f"{path}:{number}: expected the number of documents of a query, a whole number of at least 1, "
+                    f"found {word[:40].decode('utf-8', 'backslashreplace')!r}"
+                )
+            sizes.append(int(word))
+    if not sizes:
+        raise DataError(f"{path}:1: expected the number of documents of every query, found none")
+    return np.array(sizes, np.int64)
+
+
+def _layout_of(path: Path, options: tables.Options) -> Layout:
+    groups = _groups(path)
+    if groups:
+        group_sizes(groups)
+    if tables.is_table(path):
+        return Layout(*tables.layout(path, options, grouped=groups is not None))
+    reader = Reader(path, Form(None, _labels(options), "none" if groups else "text", 0))  # type: ignore[arg-type]
+    for _ in reader.blocks():
+        pass
+    first_id = 0 if reader.has_id_0 else 1
+    textual = not all(map(_WHOLE.fullmatch, reader.names or ()))
+    return Layout(reader.largest_id + 1 - first_id, None, textual, first_id)
+
+
+def _labels(options: tables.Options) -> str:
+    return "rounded" if options.rounded else "whole"
+
+
+def _groups(path: Path) -> Path | None:
+    """The file of group sizes next to a file, unless the lines of LETOR text name their queries themselves."""
+    groups = group_file(path)
+    if groups is None or tables.is_table(path):
+        return groups
+    first = next((line for _, line in lines(path) if not line.lstrip().startswith(b"#")), b"")
+    return None if re.match(rb"\s*\S+\s+qid:", first) else groups
+
+
+def _grouped(documents: Iterator[Block], path: Path, groups: Path, digest: Digest) -> Iterator[Block]:
+    """The documents of a file whose queries are known from group sizes, whose bytes the digest gets last."""
+    sizes = group_sizes(groups)
+    ends = np.cumsum(sizes)
+    row = 0
+    for block in documents:
+        rows = np.arange(row, row + len(block.label))
+        row += len(block.label)
+        yield Block(np.searchsorted(ends, rows, side="right"), block.label, block.X, grouped=True)
+    _check_sum(path, groups, sizes, row)
+    digest.update(groups.read_bytes())
+
+
+def _check_sum(path: Path, groups: Path, sizes: NDArray[np.int64], n_documents: int) -> None:
+    if sizes.sum() != n_documents:
+        raise DataError(
+            f"{groups}:{len(sizes)}: expected numbers that add up to the {n_documents:,} documents of {path.name}, "
+            f"found a sum of {sizes.sum():,}"
+        )

@@ -1,0 +1,253 @@
+"""How are tables with named columns read: CSV, TSV and Parquet, in pieces?
+
+:mod:`pipeline_lib.columns` says which column is what. Text may be compressed; a row of it is a line, so that an error
+can name the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import columns
+from pipeline_lib.errors import DataError
+from pipeline_lib.sources.compression import Digest, lines, opened, unpacked_name
+from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
+from pipeline_lib.stored_data import rows_per_group
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+PARQUET = (".parquet", ".pq")
+_PIECE = 1 << 20
+_WRONG_VALUE = re.compile(
+    r"In CSV column #(\d+): Row #(\d+): .*(?:invalid value '(.*)'|(invalid UTF8 data))", re.DOTALL
+)
+_WRONG_COUNT = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+)")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person says of the columns of tables; ``rounded`` also takes labels that are not whole."""
+
+    label: str | None = None
+    query: str | None = None
+    ignore: tuple[str, ...] = ()
+    rounded: bool = False
+
+
+class Known(Protocol):
+    """What is known of all files of a data set."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Their names."""
+
+    @property
+    def textual(self) -> bool:
+        """Whether queries are named by text."""
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a table with named columns, by the ending of its name."""
+    return _ending(path) in (*SEPARATORS, *PARQUET)
+
+
+def layout(path: Path, options: Options, *, grouped: bool) -> tuple[int, tuple[str, ...] | None, bool]:
+    """The number and the names of a table's features, and whether its queries are named by text.
+
+    Raises
+    ------
+    DataError
+        When columns are missing, or the file is no such table.
+    """
+    with _reading(path) as source:
+        schema = _schema(path, source)
+        chosen = _roles(path, schema, options, grouped)
+        if len(chosen.features) > MAX_FEATURES:
+            raise DataError(f"{path}: expected at most {MAX_FEATURES} features, found {len(chosen.features)}")
+    textual = False
+    if chosen.query is not None:
+        textual = columns.is_textual(schema.field(chosen.query).type)
+        if _ending(path) in SEPARATORS:
+            textual = not all(_all_whole(piece.column(0)) for piece in _pieces(path, (chosen.query,), chosen, None))
+    if not chosen.listed:
+        return len(chosen.features), chosen.features, textual
+    first = next(_pieces(path, chosen.features, chosen, None), None)
+    if first is None:
+        raise DataError(f"{path}: expected at least one document, found none")
+    return columns.features(first.slice(0, 1), chosen, _place(path)).shape[1], None, textual
+
+
+def blocks(path: Path, options: Options, known: Known, digest: Digest, *, grouped: bool) -> Iterator[Block]:
+    """The documents of a table, block by block; afterwards ``digest`` is that of the file's bytes.
+
+    Raises
+    ------
+    DataError
+        ``file:line`` or ``file: row``, what was expected in which column, and what was found.
+    """
+    with _reading(path) as source:
+        chosen = _roles(path, _schema(path, source), options, grouped)
+    if known.feature_names is not None:  # the order of the first file
+        chosen = columns.Roles(chosen.label, chosen.query, known.feature_names, chosen.listed)
+    queries = columns.Queries(textual=known.textual)
+    place, row = _place(path), 0
+    pending = _Pending(rows_per_group(known.n_features))
+    for piece in _pieces(path, chosen.all, chosen, digest):
+
+        def here(index: int, first: int = row) -> str:
+            return place(first + index)
+
+        X = columns.features(piece, chosen, here)
+        if X.shape[1] != known.n_features:
+            raise DataError(f"{here(0)}: expected {known.n_features} features, found {X.shape[1]}")
+        y = columns.labels(piece.column(chosen.label), chosen.label, here, rounded=options.rounded)
+        qid = np.zeros(len(y), np.int64)
+        if chosen.query is not None:
+            qid = queries.number(piece.column(chosen.query), chosen.query, here)
+        row += len(y)
+        yield from (Block(*arrays, names=queries.names) for arrays in pending.add(qid, y, X))
+    if not row:
+        raise DataError(f"{path}: expected at least one document, found none")
+    yield from (Block(*arrays, names=queries.names) for arrays in pending.rest())
+
+
+class _Pending:
+    """Rows that wait until a block is full."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._waiting: list[tuple[NDArray[Any], ...]] = []
+        self._count = 0
+
+    def add(self, *arrays: NDArray[Any]) -> Iterator[tuple[Any, Any, Any]]:
+        """Add rows, and give the blocks that are full."""
+        self._waiting.append(arrays)
+        self._count += len(arrays[0])
+        if self._count >= self._size:
+            qid, label, X = self._joined()
+            full = self._count - self._count % self._size
+            for start in range(0, full, self._size):
+                rows = slice(start, start + self._size)
+                yield qid[rows], label[rows], X[rows]
+            self._waiting = [(qid[full:], label[full:], X[full:])]
+            self._count -= full
+
+    def rest(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Give the rows that are left."""
+        if self._count:
+            yield self._joined()
+
+    def _joined(self) -> tuple[Any, Any, Any]:
+        qid, label, X = (np.concatenate(arrays) for arrays in zip(*self._waiting, strict=True))
+        return qid, label, X
+
+
+def _ending(path: Path) -> str:
+    return Path(unpacked_name(path)).suffix.lower()
+
+
+def _roles(path: Path, schema: Any, options: Options, grouped: bool) -> columns.Roles:
+    return columns.roles(
+        schema, str(path), label=options.label, query=options.query, ignore=options.ignore, grouped=grouped
+    )
+
+
+@contextmanager
+def _reading(path: Path, digest: Digest | None = None) -> Iterator[Any]:
+    """The open file, and what Arrow says of it put into words."""
+    import pyarrow as pa
+
+    try:
+        with opened(path, digest) as source:
+            yield source
+    except pa.ArrowInvalid as error:
+        raise _in_words(path, str(error)) from error
+
+
+def _in_words(path: Path, said: str) -> DataError:
+    if match := _WRONG_COUNT.search(said):
+        return DataError(f"{path}:{_line(path, int(match[1]))}: expected {match[2]} columns, found {match[3]}")
+    if match := _WRONG_VALUE.search(said):
+        with _reading(path) as source:
+            name = _schema(path, source).names[int(match[1])]
+        line, shown = _line(path, int(match[2])), "bytes that are not UTF-8" if match[4] else repr(match[3][:40])
+        expected = "text" if match[4] else "a number"
+        return DataError(
+            f"{path}:{line}: expected {expected} in the column {name!r}, found {shown}; "
+            f"if this is no feature, leave the column out (`ignore`)"
+        )
+    kind = "a Parquet file" if _ending(path) in PARQUET else "text with a line of column names and a line per document"
+    return DataError(f"{path}: expected {kind}, found something else ({said})")
+
+
+def _line(path: Path, row: int) -> int:
+    """The number of the line that is number ``row`` among those that are not empty."""
+    return next((number for number, _ in islice(lines(path), row - 1, None)), row)
+
+
+def _place(path: Path) -> columns.Place:
+    if _ending(path) in PARQUET:
+        return lambda row: f"{path}: row {row}"
+    return lambda row: f"{path}:{_line(path, row + 2)}"
+
+
+def _schema(path: Path, source: Any) -> Any:
+    if _ending(path) in PARQUET:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(source).schema_arrow
+    import pyarrow.csv as pc
+
+    with pc.open_csv(source, **_csv(path)) as reader:
+        return reader.schema
+
+
+def _csv(path: Path) -> dict[str, Any]:
+    import pyarrow.csv as pc
+
+    return {
+        "read_options": pc.ReadOptions(use_threads=False, block_size=_PIECE),
+        "parse_options": pc.ParseOptions(delimiter=SEPARATORS[_ending(path)]),
+    }
+
+
+def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles, digest: Digest | None) -> Iterator[Any]:
+    """Some columns of a table, some rows at a time."""
+    import pyarrow as pa
+
+    with _reading(path, digest) as source:
+        if _ending(path) in PARQUET:
+            import pyarrow.parquet as pq
+
+            if digest is not None:
+                while source.read(1 << 20):
+                    pass
+            file = pq.ParquetFile(path)
+            yield from file.iter_batches(rows_per_group(len(names)), columns=list(names), use_threads=False)
+            return
+        import pyarrow.csv as pc
+
+        types = {name: pa.string() if name == chosen.query else pa.float64() for name in names}
+        convert = pc.ConvertOptions(column_types=types, include_columns=list(names))
+        with pc.open_csv(source, convert_options=convert, **_csv(path)) as reader:
+            yield from reader
+
+
+def _all_whole(column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(column, r"^(0|-?[1-9][0-9]{0,17})$"), min_count=0).as_py())

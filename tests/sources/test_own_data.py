@@ -1,0 +1,290 @@
+"""A data set that the configuration describes: its entry, its problems, its folds, and what notices a changed file."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib import RankingData, configuration, storage, stored_data
+from pipeline_lib.commands import convert_data, describe_data, register_data, split_folds
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.sources import folds, own_data
+from pipeline_lib.sources.own_settings import OwnDataSettings, group_file, problems
+
+ROLES = ("train", "validation", "test")
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Paths of the configuration are relative to the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def text(queries: Any, documents: int = 2) -> str:
+    lines = (
+        f"{(i + k) % 2} qid:{q} 1:{i + k} 2:{k * k + i}\n" for i, q in enumerate(queries) for k in range(documents)
+    )
+    return "".join(lines)
+
+
+def write(path: str, queries: Any) -> str:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text(queries))
+    return path
+
+
+def prepared(**entry: Any) -> tuple[RankingData, list[dict[str, list[Any]]], dict[str, Any]]:
+    """Run the jobs that prepare a data set; its documents, the queries of every fold, and its description."""
+    settings = OwnDataSettings.parse({"name": "mine", **entry})
+    assert not list(problems({"name": "mine", **entry}))
+    found = Path("data/raw/mine/manifest.json"), Path("parquet/documents.parquet"), Path("parquet/summary.json")
+    manifest, documents, summary = found
+    table, record, output = Path("parquet/folds.parquet"), Path("parquet/raw-files.json"), Path("description.json")
+    for command, name, files in (
+        (register_data, "register_data", {"manifest": manifest, "record": record, "planned_with": "first"}),
+        (convert_data, "convert_data", {"manifest": manifest, "documents": documents, "summary": summary}),
+        (split_folds, "split_folds", {"documents": documents, "folds": table}),
+        (describe_data, "describe_data", {"documents": documents, "summary": summary, "output": output}),
+    ):
+        command.run(Namespace(dataset="mine", own=own_data.plain_entry(settings, name), **files))
+    data = RankingData.read_parquet(documents, stored=True)
+    names = np.array(data.query_names if data.query_names is not None else data.qids)
+    layout = [
+        {role: names[folds.queries(table, fold, role)].tolist() for role in ROLES}
+        for fold in range(1, settings.n_folds + 1)
+    ]
+    assert own_data.data_set(settings).n_folds == settings.n_folds
+    return data, layout, storage.read_json(output)
+
+
+@pytest.mark.parametrize("n_folds", [3, 5, 7])
+def test_queries_of_files_are_dealt_to_folds_of_equal_size(n_folds: int) -> None:
+    write("my.txt", range(23))
+    data, layout, description = prepared(files="my.txt", folds=n_folds)
+    for fold in layout:
+        assert sorted(fold["train"] + fold["validation"] + fold["test"]) == list(range(23))
+        assert {len(fold["validation"]), len(fold["test"])} <= {23 // n_folds, -(-23 // n_folds)}
+    for role in ("validation", "test"):
+        assert sorted(query for fold in layout for query in fold[role]) == list(range(23))
+    assert (description["rows"], description["queries"], description["features"]) == (46, 23, 2)
+    assert description["labels"] == {str(r): int((data.y == r).sum()) for r in (0, 1)}
+    [part] = description["parts"]
+    assert (part["file"], part["sha256"]) == ("my.txt", hashlib.sha256(Path("my.txt").read_bytes()).hexdigest())
+
+
+def test_one_fold_of_several_files() -> None:
+    files = [write("a.txt", range(10)), write("b.txt", (f"q{i}" for i in range(5)))]
+    _, [fold], _ = prepared(files=files, folds=1)
+    assert [len(fold[role]) for role in ROLES] == [9, 3, 3]
+    assert sorted(query for found in fold.values() for query in found) == sorted(
+        [*map(str, range(10)), *(f"q{i}" for i in range(5))]
+    )
+
+
+def test_too_few_queries_for_the_folds() -> None:
+    write("my.txt", range(3))
+    with pytest.raises(DataError, match="fold 3 has no query for validation; give more queries or fewer folds"):
+        prepared(files="my.txt")
+
+
+def test_files_for_every_role() -> None:
+    entry = {"train": write("a.txt", [1, 2]), "validation": [write("b.txt", [3])], "test": write("c.txt", [1])}
+    _, layout, _ = prepared(**entry)
+    assert layout == [{"train": [1, 2], "validation": [3], "test": [1]}]
+
+
+def test_a_fifth_of_the_training_queries_validates_where_no_file_does() -> None:
+    _, [fold], _ = prepared(train=write("a.txt", range(10)), test=write("b.txt", [100]))
+    assert (len(fold["train"]), len(fold["validation"]), fold["test"]) == (8, 2, [100])
+    assert sorted(fold["train"] + fold["validation"]) == list(range(10))
+
+
+def test_folders_of_folds_store_every_query_once() -> None:
+    parts = [[f"q{k}", f"r{k}"] for k in range(5)]
+    for k in range(5):
+        folder = f"mslr/Fold{k + 1}"
+        write(f"{folder}/train.txt", parts[k] + parts[(k + 1) % 5] + parts[(k + 2) % 5])
+        write(f"{folder}/vali.txt", parts[(k + 3) % 5])
+        write(f"{folder}/test.txt", parts[(k + 4) % 5])
+    # Documents differ with their line in these files: make those of a query the same wherever it stands.
+    for path in Path("mslr").rglob("*.txt"):
+        lines = (line.split(" 1:")[0] for line in path.read_text().splitlines())
+        path.write_text("".join(f"{line} 1:{int(line[-1]) + 1} 2:{'qr'.index(line[-2])}\n" for line in lines))
+    data, layout, description = prepared(folder="mslr")
+    assert (data.n_queries, description["queries"]) == (10, 10)
+    assert {role: sorted(found) for role, found in layout[0].items()} == {
+        "train": ["q0", "q1", "q2", "r0", "r1", "r2"],
+        "validation": ["q3", "r3"],
+        "test": ["q4", "r4"],
+    }
+    assert sorted(query for fold in layout for query in fold["test"]) == sorted(
+        query for part in parts for query in part
+    )
+    assert {part["queries"] for part in description["parts"]} == {2, 6}
+
+
+def test_a_query_that_trains_and_tests_is_refused() -> None:
+    for k in (1, 2, 3):
+        write(f"folds/Fold{k}/train.txt", [1, 2, 3])
+        write(f"folds/Fold{k}/test.txt", [1 if k == 2 else 10 * k])
+    with pytest.raises(DataError, match="fold 2 of mine uses a query in two roles"):
+        prepared(folder="folds")
+
+
+def test_a_folder_of_lightgbm_with_query_files() -> None:
+    Path("lgb").mkdir()
+    for name, sizes in (("rank.train", [3, 2, 1, 2, 2]), ("rank.test", [2, 2])):
+        lines = "".join(f"{i % 3} {i % 2}:{i}.5 7:{i}\n" for i in range(sum(sizes)))
+        Path(f"lgb/{name}").write_text(lines)
+        Path(f"lgb/{name}.query").write_text("".join(f"{size}\n" for size in sizes))
+    Path("lgb/train.conf").write_text("objective = lambdarank\n")
+    Path("lgb/rank.train.weight").write_text("1\n")
+    data, [fold], description = prepared(folder="lgb")
+    assert (data.n_queries, data.n_documents, data.n_features) == (7, 14, 8)
+    assert [len(fold[role]) for role in ROLES] == [4, 1, 2]
+    by_name = {part["name"]: part for part in description["parts"]}
+    both = Path("lgb/rank.train").read_bytes() + Path("lgb/rank.train.query").read_bytes()
+    assert by_name["train"]["sha256"] == hashlib.sha256(both).hexdigest()
+
+
+def test_columns_are_named_and_kept() -> None:
+    Path("my.csv.gz").write_bytes(
+        gzip.compress(b"user,url,clicks,bm25\n" + b"".join(b"u%d,x,%d,%d.5\n" % (i, i % 2, i) for i in range(9)))
+    )
+    data, _, _ = prepared(files=["my.csv.gz"], folds=3, query="user", label="clicks", ignore=["url"])
+    assert data.feature_names == ("bm25",)
+    assert data.query_names == tuple(f"u{i}" for i in range(9))
+
+
+@pytest.mark.parametrize(
+    ("name", "groups", "found"),
+    [
+        ("rank.train", ["rank.train.query", "rank.query"], "rank.train.query"),
+        ("rank.train", ["rank.query"], None),
+        ("train.txt", ["train.group"], "train.group"),
+        ("train.csv.gz", ["train.csv.query"], "train.csv.query"),
+        ("train.txt.bz2", ["train.query.gz"], "train.query.gz"),
+        ("train.txt", [], None),
+    ],
+)
+def test_group_sizes_lie_next_to_their_file(name: str, groups: list[str], found: str | None) -> None:
+    for group in groups:
+        Path(group).touch()
+    assert group_file(Path(name)) == (None if found is None else Path(found))
+
+
+def test_all_problems_of_an_entry_stand_in_one_message() -> None:
+    write("there.txt", [1])
+    Path("a-folder/Fold2").mkdir(parents=True)
+    entries = [
+        {"name": "my data", "files": ["there.txt", "none.txt"], "fodls": 3, "folds": 2},
+        {"name": "MQ2008", "train": "there.txt", "files": "there.txt", "ignore": "url"},
+        {"name": "c", "folder": "a-folder", "folds": 4},
+        {"name": "d"},
+        {"name": "e", "test": "a-folder", "folds": -1},
+        {"name": "f", "folder": "no-folder", "label": 3},
+    ]
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.check({"datasets": entries}, {"MQ2008": 5})
+    lines = str(caught.value).splitlines()
+    for expected in (
+        "datasets[0].name: ", "datasets[0].files: .*none.txt", "datasets[0]: unknown key 'fodls'.*'folds'",
+        "datasets[0].folds: ", "datasets[1].test: ", "datasets[1]: .*files and train", "datasets[1].ignore: ",
+        "datasets[2].folder: .*Fold1.*Fold2", "datasets[2].folder: .*train", "datasets[2].folds: .*`files` only",
+        "datasets[3]: .*found none", "datasets[4].test: .*`train`", "datasets[4].test: .*a-folder",
+        "datasets[4].folds: ", "datasets[5].folder: .*no-folder", "datasets[5].label: ",
+    ):  # fmt: skip
+        key, _, words = expected.partition(": ")
+        parts = words.split(".*")
+        assert any(f"{key}: " in line and all(part in line for part in parts) for line in lines), expected
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [(["MQ2008"], r"datasets\[0\].name: 'MQ2008' is a data set of the catalogue"), (["a", "b", "a"], r"datasets\[2\]")],
+)
+def test_names_are_unique(names: list[str], message: str) -> None:
+    write("there.txt", [1])
+    entries = [{"name": name, "files": "there.txt", "folds": k + 3} for k, name in enumerate(names)]
+    with pytest.raises(ConfigurationError, match=message):
+        configuration.check({"datasets": entries}, {"MQ2008": 5})
+
+
+def test_an_entry_is_part_of_the_study() -> None:
+    write("there.txt", [1])
+    entry = {"name": "mine", "files": "there.txt", "folds": "4"}  # as `snakemake --config` hands it over
+    models = [{"name": "a", "algorithm": "random", "datasets": ["mine"]}]
+    study = configuration.check({"datasets": ["MQ2008", entry], "models": models}, {"MQ2008": 5})
+    assert study.datasets == ("MQ2008", "mine")
+    assert study.folds("mine") == [1, 2, 3, 4]
+    assert (study.model_names("mine"), study.model_names("MQ2008")) == (["a"], [])
+    assert study.config["datasets"] == ["MQ2008", {**entry, "folds": 4}]
+    assert configuration.check(study.config, {"MQ2008": 5}).config == study.config
+
+
+def test_a_changed_file_is_noticed_and_a_touched_one_is_not() -> None:
+    write("a.txt", [1, 2])
+    Path("a.query").write_text("1\n1\n")
+    found, record = own_data.data_set(OwnDataSettings.parse({"name": "mine", "files": "a.txt"})), Path("record.json")
+
+    def state() -> str:
+        return own_data.state_for_planning(found, record)
+
+    first = state()
+    own_data.register(found, Path("raw"), record, first)
+    assert state() == first
+    for path in ("a.txt", "a.query"):
+        content, times = Path(path).read_bytes(), os.stat(path)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 10**9))
+        assert state() == first
+        Path(path).write_bytes(content.replace(b"1", b"2", 1))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 2 * 10**9))
+        changed = state()
+        assert changed != first
+        own_data.register(found, Path("raw"), record, changed)
+        assert state() == changed
+        Path(path).write_bytes(content)
+        own_data.register(found, Path("raw"), record, first)
+    os.remove("a.txt")
+    assert state() != first
+
+
+def test_a_file_that_changes_between_two_jobs_is_named() -> None:
+    write("a.txt", range(9))
+    settings = OwnDataSettings.parse({"name": "mine", "files": "a.txt", "folds": 3})
+    own_data.register(own_data.data_set(settings), Path("raw"), Path("record.json"), "first")
+    write("a.txt", range(10))
+    arguments = Namespace(
+        dataset="mine", own=own_data.plain_entry(settings, "convert_data"), manifest=Path("raw/mine/manifest.json"),
+        documents=Path("documents.parquet"), summary=Path("summary.json"),
+    )  # fmt: skip
+    with pytest.raises(DataError, match=r"a\.txt: changed since .*start the run again"):
+        convert_data.run(arguments)
+    assert not Path("documents.parquet").exists()
+
+
+def test_a_job_is_given_only_what_it_reads_of_the_entry() -> None:
+    plain = {"name": "mine", "files": "a.txt", "folds": 3, "title": "Mine", "label": "y"}
+    entries = {name: own_data.plain_entry(OwnDataSettings.parse(plain), name) for name in own_data.NOT_READ_BY}
+    assert set(entries["register_data"]) == {"name", "files"}
+    assert set(entries["convert_data"]) == {"name", "files", "label"}
+    assert set(entries["split_folds"]) == {"name", "files", "folds"}
+    assert entries["describe_data"] == plain
+
+
+def test_parts_list_their_queries_in_files_without_shared_ones() -> None:
+    write("a.txt", range(4))
+    prepared(files=["a.txt", write("b.txt", range(6))], folds=3)
+    found = stored_data.queries_of_parts(Path("parquet/documents.parquet"), stored=True)
+    assert {name: indices.tolist() for name, indices in found.items()} == {
+        "file1": [0, 1, 2, 3],
+        "file2": [4, 5, 6, 7, 8, 9],
+    }

@@ -1,0 +1,451 @@
+"""Every form of a file gives the same data set as a plain parser, and every error names the line or the row."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import hashlib
+import io
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline_lib import RankingData, stored_data
+from pipeline_lib.errors import DataError
+from pipeline_lib.sources import conversion, letor_reader
+from pipeline_lib.sources.own_settings import group_file
+from pipeline_lib.sources.tables import Options
+
+Rows = list[tuple[str, int, list[float]]]
+"""What a file says: query, label and features of every document."""
+
+NUMBERED = ["10", "7", "-3", "8"]
+NAMED = ["jaguar", "10", "café au lait", "7"]
+
+
+def some_rows(queries: list[str], d: int = 3, seed: int = 0) -> Rows:
+    draw = random.Random(seed)
+    return [
+        (query, draw.randrange(4), [round(draw.uniform(-5, 5), draw.randrange(9)) for _ in range(d)])
+        for query in queries
+        for _ in range(draw.randrange(1, 6))
+    ]
+
+
+def as_letor(rows: Rows, first_id: int = 1) -> bytes:
+    lines = [
+        f"{y} qid:{query.replace(' ', '_')} " + " ".join(f"{j}:{x!r}" for j, x in enumerate(values, first_id))
+        for query, y, values in rows
+    ]
+    return ("# made by a test\n\n" + "\n".join(lines) + "\n").encode()
+
+
+def as_letor_from_0(rows: Rows) -> bytes:
+    return as_letor(rows, 0)
+
+
+def as_letor_with_decimals(rows: Rows) -> bytes:
+    return b"\n".join(line.replace(b" qid", b".0 qid", 1) for line in as_letor(rows).split(b"\n"))
+
+
+def as_libsvm(rows: Rows) -> bytes:
+    lines = (f"{y} " + " ".join(f"{j}:{x!r}" for j, x in enumerate(values, 1)) for _, y, values in rows)
+    return ("\n".join(lines) + "\n").encode()
+
+
+def as_csv(rows: Rows, delimiter: str = ",") -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(["bm25", "query", "pagerank", "Label", "length"])
+    for query, y, values in rows:
+        writer.writerow([values[0], query, values[1], y, values[2]])
+    return text.getvalue().encode()
+
+
+def as_tsv(rows: Rows) -> bytes:
+    return as_csv(rows, "\t").replace(b"\n", b"\n\n")
+
+
+def as_parquet(rows: Rows, queries: Callable[[list[str]], Any] = list) -> bytes:
+    columns = {"bm25": [x[0] for *_, x in rows], "query": queries([query for query, *_ in rows])}
+    columns |= {"pagerank": [x[1] for *_, x in rows], "label": [float(y) for _, y, _ in rows]}
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns | {"length": [x[2] for *_, x in rows]}), file)
+    return file.getvalue()
+
+
+def as_parquet_of_numbers(rows: Rows) -> bytes:
+    return as_parquet(rows, lambda queries: list(map(int, queries)))
+
+
+def as_parquet_of_lists(rows: Rows) -> bytes:
+    file = io.BytesIO()
+    columns = {"qid": [query for query, *_ in rows], "y": [y for _, y, _ in rows], "features": [x for *_, x in rows]}
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def as_parquet_of_categories(rows: Rows) -> bytes:
+    return as_parquet(rows, lambda queries: pa.array(queries).dictionary_encode())
+
+
+TEXTS = {
+    "letor.txt": as_letor,
+    "zero.dat": as_letor_from_0,
+    "real.txt": as_letor_with_decimals,
+    "some.train": as_libsvm,
+}
+TABLES = {"some.csv": as_csv, "some.tsv": as_tsv}
+PARQUET = {"names.parquet": as_parquet, "lists.pq": as_parquet_of_lists, "categories.parquet": as_parquet_of_categories}
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".zst": lambda content: pa.compress(content, codec="zstd", asbytes=True),
+}
+NAMES_OF_FEATURES = ("bm25", "pagerank", "length")
+
+
+def write(folder: Path, name: str, rows: Rows, form: Callable[[Rows], bytes], packed: str = "") -> Path:
+    path = folder / f"{name}{packed}"
+    path.write_bytes(PACKED[packed](form(rows)))
+    if form is as_libsvm:
+        sizes = [sum(1 for query, *_ in rows if query == one) for one in dict.fromkeys(query for query, *_ in rows)]
+        (folder / f"{name}.query").write_text("\n".join(map(str, sizes)) + "\n")
+    return path
+
+
+def converted(*paths: Path, options: Options | None = None, shared: bool = False) -> RankingData:
+    target = paths[0].parent / "converted.parquet"
+    parts = {f"part{i}": path for i, path in enumerate(paths)}
+    summary = conversion.convert_own(parts, target, options or Options(), shared=shared)
+    for part, path in zip(summary.parts, paths, strict=True):
+        groups = group_file(path)
+        content = path.read_bytes() + (groups.read_bytes() if groups else b"")
+        assert part.sha256 == hashlib.sha256(content).hexdigest()
+    return RankingData.read_parquet(target, stored=True)
+
+
+def assert_is(data: RankingData, rows: Rows, *, named: bool, numbered: bool = True) -> None:
+    """The data set is what the rows say."""
+    assert (
+        data.X.view(np.uint32).tolist() == np.array([x for *_, x in rows]).astype(np.float32).view(np.uint32).tolist()
+    )
+    assert data.y.tolist() == [y for _, y, _ in rows]
+    queries = list(dict.fromkeys(query for query, *_ in rows))
+    assert data.documents_per_query.tolist() == [sum(1 for query, *_ in rows if query == one) for one in queries]
+    assert data.feature_names == (NAMES_OF_FEATURES if named else None)
+    if numbered:
+        assert (data.qids.tolist(), data.query_names) == (list(map(int, queries)), None)
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("name", [*TEXTS, *TABLES])
+@pytest.mark.parametrize("queries", [NUMBERED, NAMED], ids=["numbered", "named"])
+def test_text_of_every_form_and_compression(tmp_path: Path, name: str, packed: str, queries: list[str]) -> None:
+    rows, form = some_rows(queries), (TEXTS | TABLES)[name]
+    data = converted(write(tmp_path, name, rows, form, packed))
+    if form is as_libsvm:
+        assert_is(data, rows, named=False, numbered=False)
+        assert (data.qids.tolist(), data.query_names) == ([0, 1, 2, 3], None)
+        return
+    assert_is(data, rows, named=name in TABLES, numbered=queries is NUMBERED)
+    if queries is NAMED:
+        text = name in TEXTS
+        assert data.query_names == tuple(query.replace(" ", "_") if text else query for query in queries)
+
+
+@pytest.mark.parametrize("name", PARQUET)
+@pytest.mark.parametrize("queries", [NUMBERED, NAMED], ids=["numbered", "named"])
+def test_parquet(tmp_path: Path, name: str, queries: list[str]) -> None:
+    rows = some_rows(queries)
+    data = converted(write(tmp_path, name, rows, PARQUET[name]))
+    assert_is(data, rows, named=name != "lists.pq", numbered=False)
+    assert data.query_names == tuple(queries)
+    if queries is NUMBERED:
+        assert_is(converted(write(tmp_path, name, rows, as_parquet_of_numbers)), rows, named=True)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("queries", [NUMBERED, NAMED], ids=["numbered", "named"])
+def test_from_letor(tmp_path: Path, name: str, packed: str, queries: list[str]) -> None:
+    path = write(tmp_path, name, some_rows(queries), TEXTS[name], packed)
+    data, stored = RankingData.from_letor(path), converted(path)
+    for field in ("X", "y", "offsets", "qids"):
+        assert getattr(data, field).tolist() == getattr(stored, field).tolist()
+    assert data.query_names == stored.query_names
+
+
+@pytest.mark.parametrize("piece", [40, 97])
+@pytest.mark.parametrize("group", [1, 3])
+def test_names_and_ids_across_pieces_and_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int, group: int
+) -> None:
+    rows = some_rows([*NAMED, *(f"q{i}" for i in range(30))], d=2)
+    sparse = b"0 qid:last 5:1\n1 qid:last 0:2 9:1\n"
+    monkeypatch.setattr(letor_reader, "PIECE", piece)
+    monkeypatch.setattr(stored_data, "ROWS_PER_GROUP", group)
+    path = tmp_path / "some.txt"
+    path.write_bytes(as_letor(rows) + sparse)
+    data = RankingData.from_letor(path)
+    assert data.X.shape == (len(rows) + 2, 10)
+    assert data.X[:-2, 1:3].tolist() == np.array([x for *_, x in rows]).astype(np.float32).tolist()
+    assert data.X[-2:, [0, 5, 9]].tolist() == [[0, 1, 0], [2, 0, 1]]
+    assert data.query_names == (*dict.fromkeys(query.replace(" ", "_") for query, *_ in rows), "last")
+    stored = converted(path)
+    assert stored.X.tolist() == data.X.tolist()
+    assert stored.query_names == data.query_names
+
+
+def test_several_files_have_their_queries_and_the_columns_of_the_first(tmp_path: Path) -> None:
+    first, second = some_rows(["1", "2"]), some_rows(["2", "x"], seed=1)
+    paths = [write(tmp_path, "a.csv", first, as_csv), tmp_path / "b.csv"]
+    lines = [line.split(",") for line in as_csv(second).decode().splitlines()]
+    paths[1].write_text("\n".join(",".join(reversed(line)) for line in lines))
+    data = converted(*paths)
+    assert data.feature_names == NAMES_OF_FEATURES
+    assert data.X.tolist() == np.array([x for *_, x in first + second]).astype(np.float32).tolist()
+    assert data.query_names == ("1", "2", "2", "x")
+
+
+def test_queries_that_files_share_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_data, "ROWS_PER_GROUP", 2)
+    parts = [some_rows([f"q{k}", f"r{k}"], seed=k) for k in range(3)]
+    texts = {"test": parts[0], "vali": parts[1], "train": parts[2] + parts[0], "other": parts[1] + parts[2]}
+    paths = [write(tmp_path, f"{name}.txt", rows, as_letor) for name, rows in texts.items()]
+    data = converted(*paths, shared=True)
+    assert data.query_names == ("q0", "r0", "q1", "r1", "q2", "r2")
+    assert data.X.tolist() == np.array([x for rows in parts for *_, x in rows]).astype(np.float32).tolist()
+    members = stored_data.queries_of_parts(tmp_path / "converted.parquet", stored=True)
+    assert [found.tolist() for found in members.values()] == [[0, 1], [2, 3], [4, 5, 0, 1], [2, 3, 4, 5]]
+
+
+def test_queries_without_names_are_shared_by_their_documents(tmp_path: Path) -> None:
+    twice = some_rows(["a"]) + [("b", y, x) for _, y, x in some_rows(["a"])]
+    paths = [
+        write(tmp_path, "one.train", some_rows(["x"], seed=3) + some_rows(["y"], seed=4), as_libsvm),
+        write(tmp_path, "two.train", twice + some_rows(["y"], seed=4), as_libsvm),
+        write(tmp_path, "three.train", twice, as_libsvm),
+    ]
+    data = converted(*paths, shared=True)
+    assert data.n_queries == 4
+    members = stored_data.queries_of_parts(tmp_path / "converted.parquet", stored=True)
+    assert [found.tolist() for found in members.values()] == [[0, 1], [2, 3, 1], [2, 3]]
+
+
+def test_labels_are_rounded_on_demand(tmp_path: Path) -> None:
+    (tmp_path / "some.csv").write_text("qid,label,x\n1,0.4,1\n1,2.5,2\n")
+    (tmp_path / "some.txt").write_text("0.4 qid:1 1:1\n2.5 qid:1 1:2\n")
+    for name in ("some.csv", "some.txt"):
+        assert converted(tmp_path / name, options=Options(rounded=True)).y.tolist() == [0, 3]
+
+
+HEAD = "qid,label,x,url\n"
+IGNORE = Options(ignore=("url",))
+WRONG_TABLES = [
+    ("1,0,0.5,a\n\n1,0,oops,b\n", IGNORE, r"csv:4: .*number in the column 'x', found 'oops'"),
+    ("1,0,0.5,a\n1,1,,b\n", IGNORE, r"csv:3: .*'x', found no value"),
+    ("1,0,0.5,a\n1,1,inf,b\n", IGNORE, r"csv:3: .*finite number in the column 'x'"),
+    ("1,0,0.5,a\n1,1,1e39,b\n", IGNORE, r"csv:3: .*'x' that is finite in float32"),
+    ("1,0,0.5,a\n1,1.5,1,b\n", IGNORE, r"csv:3: .*label \(column 'label'\), found 1.5"),
+    ("1,0,0.5,a\n1,300,1,b\n", IGNORE, r"csv:3: .*label.*found 300"),
+    ("1,0,0.5,a\n2,0,1,b\n1,0,1,c\n", IGNORE, r"csv:4: .*query 1 again.*sort the rows by query"),
+    ("1,0,0.5\n", IGNORE, r"csv:2: expected 4 columns, found 3"),
+    ("1,0,0.5,a\n", Options(), r"csv:2: .*'url', found 'a'.*`ignore`"),
+    ("", IGNORE, r"csv: expected at least one document"),
+    ("1,0,0.5,a\n", Options(ignore=("ulr",)), r"csv: .*'ulr'.*did you mean 'url'"),
+    ("1,0,0.5,a\n", Options(label="grade"), r"csv: .*'grade', given as `label`"),
+    ("1,0,0.5,a\n", Options(query="x", label="x", ignore=("url", "qid", "label")), r"csv: .*at least one column"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "message"), WRONG_TABLES)
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_errors_of_tables_name_the_line(tmp_path: Path, text: str, options: Options, message: str, packed: str) -> None:
+    path = tmp_path / f"some.csv{packed}"
+    path.write_bytes(PACKED[packed]((HEAD + text).encode()))
+    with pytest.raises(DataError, match=message.replace("csv:", f"some\\.csv{packed}:", 1)):
+        converted(path, options=options)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"label": [0, None]}, r"row 1: .*'label', found no value"),
+        ({"x": [0.0, float("nan")]}, r"row 1: .*'x', found"),
+        ({"x": ["a", "b"]}, r"row 0: .*'x', found 'a'"),
+        ({"qid": ["a", None]}, r"row 1: .*a query.*found none"),
+        ({"qid": [1.0, 1.5]}, r"row 1: .*as the query, found 1.5"),
+        ({"relevance": [0, 0]}, r".*found both label and relevance.*`label`"),
+        ({"x": [[1.0], [1.0, 2.0]]}, r"row 1: expected 1 features"),
+    ],
+)
+def test_errors_of_parquet_name_the_row(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
+    pq.write_table(pa.table({"qid": [1, 1], "label": [0, 1], "x": [0.5, 1.0]} | columns), tmp_path / "some.parquet")
+    with pytest.raises(DataError, match=rf"some\.parquet: {message}"):
+        converted(tmp_path / "some.parquet")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 qid:a 1:1\n0 qid:b 1:1\n0 qid:a 1:1\n", r"txt:3: .*query a again, first seen on line 1"),
+        ("1 qid:a 1:1\n0 qid: 1:1\n", r"txt:2: expected qid: and a name"),
+        ("1 qid:a 1:1\n1.5 qid:a 1:1\n", r"txt:2: expected a whole number .*as the label.*'1\.5'"),
+        ("1 qid:a 1:1\n1.50000000000000000000000001 qid:a 1:1\n", r"txt:2: expected a whole number as the label"),
+        ("1 qid:a 1:1\n1 qid:\xff 1:1\n", r"txt:2: .*UTF-8"),
+        ("1 qid:a 0:1\n1 qid:a 1:x\n", r"txt:2: expected a finite number"),
+        ("1 qid:a\n", r"txt: expected at least one feature"),
+        (f"1 qid:{'a' * 5000} 1:1\n", r"txt:1: .*at most 4096 bytes"),
+    ],
+)
+def test_errors_of_text_name_the_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "some.txt"
+    path.write_bytes(text.encode("latin-1"))
+    for read in (RankingData.from_letor, converted):
+        with pytest.raises(DataError, match=rf"some\.{message}"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ("1\n1\n", r"query:2: .*add up to the 3 documents of some\.train, found a sum of 2"),
+        ("2\n5\n", r"query:2: .*found a sum of 7"),
+        ("2\n0\n1\n", r"query:2: .*at least 1, found '0'"),
+        ("2\none\n", r"query:2: .*found 'one'"),
+        ("", r"query:1: .*found none"),
+    ],
+)
+def test_errors_of_group_sizes_name_the_line(tmp_path: Path, sizes: str, message: str) -> None:
+    path = tmp_path / "some.train"
+    path.write_text("0 1:1\n1 1:2\n0 2:1\n")
+    (tmp_path / "some.train.query").write_text(sizes)
+    for read in (RankingData.from_letor, converted):
+        with pytest.raises(DataError, match=rf"some\.train\.{message}"):
+            read(path)
+
+
+def test_names_of_text_and_group_sizes_in_one_data_set(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label,x\n0,1\n1,3\n")
+    (tmp_path / "a.group").write_text("1 1\n")
+    (tmp_path / "b.csv").write_text("qid,label,x\nq,0,1\n")
+    assert converted(tmp_path / "a.csv", tmp_path / "b.csv").query_names == ("0", "1", "q")
+    (tmp_path / "c.txt").write_text("0 1:1\n1 1:1\n")
+    (tmp_path / "c.group").write_text("1 1\n")
+    (tmp_path / "d.txt").write_text("0 qid:q 0:1\n")
+    data = converted(tmp_path / "c.txt", tmp_path / "d.txt")
+    assert (data.query_names, data.X.tolist()) == (("0", "1", "q"), [[0, 1], [0, 1], [1, 0]])
+
+
+def test_tables_without_a_row(tmp_path: Path) -> None:
+    for name, columns in (
+        ("a.parquet", {"x": pa.array([], pa.float64())}),
+        ("b.parquet", {"x": pa.array([], pa.list_(pa.float32()))}),
+    ):
+        pq.write_table(
+            pa.table({"qid": pa.array([], pa.int64()), "label": pa.array([], pa.int8()), **columns}), tmp_path / name
+        )
+        with pytest.raises(DataError, match=rf"{name}: expected at least one document"):
+            converted(tmp_path / name)
+
+
+def test_group_sizes_of_a_table_and_names_of_both_kinds(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label,x,y2\n0,1,2\n1,3,4\n")
+    (tmp_path / "a.group").write_text("1 1\n")
+    assert converted(tmp_path / "a.csv").offsets.tolist() == [0, 1, 2]
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"qid,label,x\n9,0,1\n9,1,3\n"))
+    (tmp_path / "b.csv.query").write_text("1\n1\n")
+    data = converted(tmp_path / "b.csv.gz")
+    assert (data.offsets.tolist(), data.feature_names) == ([0, 1, 2], ("x",))
+    # Lines that name their queries need no sizes.
+    (tmp_path / "c.txt").write_text("# a remark\n1 qid:4 1:1\n")
+    (tmp_path / "c.query").write_text("nonsense\n")
+    assert RankingData.from_letor(tmp_path / "c.txt").qids.tolist() == [4]
+
+
+@pytest.mark.parametrize("packed", [".gz", ".bz2", ".zst"])
+@pytest.mark.parametrize("name", ["some.txt", "some.csv"])
+def test_damaged_compressed_files_are_named(tmp_path: Path, name: str, packed: str) -> None:
+    content = PACKED[packed]((as_letor if name == "some.txt" else as_csv)(some_rows(NUMBERED)))
+    path = tmp_path / f"{name}{packed}"
+    path.write_bytes(content[:-6])
+    with pytest.raises(DataError, match=rf"{name}{packed}: expected a whole .* file, found a damaged one"):
+        converted(path)
+
+
+def test_files_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("qid,label,x\n1,0,1\n")
+    (tmp_path / "b.csv").write_text("qid,label,z\n1,0,1\n")
+    (tmp_path / "c.txt").write_text("0 qid:1 1:1\n")
+    with pytest.raises(DataError, match=r"b\.csv: .*as in .*a\.csv.*'x', 'z'"):
+        converted(tmp_path / "a.csv", tmp_path / "b.csv")
+    with pytest.raises(DataError, match=r"c\.txt: .*names"):
+        converted(tmp_path / "a.csv", tmp_path / "c.txt")
+    with pytest.raises(DataError, match=r"none\.csv: expected a readable file"):
+        converted(tmp_path / "none.csv")
+    (tmp_path / "d.parquet").write_text("text")
+    with pytest.raises(DataError, match=r"d\.parquet: expected a Parquet file"):
+        converted(tmp_path / "d.parquet")
+    (tmp_path / "e.csv").write_text("")
+    with pytest.raises(DataError, match=r"e\.csv: expected text with a line of column names"):
+        converted(tmp_path / "e.csv")
+    (tmp_path / "f.csv").write_text("qid,label,x,x\n1,0,1,2\n")
+    with pytest.raises(DataError, match=r"f\.csv: .*2 columns 'x'"):
+        converted(tmp_path / "f.csv")
+
+
+PEAK = """
+import re, sys
+from pathlib import Path
+from pipeline_lib import stored_data
+from pipeline_lib.sources import conversion
+from pipeline_lib.sources.tables import Options
+
+def peak():  # not getrusage: that begins with the peak of the process that started this one
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+stored_data.ROWS_PER_GROUP = 4096
+conversion.convert_own({"warm up": Path(sys.argv[1])}, Path(sys.argv[3]), Options())
+before = peak()
+conversion.convert_own({"all": Path(sys.argv[2])}, Path(sys.argv[3]), Options())
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak memory of a process is read from /proc")
+@pytest.mark.parametrize("name", ["csv.gz", "txt"])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
+    """Eight times the rows (56 MB more features, 40 MB more text) may raise the peak by a part of them only.
+
+    Arrow reads ahead by a fixed number of pieces, 50 MB of them here, which the smaller file does not fill.
+    """
+    n, d = 20_000, 100
+    X = np.random.default_rng(0).integers(0, 50, (n, d)).astype(str).tolist()
+    for size, times in (("small", 1), ("large", 8)):
+        with (gzip.open if name.endswith("gz") else open)(tmp_path / f"{size}.{name}", "wt") as file:
+            if name != "txt":
+                file.write(",".join(["query", "label", *(f"x{j}" for j in range(d))]) + "\n")
+            for k in range(times):
+                for i, values in enumerate(X):
+                    query = f"q{k}-{i // 40}"
+                    if name == "txt":
+                        file.write(f"{i % 3} qid:{query} " + " ".join(f"{j}:{x}" for j, x in enumerate(values, 1)))
+                    else:
+                        file.write(f"{query},{i % 3},{','.join(values)}")
+                    file.write("\n")
+    paths = [tmp_path / f"small.{name}", tmp_path / f"large.{name}", tmp_path / "data.parquet"]
+    command = [sys.executable, "-c", PEAK, *map(str, paths)]
+    grown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert int(grown) < 48 * 1024

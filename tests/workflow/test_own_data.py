@@ -1,0 +1,177 @@
+"""Data of one's own, from the files to the report: a file, files by role, folders of folds, and LightGBM's folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+import shlex
+import shutil
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from .conftest import ROOT, SMALL, Project, copy_project, job_table
+
+pytestmark = pytest.mark.workflow
+
+DATA = [
+    {"name": "mine", "files": ["my.txt"], "folds": 3},
+    {"name": "clicks", "train": "clicks/a.csv.gz", "validation": "clicks/b.csv.gz", "test": "clicks/c.csv.gz"},
+    {"name": "folds", "folder": "folds"},
+    {"name": "lightgbm", "folder": "lightgbm"},
+]
+CONFIG = {
+    **SMALL,
+    "datasets": DATA,
+    "models": [{"name": "best", "algorithm": "best-feature"}],
+    "folds": [1],
+}
+
+
+def documents(draw: random.Random, count: int) -> list[tuple[int, list[float]]]:
+    """Labels and features of some documents; the second feature tells the label."""
+    labels = [k % 3 for k in range(count)]
+    return [(label, [round(draw.random(), 3), label + round(draw.random(), 3) / 2]) for label in labels]
+
+
+def write_files(folder: Path) -> None:
+    """The files of one data set of every layout."""
+    draw = random.Random(1)
+    queries = {f"q{i}": documents(draw, 6) for i in range(9)}
+
+    def letor(names: list[str]) -> str:
+        return "".join(f"{y}.0 qid:{q} 1:{a} 2:{b}\n" for q in names for y, (a, b) in queries[q])
+
+    every = list(queries)
+    (folder / "my.txt").write_text(letor(every))
+    for name in ("clicks", "lightgbm", *(f"folds/Fold{k}" for k in (1, 2, 3))):
+        (folder / name).mkdir(parents=True)
+    for name, part in (("a", every[:5]), ("b", every[5:7]), ("c", every[7:])):
+        rows = "".join(f"{q},{a},{b},{y}\n" for q in part for y, (a, b) in queries[q])
+        (folder / f"clicks/{name}.csv.gz").write_bytes(gzip.compress(f"query,noise,bm25,label\n{rows}".encode()))
+    for name, part in (("train", every[:6]), ("valid", every[6:7]), ("test", every[7:])):
+        text = "".join(f"{y} 0:{a} 1:{b}\n" for q in part for y, (a, b) in queries[q])
+        (folder / f"lightgbm/rank.{name}").write_text(text)
+        (folder / f"lightgbm/rank.{name}.query").write_text("6\n" * len(part))
+    thirds = [every[:3], every[3:6], every[6:]]
+    for k in range(3):
+        for name, part in (("test", thirds[k]), ("vali", thirds[k - 1]), ("train", thirds[k - 2])):
+            (folder / f"folds/Fold{k + 1}/{name}.txt").write_text(letor(part))
+
+
+@pytest.fixture(scope="session")
+def run_of_own_data(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy of the project in which a study of all layouts has run."""
+    project = copy_project(tmp_path_factory.mktemp("own") / "project", CONFIG)
+    write_files(project.folder)
+    start = time.monotonic()
+    output = project.snakemake()
+    jobs = output.count("] ")
+    print(
+        f"own data: from {len(DATA)} data sets to a report in {time.monotonic() - start:.0f} s ({jobs} lines of jobs)"
+    )
+    return project
+
+
+@pytest.fixture
+def own_copy(run_of_own_data: Project, tmp_path: Path) -> Project:
+    """A copy of the finished project that a test may change."""
+    shutil.copytree(run_of_own_data.folder, tmp_path / "copy", symlinks=True)
+    return Project(tmp_path / "copy")
+
+
+def test_every_layout_comes_to_the_report(run_of_own_data: Project) -> None:
+    folder = run_of_own_data.folder
+    page = (folder / "reports/small/index.html").read_text()
+    sizes = {"mine": 9, "clicks": 9, "folds": 9, "lightgbm": 9}
+    for name, queries in sizes.items():
+        description = json.loads((folder / f"results/small/data/{name}.json").read_text())
+        assert (description["queries"], description["rows"], description["features"]) == (queries, 54, 2)
+        assert description["licence"] is None
+        assert f'id="data-{name}"' in page
+        assert f'id="results-{name}"' in page
+        values = pl.read_parquet(folder / f"results/small/evaluation/{name}/best.parquet")
+        assert values.height == {"mine": 3, "clicks": 2, "folds": 3, "lightgbm": 2}[name]
+        assert values["ndcg@10"].min() == 1.0
+    # Queries and features keep their names.
+    assert set(pl.read_parquet(folder / "results/small/evaluation/clicks/best.parquet")["qid"]) == {"q7", "q8"}
+    weights = pl.read_parquet(folder / "results/small/tables/weights.parquet")
+    assert weights.filter(pl.col("weight") != 0).rows() == [("clicks", "best", 1, "bm25", 1.0)]
+    assert "bm25" in page[page.index('id="results-clicks"') :]
+    assert run_of_own_data.planned() == {}
+
+
+def test_a_touched_file_replans_nothing_and_an_edited_one_what_depends_on_it(own_copy: Project) -> None:
+    files = [own_copy.folder / path for path in ("my.txt", "lightgbm/rank.test.query", "folds/Fold2/test.txt")]
+    for path in files:
+        path.touch()
+    assert own_copy.planned() == {}
+    text = files[0].read_text()
+    files[0].write_text(text.replace("2.0 qid", "0.0 qid", 1))
+    expected = {"register_data": 1, "convert_data": 1, "split_folds": 1, "train_model": 1, "evaluate_model": 1}
+    planned = own_copy.planned()
+    assert expected.items() <= planned.items()
+    assert planned["describe_data"] == 1
+    sizes = files[1].read_text()
+    files[1].write_text(sizes.replace("6\n6\n", "5\n7\n"))
+    assert dict.fromkeys(expected, 2).items() <= own_copy.planned().items()
+
+
+def test_titles_and_folds_replan_what_reads_them(own_copy: Project) -> None:
+    path = own_copy.folder / "small.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["datasets"][1]["title"] = "Clicks of a library"
+    path.write_text(yaml.safe_dump(config))
+    planned = own_copy.planned()
+    assert planned["describe_data"] == 1
+    assert not {"register_data", "convert_data", "split_folds", "train_model"} & set(planned)
+    config["datasets"][0]["folds"] = 4
+    path.write_text(yaml.safe_dump(config))
+    planned = own_copy.planned()
+    assert (planned["split_folds"], planned["train_model"]) == (1, 1)
+    assert "convert_data" not in planned
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Project:
+    """A copy of the project in which nothing has run, and a study file that says nothing."""
+    project = copy_project(tmp_path / "fresh", {})
+    write_files(project.folder)
+    return project
+
+
+def test_the_command_of_the_readme_is_enough(fresh: Project) -> None:
+    """As it stands there for a file, and with a folder of LightGBM in its place."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    words = shlex.split(next(line for line in lines if "--config study=" in line))
+    assert words[:3] == ["snakemake", "--cores", "4"]
+    for old, new, folds in (("", "", 5), ("files: [my.txt]", "folder: lightgbm", 1)):
+        output = fresh.snakemake("-n", "--quiet", "rules", *(word.replace(old, new) for word in words[3:]))
+        planned = job_table(output.splitlines())
+        assert planned["register_data"] == planned["convert_data"] == planned["render_report"] == 1
+        assert planned["train_model"] == folds * planned["evaluate_model"]
+
+
+def test_the_lines_of_the_readme_say_the_same(fresh: Project) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^```yaml\n(datasets:.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
+    assert lines.count("\n") == 2
+    (fresh.folder / "small.yaml").write_text(lines)
+    assert fresh.planned("data/parquet/my-data/folds.parquet") == {
+        "register_data": 1,
+        "convert_data": 1,
+        "split_folds": 1,
+    }
+
+
+def test_all_problems_are_named_before_any_work(fresh: Project) -> None:
+    entry = "{name: x, files: [no.txt], folds: 2, lable: y}"
+    output = fresh.snakemake("-n", "--config", f"datasets=[{entry}]", check=False)
+    for word in ("'no.txt'", "datasets[0].folds", "did you mean 'label'?"):
+        assert word in output
+    assert "Traceback" not in output
