@@ -31,7 +31,18 @@ from benchmarks.timing import Scaling, Timing
 from pipeline_lib.files import write_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-PEERS = ("numpy", "scipy", "numba", "polars", "scikit-learn", "ranx", "pytrec-eval-terrier", "torch", "xgboost-cpu")
+PEERS = (
+    "numpy",
+    "scipy",
+    "numba",
+    "polars",
+    "scikit-learn",
+    "cvxpy",
+    "ranx",
+    "pytrec-eval-terrier",
+    "torch",
+    "xgboost-cpu",
+)
 
 
 def names() -> list[str]:

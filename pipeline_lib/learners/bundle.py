@@ -7,9 +7,10 @@ are few, so the next planes are made on the way from the best point w to the min
 with a pull such that M falls there about half-way to the bound (Lemarechal, Nemirovskii and Nesterov 1995); a line
 search along that way improves the best point (Franc and Sonnenburg 2009).
 
-Where features are many, the model's last solution is changed (:mod:`~pipeline_lib.learners.kept_model`); where they are
-few, or the ball is of l1, it is solved anew (:mod:`~pipeline_lib.learners.plane_model`). The bound is computed from the
-planes' weights that either gives and is valid whatever they are.
+Where features are many, the model's last solution is changed (:mod:`~pipeline_lib.learners.kept_model`, in an l1 ball
+:mod:`~pipeline_lib.learners.sparse_model`); where they are few, it is solved anew
+(:mod:`~pipeline_lib.learners.plane_model`). The bound is computed from the planes' weights that either gives and is
+valid whatever they are.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pipeline_lib.learners import plane_model
 from pipeline_lib.learners.balls import project
 from pipeline_lib.learners.kept_model import KeptModel
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
+from pipeline_lib.learners.sparse_model import SparseModel
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -31,9 +33,12 @@ ITERATIONS = 5000
 CERTIFICATE = "cutting planes"
 # Planes that carried no weight for so many rounds are forgotten; a weight below NO_WEIGHT is none.
 FORGET_AFTER, NO_WEIGHT = 100, 1e-9
-# With more features than this, the model is solved by changing its last solution, else (and in an l1 ball always) anew
-# by an interior-point solver. Both ways reach the same gap, and their results differ within it.
+# With more features than this, the model is solved by changing its last solution, else anew by an interior-point
+# solver. Both ways reach the same gap, and their results differ within it.
 FEW_FEATURES = 32
+# The curvature lent to a model in a ball, and the accuracy to which models in an l1 ball are solved, cost the bound
+# about this part of the gap.
+LENT = 0.02
 # Planes there is room for at first.
 ROOM = 64
 # A plane is made at this fraction of the rest of the way, beyond the line search.
@@ -56,7 +61,7 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
     best, bound, waited, pull = problem.objective(w, loss), -math.inf, 0, FIRST_PULL
     watch = Watch(problem, ITERATIONS)
     for iteration in range(ITERATIONS):
-        planes.minimise_model(problem)
+        planes.minimise_model(problem, best - bound if math.isfinite(bound) else abs(best))
         lower = best - minorant_gap(problem, w, loss, *planes.aggregate())
         waited = 0 if lower > bound else waited + 1
         bound = max(bound, lower)
@@ -96,6 +101,11 @@ def _line_search(problem: Problem, w: Floats, scores: Floats, way: Floats, steps
     return low
 
 
+def _lent(problem: Problem, gap: float) -> float:
+    # Curvature that changes the model by at most a small part of the gap within the ball
+    return 0.0 if math.isinf(problem.radius) else LENT * gap / problem.radius**2
+
+
 class Planes:
     """Planes b_k + <a_k, v> below L, and the weights of those that the model's minimum rests on."""
 
@@ -106,8 +116,9 @@ class Planes:
         self.idle: NDArray[np.int64] = np.empty(0, np.int64)
         self.used = np.zeros(d, np.bool_)  # features that some model's minimiser in the l1 ball had
         self._rows: Floats = np.empty((ROOM, d))  # of which the first are the slopes
-        self._free, self._pulled = KeptModel(), KeptModel()
-        self.kept = d > FEW_FEATURES and problem.ball == "l2"
+        kind = KeptModel if problem.ball == "l2" else SparseModel
+        self._free, self._pulled = kind(), kind()
+        self.kept = d > FEW_FEATURES
         self._gram: Floats = np.empty((ROOM, ROOM) if self.kept else (0, 0))
 
     @property
@@ -118,7 +129,8 @@ class Planes:
     def add(self, loss: float, slope: Floats, w: Floats) -> None:
         """Add the plane that touches L at w, and forget those idle for long."""
         forgotten = self.idle > FORGET_AFTER
-        forgotten[self._pulled.weights.positive] = False
+        if self.kept:
+            forgotten[self._pulled.positive] = False
         if forgotten.any():
             self._forget(forgotten)
         K = len(self.intercepts)
@@ -135,19 +147,21 @@ class Planes:
         """The weighted mean of the planes: itself a plane below L."""
         return float(self.weights @ self.intercepts), self.weights @ self.slopes
 
-    def minimise_model(self, problem: Problem) -> None:
-        """Find the weights of the planes that the model's minimum over the ball rests on."""
+    def minimise_model(self, problem: Problem, gap: float) -> None:
+        """Find the weights of the planes that the model's minimum over the ball rests on; ``gap`` is that of F."""
         if self.kept:
-            _, self.weights = self._free.minimise(self.slopes, self._gram, self.intercepts, problem.l2, problem.radius)
+            c = problem.l2 + _lent(problem, gap)
+            _, self.weights = self._changed(self._free, problem, c, None, LENT * gap)
         else:
             _, self.weights = self._anew(problem, self.slopes, problem.l2)
         self.idle = np.where(self.weights > NO_WEIGHT, 0, self.idle + 1)
-        self.idle[self._free.weights.positive] = 0
+        if self.kept:
+            self.idle[self._free.positive] = 0
 
     def half_way(self, problem: Problem, w: Floats, best: float, bound: float, pull: float) -> tuple[Floats, float]:
         """The model's minimiser when pulled towards ``w``, and the pull next to be tried."""
         for _ in range(PULLS):
-            v = self._pulled_minimiser(problem, w, pull)
+            v = self._pulled_minimiser(problem, w, pull, best - bound)
             model = 0.5 * problem.l2 * float(v @ v) + float((self.intercepts + self.slopes @ v).max())
             share = (best - model) / (best - bound)
             if LITTLE <= share <= MUCH:
@@ -155,13 +169,19 @@ class Planes:
             pull *= WEAKER if share < LITTLE else STRONGER
         return project(v, problem.radius, problem.ball), pull
 
-    def _pulled_minimiser(self, problem: Problem, w: Floats, pull: float) -> Floats:
+    def _pulled_minimiser(self, problem: Problem, w: Floats, pull: float, gap: float) -> Floats:
+        # l2/2 ||v||^2 + pull/2 ||v - w||^2 is (l2 + pull)/2 ||v||^2 - pull <w, v>, up to a constant.
         if self.kept:
-            v, _ = self._pulled.minimise(self.slopes, self._gram, self.intercepts, problem.l2, problem.radius, w, pull)
-        else:
-            # l2/2 ||v||^2 + pull/2 ||v - w||^2 is (l2 + pull)/2 ||v||^2 - pull <w, v>, up to a constant.
-            v, _ = self._anew(problem, self.slopes - pull * w, problem.l2 + pull)
-        return v
+            pull = max(pull, _lent(problem, gap))
+            return self._changed(self._pulled, problem, problem.l2 + pull, pull * w, LENT * gap)[0]
+        return self._anew(problem, self.slopes - pull * w, problem.l2 + pull)[0]
+
+    def _changed(
+        self, last: KeptModel | SparseModel, problem: Problem, c: float, z: Floats | None, accuracy: float
+    ) -> tuple[Floats, Floats]:
+        if isinstance(last, KeptModel):
+            return last.minimise(self.slopes, self._gram, self.intercepts, c, problem.radius, z)
+        return last.minimise(self.slopes, self._gram, self.intercepts, c, problem.radius, z, accuracy)
 
     def _anew(self, problem: Problem, slopes: Floats, curvature: float) -> tuple[Floats, Floats]:
         w, weights = plane_model.minimise(
@@ -177,8 +197,8 @@ class Planes:
         self._rows[:n] = self._rows[:K][kept]
         if self.kept:
             self._gram[:n, :n] = self._gram[:K, :K][np.ix_(kept, kept)]
-            self._free.weights.keep(kept)
-            self._pulled.weights.keep(kept)
+            self._free.keep(kept)
+            self._pulled.keep(kept)
         self.intercepts, self.weights, self.idle = self.intercepts[kept], self.weights[kept], self.idle[kept]
 
     def _make_room(self, K: int) -> None:

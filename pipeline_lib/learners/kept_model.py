@@ -1,11 +1,11 @@
 """Where is a maximum of many planes, regularised, smallest in an l2 ball, when it was known with a plane or two fewer?
 
-    min over ||v|| <= radius of  l2/2 ||v||^2 + max_k (b_k + <a_k, v>) + pull/2 ||v - w||^2
+    min over ||v||_2 <= radius of  c/2 ||v||^2 - <z, v> + max_k (b_k + <a_k, v>)
 
-is solved through its dual. For weights a of the planes, a multiplier of the ball that raises c = l2 + pull, and G the
-Gram matrix of the slopes, the minimiser is v = (pull w - sum a_k a_k) / c, and a minimises
+is solved through its dual. For weights alpha of the planes, a multiplier of the ball that raises c, and G the Gram
+matrix of the slopes, the minimiser is v = (z - sum alpha_k a_k) / c, and alpha minimises
 
-    1/2 a' G a - sum a_k (c b_k + pull <a_k, w>)
+    1/2 alpha' G alpha - sum alpha_k (c b_k + <a_k, z>)
 
 over the simplex (:mod:`~pipeline_lib.learners.plane_weights`). The ball's multiplier is where ||v|| = radius: ||v||
 falls as c rises, while c ||v|| does not, so that c ||v|| / radius is a step towards it from below. The weights and c
@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.plane_weights import Weights
@@ -25,7 +26,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 # ||v|| is the radius up to this relative error, which costs the lower bound its square; after so many trials at most.
 ON_SPHERE, TRIALS = 1e-8, 60
-# Where l2 = 0 and the ball is not met, c is this fraction of (the largest intercept) / radius^2 in place of 0.
+# Where c = 0 and the ball is not met, c is this fraction of (the largest intercept) / radius^2 in place of 0.
 LEAST = 1e-8
 
 
@@ -44,33 +45,40 @@ class KeptModel:
     """
 
     def __init__(self) -> None:
-        self.weights = Weights()
+        self._weights = Weights()
         self._curvature = 0.0
+
+    @property
+    def positive(self) -> NDArray[np.int64]:
+        """The planes of positive weight."""
+        return self._weights.positive
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Number the planes anew after those with ``kept`` False, none of positive weight, were left out."""
+        self._weights.keep(kept)
 
     def minimise(
         self,
         slopes: Floats,
         gram: Floats,
         intercepts: Floats,
-        l2: float,
+        c: float,
         radius: float,
-        w: Floats | None = None,
-        pull: float = 0.0,
+        towards: Floats | None = None,
     ) -> tuple[Floats, Floats]:
-        """Give v, shape (d,), and the weights of the planes, shape (K,); l2 + pull > 0 or a finite radius.
+        """Give v, shape (d,), and the weights of the planes, shape (K,); c > 0 or a finite radius; ``towards`` is z.
 
         Planes are as before, in the same order, with new ones behind them; ``gram`` may have room for more.
         """
-        towards = np.zeros(slopes.shape[1]) if w is None else pull * w
-        products = slopes @ towards
-        free = l2 + pull
+        z = np.zeros(slopes.shape[1]) if towards is None else towards
+        products = slopes @ z
         if math.isinf(radius):
-            return self._at(free, slopes, gram, intercepts, towards, products)
-        least = max(free, LEAST * float(np.abs(intercepts).max()) / radius**2, float(np.finfo(float).tiny))
+            return self._at(c, slopes, gram, intercepts, z, products)
+        least = max(c, LEAST * float(np.abs(intercepts).max()) / radius**2, float(np.finfo(float).tiny))
         search = _Bracket(least)
         c = max(least, self._curvature)
         for _ in range(TRIALS):
-            v, weights = self._at(c, slopes, gram, intercepts, towards, products)
+            v, weights = self._at(c, slopes, gram, intercepts, z, products)
             excess = math.log(max(float(np.linalg.norm(v)) / radius, 1e-300))
             if abs(excess) <= ON_SPHERE or (excess < 0.0 and c <= least * (1.0 + ON_SPHERE)):
                 break
@@ -79,10 +87,10 @@ class KeptModel:
         return v, weights
 
     def _at(
-        self, c: float, slopes: Floats, gram: Floats, intercepts: Floats, towards: Floats, products: Floats
+        self, c: float, slopes: Floats, gram: Floats, intercepts: Floats, z: Floats, products: Floats
     ) -> tuple[Floats, Floats]:
-        weights = self.weights.minimise(gram, c * intercepts + products)
-        return (towards - weights @ slopes) / c, weights
+        weights = self._weights.minimise(gram, c * intercepts + products)
+        return (z - weights @ slopes) / c, weights
 
 
 class _Bracket:

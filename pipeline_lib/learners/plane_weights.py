@@ -2,7 +2,7 @@
 
     minimise  1/2 a' G a - t' a  over  a >= 0, sum a = 1,   G positive semidefinite (K, K)
 
-is the dual of a regularised maximum of K planes (see :mod:`~pipeline_lib.learners.plane_model`). A bundle method solves
+is the dual of a regularised maximum of K planes (see :mod:`~pipeline_lib.learners.kept_model`). A bundle method solves
 it again and again with a plane or two more, so that few of the weights change from one time to the next. The planes
 of positive weight are affinely independent, and a Cholesky factor of G + sigma 11' on them (on the simplex, the added
 term is a constant) is kept from one change to the next: each costs O(n^2 + K n) for n planes of positive weight. It is
@@ -34,7 +34,7 @@ class Weights:
     -------
     >>> weights = Weights()
     >>> weights.minimise(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, 0.0]))
-    array([0.625, 0.375])
+    array([0.75, 0.25])
     """
 
     def __init__(self) -> None:

@@ -216,7 +216,7 @@ def test_the_kept_model_is_where_an_interior_point_solver_finds_it(K, d, l2, rad
 
     model = kept_model.KeptModel()
     for k in range(1, K + 1):
-        v, weights = model.minimise(slopes[:k], slopes @ slopes.T, intercepts[:k], l2, radius, w, pull)
+        v, weights = model.minimise(slopes[:k], slopes @ slopes.T, intercepts[:k], l2 + pull, radius, pull * w)
     best, _ = plane_model.minimise(slopes - pull * w, intercepts, l2 + pull, radius, "l2")
     assert np.linalg.norm(v) <= radius * (1 + 1e-6)
     assert value(v) == pytest.approx(value(best), rel=1e-7, abs=1e-8)
