@@ -7,8 +7,8 @@ are few, so the next planes are made on the way from the best point w to the min
 with a pull such that M falls there about half-way to the bound (Lemarechal, Nemirovskii and Nesterov 1995); a line
 search along that way improves the best point (Franc and Sonnenburg 2009).
 
-Where features are many, the model's last solution is changed (:mod:`~pipeline_lib.learners.kept_model`, in an l1 ball
-:mod:`~pipeline_lib.learners.sparse_model`); where they are few, it is solved anew
+Where features are many, the model's last solution is changed (:mod:`~pipeline_lib.learners.kept_model`; in an l1 ball
+:mod:`~pipeline_lib.learners.sparse_model`, with a pull only); else it is solved anew
 (:mod:`~pipeline_lib.learners.plane_model`). The bound is computed from the planes' weights that either gives and is
 valid whatever they are.
 """
@@ -36,9 +36,12 @@ FORGET_AFTER, NO_WEIGHT = 100, 1e-9
 # With more features than this, the model is solved by changing its last solution, else anew by an interior-point
 # solver. Both ways reach the same gap, and their results differ within it.
 FEW_FEATURES = 32
-# The curvature lent to a model in a ball, and the accuracy to which models in an l1 ball are solved, cost the bound
-# about this part of the gap.
+# Where the last solution is changed, a model in a ball is lent curvature that costs the bound this part of the gap; in
+# an l1 ball, it is also solved to within so much only.
 LENT = 0.02
+# In an l1 ball and without a pull, the model is a linear programme, whose last solution says little: it is solved anew
+# for the bound, after so many rounds each time.
+EVERY = 5
 # Planes there is room for at first.
 ROOM = 64
 # A plane is made at this fraction of the rest of the way, beyond the line search.
@@ -61,10 +64,11 @@ def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
     best, bound, waited, pull = problem.objective(w, loss), -math.inf, 0, FIRST_PULL
     watch = Watch(problem, ITERATIONS)
     for iteration in range(ITERATIONS):
-        planes.minimise_model(problem, best - bound if math.isfinite(bound) else abs(best))
-        lower = best - minorant_gap(problem, w, loss, *planes.aggregate())
-        waited = 0 if lower > bound else waited + 1
-        bound = max(bound, lower)
+        if iteration % planes.every == 0:
+            planes.minimise_model(problem, best - bound if math.isfinite(bound) else abs(best))
+            lower = best - minorant_gap(problem, w, loss, *planes.aggregate())
+            waited = 0 if lower > bound else waited + 1
+            bound = max(bound, lower)
         watch.at(iteration, best - bound, best)
         if problem.relative(best - bound, best) <= tol:
             return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration)
@@ -116,9 +120,9 @@ class Planes:
         self.idle: NDArray[np.int64] = np.empty(0, np.int64)
         self.used = np.zeros(d, np.bool_)  # features that some model's minimiser in the l1 ball had
         self._rows: Floats = np.empty((ROOM, d))  # of which the first are the slopes
-        kind = KeptModel if problem.ball == "l2" else SparseModel
-        self._free, self._pulled = kind(), kind()
+        self._free, self._pulled = KeptModel(), KeptModel() if problem.ball == "l2" else SparseModel()
         self.kept = d > FEW_FEATURES
+        self.every = EVERY if self.kept and problem.ball == "l1" else 1  # rounds to the next bound
         self._gram: Floats = np.empty((ROOM, ROOM) if self.kept else (0, 0))
 
     @property
@@ -149,14 +153,13 @@ class Planes:
 
     def minimise_model(self, problem: Problem, gap: float) -> None:
         """Find the weights of the planes that the model's minimum over the ball rests on; ``gap`` is that of F."""
-        if self.kept:
+        if self.kept and problem.ball == "l2":
             c = problem.l2 + _lent(problem, gap)
-            _, self.weights = self._changed(self._free, problem, c, None, LENT * gap)
+            _, self.weights = self._free.minimise(self.slopes, self._gram, self.intercepts, c, problem.radius)
         else:
             _, self.weights = self._anew(problem, self.slopes, problem.l2)
-        self.idle = np.where(self.weights > NO_WEIGHT, 0, self.idle + 1)
-        if self.kept:
-            self.idle[self._free.positive] = 0
+        self.idle = np.where(self.weights > NO_WEIGHT, 0, self.idle + self.every)
+        self.idle[self._free.positive] = 0
 
     def half_way(self, problem: Problem, w: Floats, best: float, bound: float, pull: float) -> tuple[Floats, float]:
         """The model's minimiser when pulled towards ``w``, and the pull next to be tried."""
@@ -171,17 +174,13 @@ class Planes:
 
     def _pulled_minimiser(self, problem: Problem, w: Floats, pull: float, gap: float) -> Floats:
         # l2/2 ||v||^2 + pull/2 ||v - w||^2 is (l2 + pull)/2 ||v||^2 - pull <w, v>, up to a constant.
-        if self.kept:
-            pull = max(pull, _lent(problem, gap))
-            return self._changed(self._pulled, problem, problem.l2 + pull, pull * w, LENT * gap)[0]
-        return self._anew(problem, self.slopes - pull * w, problem.l2 + pull)[0]
-
-    def _changed(
-        self, last: KeptModel | SparseModel, problem: Problem, c: float, z: Floats | None, accuracy: float
-    ) -> tuple[Floats, Floats]:
-        if isinstance(last, KeptModel):
-            return last.minimise(self.slopes, self._gram, self.intercepts, c, problem.radius, z)
-        return last.minimise(self.slopes, self._gram, self.intercepts, c, problem.radius, z, accuracy)
+        if not self.kept:
+            return self._anew(problem, self.slopes - pull * w, problem.l2 + pull)[0]
+        pull = max(pull, _lent(problem, gap))
+        c, planes = problem.l2 + pull, (self.slopes, self._gram, self.intercepts)
+        if isinstance(self._pulled, KeptModel):
+            return self._pulled.minimise(*planes, c, problem.radius, pull * w)[0]
+        return self._pulled.minimise(*planes, c, problem.radius, pull * w, LENT * gap)[0]
 
     def _anew(self, problem: Problem, slopes: Floats, curvature: float) -> tuple[Floats, Floats]:
         w, weights = plane_model.minimise(
