@@ -1,7 +1,8 @@
 """Run every benchmark together with its peers and write the table: ``python -m benchmarks [NAME ...]``.
 
 Every other module of this folder whose name starts with ``bench_`` is one benchmark; it offers ``measure() ->
-list[Timing]``, and ``scaling() -> list[Scaling]`` if it also measures how time grows with size.
+list[Timing]``, and ``scaling() -> list[Scaling]`` if it also measures how time grows with size. A whole run writes the
+page; with ``--write``, a run of some benchmarks replaces their sections of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,18 @@ from benchmarks.timing import Scaling, Timing
 from pipeline_lib.files import write_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-PEERS = ("numpy", "scipy", "numba", "polars", "scikit-learn", "ranx", "pytrec-eval-terrier", "torch", "xgboost-cpu")
+PEERS = (
+    "numpy",
+    "scipy",
+    "numba",
+    "polars",
+    "scikit-learn",
+    "cvxpy",
+    "ranx",
+    "pytrec-eval-terrier",
+    "torch",
+    "xgboost-cpu",
+)
 
 
 def names() -> list[str]:
@@ -106,22 +118,38 @@ def page(sections: list[tuple[str, str, list[Timing], list[Scaling]]]) -> str:
     ]
     lines[-2] += " row of the same work (ours) the implementation takes. A ratio above 1 means that ours is faster."
     for _, text, timings, scalings in sections:
-        title, _, rest = text.strip().partition("\n")
-        lines += [f"## {title}", ""] + ([rest.strip(), ""] if rest.strip() else [])
-        lines += [
-            "| work | implementation | median ms | range ms | rate | ratio | note |",
-            "|---|---|---:|---:|---:|---:|---|",
-        ]
-        lines += [*rows(timings), ""]
-        lines += [*scaling_table(scalings), ""] if scalings else []
+        lines += section(text, timings, scalings)
     return "\n".join(lines)
+
+
+def section(text: str, timings: list[Timing], scalings: list[Scaling], measured: str = "") -> list[str]:
+    """One benchmark's section; ``measured`` says where, if it was not measured together with the rest of the page."""
+    title, _, rest = text.strip().partition("\n")
+    lines = [f"## {title}", ""] + [line for part in (rest.strip(), measured) if part for line in (part, "")]
+    lines += [
+        "| work | implementation | median ms | range ms | rate | ratio | note |",
+        "|---|---|---:|---:|---:|---:|---|",
+    ]
+    return [*lines, *rows(timings), "", *([*scaling_table(scalings), ""] if scalings else [])]
+
+
+def updated(text: str, lines: list[str]) -> str:
+    """The page with this section in place of that of the same title, or at the end."""
+    parts = text.rstrip("\n").split("\n## ")
+    new = "\n".join(lines).removeprefix("## ")
+    titles = [part.partition("\n")[0] for part in parts]
+    place = titles.index(lines[0].removeprefix("## ")) if lines[0].removeprefix("## ") in titles else len(parts)
+    parts[place : place + 1] = [new]
+    return "\n## ".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def main() -> None:
     """Run the benchmarks named (all by default) and print their tables; a whole run also writes the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names(), []], metavar="NAME", help=f"one of {', '.join(names())}")
-    chosen = parser.parse_args().names or names()
+    parser.add_argument("--write", action="store_true", help="write the sections of the benchmarks named, too")
+    arguments = parser.parse_args()
+    chosen = arguments.names or names()
     sections = []
     for name in chosen:
         module = importlib.import_module(f"benchmarks.bench_{name}")
@@ -131,6 +159,11 @@ def main() -> None:
         sections.append((name, module.__doc__ or name, timings, scalings))
     if chosen == names():
         write_text(PAGE, page(sections))
+    elif arguments.write:
+        for _, text, timings, scalings in sections:
+            lines = section(text, timings, scalings, machine())
+            write_text(PAGE, updated(PAGE.read_text("utf-8"), lines))
+    if chosen == names() or arguments.write:
         print(f"\nwritten to {PAGE}")
 
 

@@ -46,6 +46,8 @@ def project(w: Floats, radius: float, ball: Ball = "l2") -> Floats:
     falling = np.sort(np.abs(w))[::-1]
     threshold = float(((np.cumsum(falling) - radius) / np.arange(1, len(w) + 1)).max())
     nearest: Floats = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
+    if not nearest.any():  # so far away that the radius is rounding: a corner
+        nearest[np.argmax(np.abs(w))] = radius * np.sign(w[np.argmax(np.abs(w))])
     # By rounding, the sum may exceed the radius by some units in the last place.
     return nearest * min(1.0, radius / norm(nearest, ball))
 

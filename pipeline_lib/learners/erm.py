@@ -9,6 +9,7 @@ Which solver, and which certificate of the gap F(w) - min F:
 | smooth, l2 > 0 or a radius | ``newton``: L-BFGS, then Newton | duality: ||grad F||^2 / (2 l2) and its form in a ball |
 | smooth, neither | ``newton`` where F is curved | self-concordance (exact for ``squared``) |
 | with kinks and smooth minorants (``ranksvm``) | ``smoothing`` | duality, also of the linear programme l2 = 0 |
+| the same with many features, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
 | any other convex one | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
 | smooth, in an l1 ball | ``projected``: accelerated projected gradients | duality (l2 = 0: the Frank-Wolfe gap) |
 | with kinks, in an l1 ball | ``bundle`` | cutting planes |
@@ -42,6 +43,10 @@ from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
 
 _LOG = logging.getLogger(__name__)
+
+# Smoothing solves a system in all features at every step, and needs the more steps, the fewer documents there are for
+# each: with fewer than this, and features that are not few, cutting planes are faster and reach the gap more surely.
+DOCUMENTS_PER_FEATURE = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,10 +285,24 @@ def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:
     if isinstance(problem.surrogate, SmoothSurrogate):
         solution = newton.minimise(problem, inside, tol)
     elif isinstance(problem.surrogate, SmoothableSurrogate):
-        solution = smoothing.minimise(problem, inside, tol)
+        solution = _with_kinks(problem, inside, tol)
     else:
         solution = bundle.minimise(problem, inside, tol)
     return _fit(problem, solution, tol)
+
+
+def _with_kinks(problem: Problem, start: Floats, tol: float) -> Solution:
+    # By smoothing where that is fast; by cutting planes, which need l2 or a ball, elsewhere and where it stalls.
+    N, d = problem.X.shape
+    bounded = problem.l2 > 0.0 or math.isfinite(problem.radius)
+    if bounded and d > max(bundle.FEW_FEATURES, N / DOCUMENTS_PER_FEATURE):
+        return bundle.minimise(problem, start, tol)
+    smoothed = smoothing.minimise(problem, start, tol)
+    if not bounded or not smoothed.reason:
+        return smoothed
+    cut = bundle.minimise(problem, smoothed.w, tol)
+    best = cut if cut.gap <= smoothed.gap else smoothed
+    return replace(best, iterations=smoothed.iterations + cut.iterations)
 
 
 def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:

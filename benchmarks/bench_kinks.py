@@ -1,0 +1,182 @@
+"""Certified minima of surrogates with kinks, against features and queries
+
+Lists of 20 to 40 documents with labels 0 to 3, drawn from a linear utility with little noise, so that most hinges can
+be met where l2 is small. Ours stop at a certified relative gap of 1e-6. The first rows have all of the default path of
+seven l2, 1e-4 to 100, for every surrogate; the others are one fit each, free, in a ball of half the norm of the free
+minimiser, and for more and more features and queries. Times are processor seconds of one call, after a small fit has
+compiled the kernels.
+
+The peers, up to 300 features: cvxpy with Clarabel on the quadratic programme, with the scores and the highest score
+below every label as variables, so that it has about as many rows as documents; LinearSVC on the pairs, with the largest
+of a ladder of tolerances that reaches 1e-6; and a plain subgradient method, with steps 1 / (l2 t) and the mean of the
+second half of its 2,000 iterates. Notes state how far above our lower bound of the minimum each of them ended.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.bench_erm import form_pairs, linear_svc, objective
+from benchmarks.timing import Timing
+from pipeline_lib import RankingData, surrogates
+from pipeline_lib.learners import erm
+from pipeline_lib.surrogates import slam
+
+TOL, L2 = 1e-6, 0.1
+PATH = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+N_QUERIES, N_FEATURES = 200, 300
+KINKED = ("ranksvm", "slam-ndcg", "slam-map", "slam-ndcg@10", "svm-map", "structured-ndcg")
+FEATURES, QUERIES, QUERIES_FEATURES = (10, 30, 100, 300, 1_000, 3_000), (50, 800), 100
+PEERS_UP_TO, BALLS_UP_TO = 300, {"l2": 1_000, "l1": 100}
+SUBGRADIENT_STEPS = 2_000
+LADDER = (0.1, 1e-2, 1e-3, 1e-4)
+
+
+def sample(n_queries: int = N_QUERIES, n_features: int = N_FEATURES) -> RankingData:
+    """The data: independent normal features, labels 0 to 3 for 60, 25, 10 and 5 % of the documents."""
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(20, 41, n_queries)
+    X = rng.normal(size=(sizes.sum(), n_features))
+    utility = X @ rng.normal(size=n_features)
+    utility = utility / utility.std() + 0.3 * rng.normal(size=len(X))
+    y = np.searchsorted(np.quantile(utility, [0.6, 0.85, 0.95]), utility)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n_queries), sizes))
+
+
+def slam_programme(data: RankingData, l2: float) -> Callable[[], np.ndarray]:
+    """SLAM-NDCG as a quadratic programme for cvxpy, solved by Clarabel."""
+    cp = importlib.import_module("cvxpy")
+    sparse = importlib.import_module("scipy.sparse")
+    v = slam.weights_of_all(data.y, data.offsets, "ndcg")
+    query = np.repeat(np.arange(data.n_queries), data.documents_per_query)
+    levels = int(data.y.max()) + 1
+    # The highest score below label k of query q is variable q levels + k; it is above that below label k - 1.
+    paying = np.flatnonzero((v > 0) & (data.y > 0))
+    N, n = data.n_documents, data.n_queries * levels
+    rows = np.arange(N)
+    above = sparse.csr_matrix((np.ones(N), (rows, query * levels + np.minimum(data.y + 1, levels - 1))), (N, n))
+    counted = data.y < levels - 1
+    chain = np.flatnonzero(np.arange(n) % levels > 1)
+    own = sparse.csr_matrix(
+        (np.ones(len(paying)), (rows[: len(paying)], (query * levels + data.y)[paying])), (len(paying), n)
+    )
+
+    def solve() -> np.ndarray:
+        w, s, top, t = cp.Variable(data.n_features), cp.Variable(N), cp.Variable(n), cp.Variable(len(paying))
+        rules = [s == data.X64 @ w, above[counted] @ top >= s[counted], top[chain] >= top[chain - 1]]
+        rules += [t >= 0, t >= 1 + own @ top - s[paying]]
+        target = 0.5 * l2 * cp.sum_squares(w) + v[paying] @ t / data.n_queries
+        cp.Problem(cp.Minimize(target), rules).solve(solver=cp.CLARABEL, max_threads=1)
+        return np.asarray(w.value)
+
+    return solve
+
+
+def subgradient(data: RankingData, name: str, l2: float) -> np.ndarray:
+    """The mean of the second half of SUBGRADIENT_STEPS steps of 1 / (l2 t)."""
+    surrogate, X = surrogates.create(name), data.X64
+    w, total = np.zeros(data.n_features), np.zeros(data.n_features)
+    for t in range(1, SUBGRADIENT_STEPS + 1):
+        _, slope = surrogate.unchecked(X @ w, data.y, data.offsets)
+        w = w - (l2 * w + X.T @ slope / data.n_queries) / (l2 * t)
+        if 2 * t > SUBGRADIENT_STEPS:
+            total += w
+    return total / (SUBGRADIENT_STEPS // 2)
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Processor seconds of a call, and what it gave."""
+    start = time.process_time()
+    found = call()
+    return time.process_time() - start, found
+
+
+def row(work: str, who: str, data: RankingData, seconds: float, note: str) -> Timing:
+    """One call's time."""
+    return Timing(work, who, (seconds,), "documents", data.n_documents, note)
+
+
+def certificate(fit: erm.Fit) -> str:
+    """What the solver says of its own result."""
+    return f"certified gap {fit.relative_gap:.1e}" if fit.certified else fit.reason
+
+
+def paths() -> list[Timing]:
+    """The default path for every surrogate with kinks."""
+    data, found = sample(), []
+    for name in KINKED:
+        seconds, fits = timed(partial(erm.path, data, name, PATH, tol=TOL))
+        note = f"{sum(fit.certified for fit in fits)} of {len(PATH)} certified"
+        work = f"{name}, {N_QUERIES} queries x {N_FEATURES} features, path of {len(PATH)} l2"
+        found.append(row(work, "erm.path", data, seconds, note))
+    return found
+
+
+def one_fit(n_queries: int, n_features: int) -> list[Timing]:
+    """SLAM-NDCG and RankSVM at one l2 with their peers, and SLAM-NDCG in balls."""
+    data, found = sample(n_queries, n_features), []
+    size = f"{n_queries} queries x {n_features:,} features"
+    for name in ("slam-ndcg", "ranksvm"):
+        work = f"{name}, {size}, l2 = {L2:g}"
+        seconds, fit = timed(partial(erm.fit, data, name, l2=L2, tol=TOL))
+        found.append(row(work, "erm.fit", data, seconds, certificate(fit)))
+        if n_features <= PEERS_UP_TO:
+            found += peers(work, data, name, fit.objective - fit.gap)
+        if name == "slam-ndcg":
+            found += in_balls(data, size, fit.w)
+    return found
+
+
+def peers(work: str, data: RankingData, name: str, bound: float) -> list[Timing]:
+    """The peers' times, and how far above ``bound`` they end."""
+    found = []
+
+    def above(w: np.ndarray) -> float:
+        return objective(data, name, L2, w) / bound - 1.0
+
+    def measured(who: str, call: Callable[[], np.ndarray]) -> Timing:
+        seconds, w = timed(call)
+        return row(work, who, data, seconds, f"{above(w):.1e} above the minimum")
+
+    try:
+        if name == "slam-ndcg":
+            found.append(measured("cvxpy + Clarabel", slam_programme(data, L2)))
+        else:
+            svc = linear_svc(data, L2, form_pairs(data))
+            enough = next((tolerance for tolerance in LADDER if above(svc(tolerance)) <= TOL), LADDER[-1])
+            found.append(measured("scikit-learn LinearSVC", partial(svc, enough)))
+    except ImportError as error:
+        found.append(row(work, "cvxpy, scikit-learn", data, float("nan"), f"not installed: {error}"))
+    found.append(measured("subgradient method", partial(subgradient, data, name, L2)))
+    return found
+
+
+def in_balls(data: RankingData, size: str, free: np.ndarray) -> list[Timing]:
+    """SLAM-NDCG without l2, in balls of half the norm of ``free``."""
+    found = []
+    for ball, order in (("l2", 2), ("l1", 1)):
+        if data.n_features <= BALLS_UP_TO[ball]:
+            radius = 0.5 * float(np.linalg.norm(free, order))
+            seconds, fit = timed(partial(erm.fit, data, "slam-ndcg", l2=0.0, radius=radius, ball=ball, tol=TOL))
+            work = f"slam-ndcg, {size}, l2 = 0 in an {ball} ball"
+            found.append(row(work, "erm.fit", data, seconds, certificate(fit)))
+    return found
+
+
+def measure() -> list[Timing]:
+    """All rows: paths, then features, then queries."""
+    small = sample(5, 40)
+    for name in KINKED:
+        erm.fit(small, name, l2=L2)
+    found = paths()
+    for d in FEATURES:
+        found += one_fit(N_QUERIES, d)
+    for n in QUERIES:
+        found += one_fit(n, QUERIES_FEATURES)
+    return found

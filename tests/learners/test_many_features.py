@@ -1,0 +1,247 @@
+"""Are risks with kinks minimised to the gap where features are many, and is the programme of the planes solved exactly?
+
+The reference knows nothing of surrogates or solvers: it is the quadratic or linear programme with one constraint for
+every affine function that the definition of a loss takes the largest of.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, NonlinearConstraint, linprog, minimize
+
+from pipeline_lib import RankingData, surrogates
+from pipeline_lib.learners import bundle, erm, kept_model, plane_model, plane_weights, sparse_model
+from pipeline_lib.learners.balls import project
+from pipeline_lib.surrogates import slam
+
+KINKED = ("ranksvm", "slam-map", "slam-ndcg", "slam-ndcg@2", "structured-ndcg", "svm-map")
+CONVEX = [name for name in surrogates.NAMES if surrogates.create(name).convex]
+
+
+def drawn(n=4, m=4, d=3, seed=0):
+    """Few lists with ties: features are whole numbers, and two documents of every list are alike."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (n * m, d)).astype(float)
+    X[1::m] = X[::m]
+    y = rng.integers(0, 3, n * m)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
+
+
+def hinges(name, y):
+    """Of one list: groups of rows (intercept, slopes in the scores), of which phi sums up the largest."""
+    m, unit = len(y), np.eye(len(y))
+    labels = np.minimum(y, 1) if name.endswith("map") else y
+    below = [(i, j) for i, j in itertools.product(range(m), repeat=2) if labels[j] < labels[i]]
+    nothing = np.zeros(m + 1)
+    if name == "ranksvm":
+        return [np.array([nothing, np.r_[1.0, unit[j] - unit[i]]]) for i, j in below]
+    if name.startswith("slam"):
+        v = slam.weights(y, name.removeprefix("slam-"))
+        rows = {i: [np.r_[v[i], v[i] * (unit[j] - unit[i])] for a, j in below if a == i] for i in range(m)}
+        return [np.array([nothing, *rows[i]]) for i in range(m) if rows[i]]
+    if not below:
+        return [nothing[None]]
+    ideal = np.argsort(-labels, kind="stable")
+    loss, score = (ap_loss, svm_map_slopes) if name == "svm-map" else (ndcg_loss, rank_slopes)
+    orders = [np.array(order) for order in itertools.permutations(range(m))]
+    return [np.array([np.r_[loss(order, labels), score(order, labels) - score(ideal, labels)] for order in orders])]
+
+
+def ap_loss(order, labels):
+    found = np.cumsum(labels[order])
+    return 1.0 - np.mean([found[k] / (k + 1) for k in range(len(order)) if labels[order[k]]])
+
+
+def ndcg_loss(order, labels):
+    discount = 1.0 / np.log2(np.arange(2, len(order) + 2))
+    gains = 2.0**labels - 1.0
+    return 1.0 - gains[order] @ discount / (np.sort(gains)[::-1] @ discount)
+
+
+def rank_slopes(order, labels):
+    slopes = np.empty(len(order))
+    slopes[order] = len(order) - np.arange(1, len(order) + 1)
+    return slopes
+
+
+def svm_map_slopes(order, labels):
+    rank = np.argsort(order)
+    slopes = np.zeros(len(order))
+    for i, j in itertools.product(np.flatnonzero(labels), np.flatnonzero(labels == 0)):
+        side = 1.0 if rank[i] < rank[j] else -1.0
+        slopes[i] += side
+        slopes[j] -= side
+    return slopes / (labels.sum() * (len(labels) - labels.sum()))
+
+
+def rows_of(data, name):
+    """All affine functions of w: intercepts, slopes, and to which group each belongs."""
+    intercepts, slopes, group, count = [], [], [], 0
+    for begin, end in itertools.pairwise(data.offsets):
+        for rows in hinges(name, data.y[begin:end]):
+            intercepts += list(rows[:, 0])
+            slopes += list(rows[:, 1:] @ data.X64[begin:end])
+            group += [count] * len(rows)
+            count += 1
+    return np.array(intercepts), np.array(slopes), np.array(group)
+
+
+def reference(data, name, l2, radius=None):
+    """min of the quadratic programme in w and a bound t on every group, by scipy."""
+    intercepts, slopes, group = rows_of(data, name)
+    d, count = slopes.shape[1], group.max() + 1
+    mask, cost = np.r_[np.ones(d), np.zeros(count)], np.r_[np.zeros(d), np.full(count, 1.0 / data.n_queries)]
+    system = np.hstack([-slopes, np.eye(count)[group]])
+    constraints = [LinearConstraint(system, intercepts, np.inf)]
+    if radius is not None:
+        constraints.append(NonlinearConstraint(lambda z: z[:d] @ z[:d], -np.inf, radius**2, jac=lambda z: 2 * mask * z))
+    highest = np.array([intercepts[group == k].max() for k in range(count)])
+    result = minimize(
+        lambda z: (0.5 * l2 * np.sum(mask * z * z) + cost @ z, l2 * mask * z + cost),
+        np.r_[np.zeros(d), highest],
+        jac=True,
+        method="SLSQP",
+        constraints=constraints,
+        options={"ftol": 1e-13, "maxiter": 1000},
+    )
+    return result.fun
+
+
+def reference_in_l1_ball(data, name, radius):
+    """min of the linear programme in w = p - q with sum p + q <= radius."""
+    intercepts, slopes, group = rows_of(data, name)
+    d, count = slopes.shape[1], group.max() + 1
+    cost = np.r_[np.zeros(2 * d), np.full(count, 1.0 / data.n_queries)]
+    system = np.vstack([np.hstack([slopes, -slopes, -np.eye(count)[group]]), np.r_[np.ones(2 * d), np.zeros(count)]])
+    bounds = [(0, None)] * (2 * d) + [(None, None)] * count
+    return linprog(cost, A_ub=system, b_ub=np.r_[-intercepts, radius], bounds=bounds).fun
+
+
+def certified(fit, best):
+    assert fit.certified, fit.reason
+    assert fit.objective == pytest.approx(best, rel=3e-6, abs=1e-9)
+    assert fit.objective - fit.gap <= best + 1e-7 * abs(best) + 1e-9
+
+
+@pytest.mark.parametrize("name", KINKED)
+@pytest.mark.parametrize(("d", "l2"), [(3, 0.3), (3, 1e-3), (40, 0.3), (40, 1e-3)])
+def test_regularised(monkeypatch, name, d, l2):
+    monkeypatch.setattr(bundle, "FEW_FEATURES", 0)
+    data = drawn(d=d)
+    certified(erm.fit(data, name, l2=l2), reference(data, name, l2))
+
+
+@pytest.mark.parametrize("name", KINKED)
+@pytest.mark.parametrize(("d", "l2", "radius"), [(3, 0.0, 0.3), (3, 0.1, 0.3), (40, 0.0, 0.03), (40, 0.1, 0.03)])
+def test_in_an_l2_ball(monkeypatch, name, d, l2, radius):
+    monkeypatch.setattr(bundle, "FEW_FEATURES", 0)
+    data = drawn(d=d)
+    fit = erm.fit(data, name, l2=l2, radius=radius)
+    assert np.linalg.norm(fit.w) <= radius * (1 + 1e-12)
+    certified(fit, reference(data, name, l2, radius))
+
+
+@pytest.mark.parametrize("name", KINKED)
+@pytest.mark.parametrize("d", [3, 40])
+def test_in_an_l1_ball(monkeypatch, name, d):
+    monkeypatch.setattr(bundle, "FEW_FEATURES", 0)
+    data = drawn(d=d)
+    fit = erm.fit(data, name, l2=0.0, radius=0.3, ball="l1")
+    assert np.abs(fit.w).sum() <= 0.3 * (1 + 1e-12)
+    certified(fit, reference_in_l1_ball(data, name, 0.3))
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_more_features_than_documents(name):
+    data = drawn(n=12, m=6, d=100, seed=1)
+    for fit in erm.path(data, name, [1e-4, 1.0]):
+        assert fit.certified, fit.reason
+
+
+def test_an_inactive_ball_without_l2_changes_nothing(monkeypatch):
+    monkeypatch.setattr(bundle, "FEW_FEATURES", 0)
+    data = drawn(n=20, m=5, d=3)
+    best = reference(data, "slam-ndcg", 1e-9)
+    certified(erm.fit(data, "slam-ndcg", l2=0.0, radius=1e3), best)
+
+
+def test_either_way_to_solve_the_model_reaches_the_same_minimum(monkeypatch):
+    data = drawn(n=30, m=6, d=8, seed=2)
+    anew = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
+    monkeypatch.setattr(bundle, "FEW_FEATURES", 0)
+    changed = erm.fit(data, "slam-ndcg", l2=0.01, tol=1e-8)
+    assert anew.certified
+    assert changed.certified
+    assert changed.objective == pytest.approx(anew.objective, rel=2e-8)
+
+
+def test_what_smoothing_leaves_is_finished_by_cutting_planes(monkeypatch):
+    data = drawn(n=30, m=6, d=8, seed=2)
+    whole = erm.fit(data, "ranksvm", l2=0.1)
+    monkeypatch.setattr(erm.smoothing, "ITERATIONS", 2)
+    fit = erm.fit(data, "ranksvm", l2=0.1)
+    assert fit.certified
+    assert fit.certificate == bundle.CERTIFICATE
+    assert fit.objective == pytest.approx(whole.objective, rel=2e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.integers(1, 12), st.sampled_from([1e-3, 1.0, 30.0]))
+def test_no_plane_would_lower_the_quadratic(seed, K, d, scale):
+    rng = np.random.default_rng(seed)
+    slopes = rng.integers(-2, 3, (K, d)).astype(float)  # many are combinations of others
+    gram, target = slopes @ slopes.T, scale * rng.normal(size=K)
+    weights = plane_weights.Weights()
+    for k in range(1, K + 1):  # planes come one by one
+        found = weights.minimise(gram, target[:k])
+    assert found.min() >= 0.0
+    assert found.sum() == pytest.approx(1.0, rel=1e-12)
+    steepness = gram @ found - target
+    assert steepness.min() >= found @ steepness - 1e-9 * (np.abs(gram).max() + np.abs(target).max())
+
+
+@pytest.mark.parametrize(("K", "d"), [(5, 3), (60, 8), (20, 50)])
+@pytest.mark.parametrize(("l2", "radius"), [(1.0, math.inf), (0.01, 3.0), (0.0, 0.7), (1.0, 0.2)])
+@pytest.mark.parametrize("pull", [0.0, 0.1])
+def test_the_kept_model_is_where_an_interior_point_solver_finds_it(K, d, l2, radius, pull):
+    rng = np.random.default_rng(K)
+    slopes, intercepts, w = rng.normal(size=(K, d)), rng.normal(size=K), rng.normal(size=d)
+
+    def value(v):
+        return 0.5 * (l2 + pull) * v @ v - pull * w @ v + (intercepts + slopes @ v).max()
+
+    model = kept_model.KeptModel()
+    for k in range(1, K + 1):
+        v, weights = model.minimise(slopes[:k], slopes @ slopes.T, intercepts[:k], l2 + pull, radius, pull * w)
+    best, _ = plane_model.minimise(slopes - pull * w, intercepts, l2 + pull, radius, "l2")
+    assert np.linalg.norm(v) <= radius * (1 + 1e-6)
+    assert value(v) == pytest.approx(value(best), rel=1e-7, abs=1e-8)
+    assert weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("K", "d"), [(5, 3), (60, 8), (20, 50)])
+@pytest.mark.parametrize(("c", "radius"), [(0.1, 1.0), (1.0, 0.2), (1.0, 100.0)])
+def test_the_sparse_model_is_where_an_interior_point_solver_finds_it(K, d, c, radius):
+    rng = np.random.default_rng(K)
+    slopes, intercepts, z = rng.normal(size=(K, d)), rng.normal(size=K), 0.1 * rng.normal(size=d)
+
+    def value(v):
+        return 0.5 * c * v @ v - z @ v + (intercepts + slopes @ v).max()
+
+    model = sparse_model.SparseModel()
+    for k in range(1, K + 1):
+        v, weights = model.minimise(slopes[:k], slopes[:k] @ slopes[:k].T, intercepts[:k], c, radius, z)
+    best, _ = plane_model.minimise(slopes - z, intercepts, c, radius, "l1")
+    assert np.abs(v).sum() <= radius * (1 + 1e-12)
+    assert value(v) == pytest.approx(value(best), rel=1e-7, abs=1e-8)
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_a_point_very_far_from_an_l1_ball_is_nearest_to_a_corner():
+    assert project(np.array([1e30, -3e30]), 0.5, "l1").tolist() == [0.0, -0.5]
