@@ -226,7 +226,7 @@ def test_a_cell_of_table_1() -> None:
     assert row["fold1_low"] < first < row["fold1_high"]
     far = table1.cell("MQ2008", "ListNet", "listnet", "map", first - 0.02, values, seed=1, resamples=200)
     assert far["status"] == "deviates"
-    single = table1.cell("MQ2008", "RankBoost", "rb", "ap", 0.5, {1: values[1]}, seed=1, resamples=200)
+    single = table1.cell("MQ2008", "RankBoost", "rb", "map", 0.5, {1: values[1]}, seed=1, resamples=200)
     cells = {"cone-table1": [row, single]}
     both, none = (readings.trials(claim, cells) for claim in ("cone-table1-mq2008", "cone-table1-mq2007"))
     assert [set(trial.values) for trial in both] == [{"measured", "published", "five_folds"}, {"measured", "published"}]

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline_lib import experiment, papers
+import polars as pl
+
+from pipeline_lib import experiment, papers, storage
+from pipeline_lib.claims import ledger
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
-from pipeline_lib.claims.words import Status
 from pipeline_lib.reporting import page
 from pipeline_lib.reporting.blocks import Block, Details, Section
 from pipeline_lib.reporting.figures import Figure
@@ -18,9 +20,10 @@ from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table
 
 Rows = Sequence[Mapping[str, Any]]
+Tables = dict[str, list[dict[str, Any]]]
 
 
-def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mapping[str, Status]) -> Section | None:
+def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mapping[str, Any] = {}) -> Section | None:
     """Write the tables as the paper declares them, without values where a row has none, and build its page.
 
     A table for every data set is called after the data set "made". Claims without a status are verified.
@@ -30,33 +33,41 @@ def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mappin
     steps = [step for *_, step in papers.steps([paper])]
     declared = {name.replace("{dataset}", "made"): columns for step in steps for name, columns in step.tables.items()}
     for name, rows in tables.items():
-        columns = declared[f"tables/{name}"]
-        complete = [{column: row.get(column) for column in columns} for row in rows]
         path = study / "tables" / f"{name}.parquet"
-        experiment.write({f"tables/{name}": columns}, [path], experiment.Outcome([complete]))
+        columns = declared.get(f"tables/{name}")
+        if columns is None:  # a table of the study, such as that of its trainings
+            storage.write_table(path, pl.DataFrame(rows))
+        else:
+            complete = [{column: row.get(column) for column in columns} for row in rows]
+            experiment.write({f"tables/{name}": columns}, [path], experiment.Outcome([complete]))
     judged = [
-        JudgedClaim(name, paper, "bound", "", "", "", "", statuses.get(name, "verified"), "", (), "", ())
-        for step in steps
-        for name in step.claims
+        JudgedClaim(claim.id, paper, claim.kind, "", "", "", "", statuses.get(claim.id, "verified"), "", (), "", ())
+        for claim in ledger.load([papers.get(paper)])
     ]
     return page.build(paper, ResultsFolder.at(study), JudgedStudy("study", tuple(judged), {}))
 
 
-def blocks(section: Section | None) -> list[Block]:
-    """All blocks of all parts, also those that open on request."""
+def blocks(section: Section | None, part: str = "") -> list[Block]:
+    """All blocks of one part, or of all, also those that open on request."""
     assert section is not None
-    within = [block for part in section.subsections() for block in part.blocks]
+    within = [block for one in section.subsections() if part in ("", one.id) for block in one.blocks]
     return within + [inner for block in within if isinstance(block, Details) for inner in block.blocks]
 
 
-def prose(section: Section | None) -> str:
-    """The running text of all parts, as HTML on one line."""
-    return " ".join(block.html for block in blocks(section) if isinstance(block, Prose)).replace("\n", " ")
+def prose(section: Section | None, part: str = "") -> str:
+    """The running text of one part, or of all, as HTML on one line."""
+    return " ".join(" ".join(block.html for block in blocks(section, part) if isinstance(block, Prose)).split())
 
 
 def wording(section: Section | None) -> str:
     """The prose without its numbers."""
     return re.sub(r"[\d.,−-]+", "", prose(section))
+
+
+def shown(section: Section | None, name: str) -> list[list[str]]:
+    """The cells of a table as they are shown, row after row."""
+    [table] = [block for block in blocks(section) if isinstance(block, Table) and block.name == name]
+    return [[cell.text for cell in row] for row in table.rows()]
 
 
 def raw(section: Section | None, name: str) -> list[list[Any]]:

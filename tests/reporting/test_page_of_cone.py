@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_page import Tables, built, prose, shown
+from page_of_paper import Tables, build, prose, shown
 
 from pipeline_lib.papers.cone.computations import bases
 from pipeline_lib.papers.cone.computations.descent import summary
@@ -19,15 +19,15 @@ OWN |= {"measured": 0.448, "delta": -0.0022, "source": "LETOR 4.0 baselines (fol
 
 
 def text(folder: Path, tables: Tables, part: str = "") -> str:
-    return " ".join(prose(built(folder, "cone", tables), part).split())
+    return " ".join(prose(build(folder, "cone", tables), part).split())
 
 
 def test_no_tables_no_page(tmp_path: Path) -> None:
-    assert built(tmp_path, "cone", {}) is None
+    assert build(tmp_path, "cone", {}) is None
 
 
 def test_table_1_shows_its_cells_and_counts_them(tmp_path: Path) -> None:
-    section = built(tmp_path, "cone", {"cone-table1": [CELL], "published": [OWN]})
+    section = build(tmp_path, "cone", {"cone-table1": [CELL], "published": [OWN]})
     assert shown(section, "cone-table1-mq2008") == [
         ["ListNet", "MAP", "0.450", "0.4480", "0.4750", "0.0500", "−0.0020", "verified"]
     ]
@@ -128,7 +128,7 @@ def test_every_group_of_the_small_sample_is_judged_by_itself(tmp_path: Path) -> 
         trace("small sample", "eg", "whole", 20_000, [3.0, 2.0, 1.0]),
         trace("small sample", "exact", "whole", None, [3.0, 2.0, 1.0]),
     ]
-    section = built(tmp_path, "cone", descent(*runs))
+    section = build(tmp_path, "cone", descent(*runs))
     words = " ".join(prose(section).split())
     assert words.count("passes rise with EG (by at most 0.1),") == 1
     assert words.count("no pass rises,") == 2

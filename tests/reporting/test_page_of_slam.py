@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_page import Tables, built, prose, shown
+from page_of_paper import Tables, build, prose, shown
 
 RUN: dict[str, Any] = {"stream": "noisy", "measure": "ndcg", "repetition": 0, "T": 100, "cumulative_loss": 5.0}
 RUN |= {"mistakes": 9, "largest_ratio": 0.5, "comparator_loss": 8.0, "constant": 1.0, "bound": 17.0, "gap": 0.0}
@@ -24,7 +24,7 @@ def runs(**changes: Any) -> list[dict[str, Any]]:
 
 
 def page(folder: Path, tables: Tables) -> str:
-    return prose(built(folder, "slam", tables))
+    return prose(build(folder, "slam", tables))
 
 
 def differ(folder: Path, table: str, one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
@@ -33,12 +33,12 @@ def differ(folder: Path, table: str, one: list[dict[str, Any]], other: list[dict
 
 
 def test_no_tables_no_page(tmp_path: Path) -> None:
-    assert built(tmp_path, "slam", {}) is None
+    assert build(tmp_path, "slam", {}) is None
 
 
 def test_a_broken_upper_bound_changes_the_words(tmp_path: Path) -> None:
     row = {"claim": "slam-thm2", "kind": "map", "m": 5, "y_max": 1, "d": None, "statistic": "smallest_slack"}
-    pages = [built(tmp_path, "slam", {"slam-losses": [{**row, "value": slack}]}) for slack in (0.25, -0.25)]
+    pages = [build(tmp_path, "slam", {"slam-losses": [{**row, "value": slack}]}) for slack in (0.25, -0.25)]
     assert prose(pages[0]).replace("0.25", "") != prose(pages[1]).replace("−0.25", "")
     assert shown(pages[1], "slam-slacks") == [["MAP", "1", "−0.25", "–"]]
 
@@ -53,7 +53,7 @@ def test_runs_that_break_theorem_5_are_counted(tmp_path: Path) -> None:
 def test_the_share_of_the_second_half_is_computed(tmp_path: Path) -> None:
     separable = {"stream": "separable", "gamma": 0.5, "margin_bound": 40.0}
     rows = runs(**separable, T=50, cumulative_loss=4.0) + runs(**separable, cumulative_loss=5.0)
-    text = prose(built(tmp_path, "slam", {"slam-perceptron": rows}), "slam-separable-part")
+    text = prose(build(tmp_path, "slam", {"slam-perceptron": rows}), "slam-separable-part")
     assert "20.00 %" in text
     assert "12.5" in text
 
@@ -75,7 +75,7 @@ def test_rounds_that_differ_are_counted(tmp_path: Path) -> None:
         ]
 
     assert differ(tmp_path, "slam-eta", rows(0), rows(3))
-    assert shown(built(tmp_path, "slam", {"slam-eta": rows(3)}), "slam-steps")[0][2:4] == ["7.0", "3.0"]
+    assert shown(build(tmp_path, "slam", {"slam-eta": rows(3)}), "slam-steps")[0][2:4] == ["7.0", "3.0"]
 
 
 def risks(excess: float, low: float = -0.1, **changes: Any) -> Tables:

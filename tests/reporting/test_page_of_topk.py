@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_page import Tables, built, prose, shown
+from page_of_paper import Tables, build, prose, shown
 
 
 def game(regret: float, high: float) -> Tables:
@@ -18,7 +18,7 @@ def game(regret: float, high: float) -> Tables:
 
 
 def test_no_tables_no_page(tmp_path: Path) -> None:
-    assert built(tmp_path, "topk", {}) is None
+    assert build(tmp_path, "topk", {}) is None
 
 
 def test_the_largest_bias_is_shown_and_decides_the_words(tmp_path: Path) -> None:
@@ -27,18 +27,18 @@ def test_the_largest_bias_is_shown_and_decides_the_words(tmp_path: Path) -> None
     for bias in (1e-15, 0.25):
         rows = [{**row, "largest_relative_bias": value} for value in (0.0, bias)]
         rows.append({**row, "probabilities": "as-printed", "largest_relative_bias": 0.5})
-        pages.append(built(tmp_path, "topk", {"topk-biases": rows}))
+        pages.append(build(tmp_path, "topk", {"topk-biases": rows}))
     assert shown(pages[1], "topk-biases")[0][1:] == ["1", "2", "0.25", "0.5"]
     assert prose(pages[0]).replace("1e−15", "") != prose(pages[1]).replace("0.25", "")
 
 
 def test_a_learner_below_the_limit_changes_the_words(tmp_path: Path) -> None:
     ends = ((9.0, 9.5), (1.9, 2.1), (0.1, 0.15))
-    assert len({prose(built(tmp_path, "topk", game(*end))) for end in ends}) == len(ends)
+    assert len({prose(build(tmp_path, "topk", game(*end))) for end in ends}) == len(ends)
 
 
 def test_slopes_and_ratios_of_the_game_are_those_of_the_table(tmp_path: Path) -> None:
-    [[_, ratio, slope]] = shown(built(tmp_path, "topk", game(9.0, 9.5)), "topk-game")
+    [[_, ratio, slope]] = shown(build(tmp_path, "topk", game(9.0, 9.5)), "topk-game")
     assert (ratio, slope) == ("45", "1.00")
 
 
@@ -46,6 +46,6 @@ def test_slopes_and_ratios_of_the_game_are_those_of_the_table(tmp_path: Path) ->
 def test_the_words_on_regret_follow_the_claim(tmp_path: Path, status: str) -> None:
     row = {"surrogate": "kl", "T": 100, "regret": 5.0, "low": 4.0, "high": 6.0, "exploration": 1.0}
     tables = {"topk-regret": [row], "topk-exponents": [{"surrogate": "kl", "slope": 0.7, "low": 0.6, "high": 0.8}]}
-    verified, other = (built(tmp_path, "topk", tables, thm41=one) for one in ("verified", status))
+    verified, other = (build(tmp_path, "topk", tables, {"topk-thm41": one}) for one in ("verified", status))
     assert (prose(verified) != prose(other)) == (status == "refuted")
     assert shown(verified, "topk-exponents")[0][1:] == ["0.700", "[0.600, 0.800]", "5", "20 %"]
