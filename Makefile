@@ -1,6 +1,6 @@
 # make            set everything up and reproduce the default study with all cores
-# make test       set everything up and run the tests
-# make test-slow  the studies of minutes among the tests
+# make test       set everything up and run all other tests
+# make test-slow  run the tests that take minutes
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers and write docs/benchmarks.md
 # make config     write config.yaml and its JSON Schema from the classes of the settings

@@ -1,1 +1,1 @@
-"""How fast are we beside our peers? Run with ``python -m benchmarks``."""
+"""How fast is the library compared with other software? Run with ``python -m benchmarks``."""

@@ -1,7 +1,7 @@
 """Run every benchmark together with its peers and write the table: ``python -m benchmarks [NAME ...]``.
 
-Every other module of this folder whose name starts with ``bench_`` is one benchmark; it offers
-``measure() -> list[Timing]``, and ``scaling() -> list[Scaling]`` if it also says how time grows with size.
+Every other module of this folder whose name starts with ``bench_`` is one benchmark; it offers ``measure() ->
+list[Timing]``, and ``scaling() -> list[Scaling]`` if it also measures how time grows with size.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def rows(timings: list[Timing]) -> list[str]:
     lines = []
     for timing in timings:
         ours = first.setdefault(timing.work, timing)
-        if math.isnan(timing.median):  # a peer that was left out; its note says why
+        if math.isnan(timing.median):  # a peer that was left out; its note states the reason
             lines.append(f"| {timing.work} | {timing.implementation} | – | – | – | – | {timing.note} |")
             continue
         spread = f"{min(timing.seconds) * 1e3:.3g}–{max(timing.seconds) * 1e3:.3g}"

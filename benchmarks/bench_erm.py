@@ -58,7 +58,7 @@ def smallest_sufficient(
 
 
 def absent(work: str, peer: str, error: ImportError) -> Timing:
-    """A row that says that a peer could not be run."""
+    """A row which states that a peer could not be run."""
     return Timing(work, peer, (float("nan"),), "documents", N_DOCUMENTS, f"not installed: {error}")
 
 

@@ -25,7 +25,7 @@ SAMPLES = (400, 1600)
 
 
 def measure() -> list[Timing]:
-    """Risks of many rankers at once, beside one after the other."""
+    """Risks of many rankers at once, compared with one after the other."""
     population = Population(PopulationSettings(features=FEATURES, documents=DOCUMENTS))
     rng = np.random.default_rng(20263)
     data, W = population.draw(QUERIES, rng), rng.normal(size=(FEATURES, RANKERS))
@@ -46,18 +46,18 @@ def measure() -> list[Timing]:
 
 
 def scaling() -> list[Scaling]:
-    """Processor seconds a query of a slice of the grid against m, for two n."""
-    found = []
+    """Processor seconds per query of a slice of the grid, against m, for two n."""
+    timings = []
     for n in SAMPLES:
         seconds = []
         for m in LENGTHS:
-            asked = _slice(n, m)
-            grid.run(asked, "listnet", 0)
+            settings = _slice(n, m)
+            grid.run(settings, "listnet", 0)
             start = time.process_time()
-            grid.run(asked, "listnet", 0)
+            grid.run(settings, "listnet", 0)
             seconds.append((time.process_time() - start) / n)
-        found.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
-    return found
+        timings.append(Scaling(f"a slice of the grid, n = {n}", LENGTHS, tuple(seconds), LENGTHS[1]))
+    return timings
 
 
 def _slice(n: int, m: int) -> GridSettings:

@@ -1,6 +1,6 @@
 """Pairwise 0-1 loss of 3,000 queries with 120 documents each
 
-How many pairs of documents with different labels stand in the wrong order? Four grades, 22 % of the documents relevant,
+How many pairs of documents with different labels are in the wrong order? Four grades, 22 % of the documents relevant,
 scores without ties. Kendall's tau of one query, with the ties of the labels taken into account, has the same number in
 it; all pairs at once need a matrix for every query.
 """
@@ -26,7 +26,7 @@ Labels = NDArray[np.int64]
 
 
 def measure() -> list[Timing]:
-    """Time our kernel beside numpy on all pairs and scipy's tau, query by query."""
+    """Time our kernel, numpy on all pairs, and scipy's tau, query by query."""
     rng = np.random.default_rng(0)
     scores = rng.standard_normal(QUERIES * DOCUMENTS)
     y = (rng.random(len(scores)) < 0.22) * rng.integers(1, 5, len(scores))

@@ -52,7 +52,7 @@ def write_mixed(path: Path, n_documents: int, n_features: int) -> None:
 
 def readers(path: Path, n_features: int) -> dict[str, Callable[[], object]]:
     """Every reader that is installed; ours first."""
-    found: dict[str, Callable[[], object]] = {"ours": lambda: letor.read(path)}
+    peers: dict[str, Callable[[], object]] = {"ours": lambda: letor.read(path)}
     if _installed("polars"):
         import polars
 
@@ -75,7 +75,7 @@ def readers(path: Path, n_features: int) -> dict[str, Callable[[], object]]:
             table = lines.select("label", "qid", *values).collect()
             return table.select(values).to_numpy(), table["label"].to_numpy(), table["qid"].to_numpy()
 
-        found["polars CSV"] = read_polars
+        peers["polars CSV"] = read_polars
     if _installed("xgboost"):
         import xgboost
 
@@ -84,8 +84,8 @@ def readers(path: Path, n_features: int) -> dict[str, Callable[[], object]]:
         def read_xgboost() -> object:
             return xgboost.DMatrix(f"{path}?format=libsvm", nthread=1)
 
-        found["xgboost DMatrix"] = read_xgboost
-    return found
+        peers["xgboost DMatrix"] = read_xgboost
+    return peers
 
 
 def _installed(module: str) -> bool:
@@ -113,13 +113,13 @@ def measure() -> list[Timing]:
                 "polars CSV": "after replacing ':'; nothing checked",
                 "xgboost DMatrix": "into its own sparse form; reads ahead in a second thread",
             }
-            found = readers(path, d)
+            peers = readers(path, d)
             if with_sklearn and _installed("sklearn"):
                 from sklearn.datasets import load_svmlight_file
 
-                found["scikit-learn"] = partial(load_svmlight_file, str(path), query_id=True, dtype=np.float32)
+                peers["scikit-learn"] = partial(load_svmlight_file, str(path), query_id=True, dtype=np.float32)
                 notes["scikit-learn"] = "load_svmlight_file(query_id=True), into a sparse matrix"
-            timings += compare(work, found, unit="row", unit_count=n, rounds=5, notes=notes)
+            timings += compare(work, peers, unit="row", unit_count=n, rounds=5, notes=notes)
             if not with_sklearn:
                 timings.append(
                     _left_out(work, "scikit-learn", "its time grows as the square of the rows with query_id")

@@ -59,7 +59,7 @@ def sample() -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]
 
 
 def measure() -> list[Timing]:
-    """ListNet, RankNet and RankSVM beside torch."""
+    """ListNet, RankNet and RankSVM compared with torch."""
     scores, y, offsets = sample()
     timings = []
     for name in ("listnet", "ranknet", "ranksvm"):
@@ -84,7 +84,7 @@ def scaling() -> list[Scaling]:
     rng = np.random.default_rng(2)
     scores = rng.normal(size=SCALING_DOCUMENTS)
     y = rng.choice(3, SCALING_DOCUMENTS, p=LABELS).astype(np.int32)
-    found = []
+    rows = []
     for name in surrogates.NAMES:
         loss = surrogates.create(name)
         seconds = []
@@ -92,8 +92,8 @@ def scaling() -> list[Scaling]:
             offsets = np.arange(0, SCALING_DOCUMENTS + 1, m, dtype=np.int64)
             n = int(offsets[-1])
             seconds.append(_median(partial(loss.unchecked, scores[:n], y[:n], offsets)) / (len(offsets) - 1))
-        found.append(Scaling(name, LENGTHS, tuple(seconds), fitted_from=100))
-    return found
+        rows.append(Scaling(name, LENGTHS, tuple(seconds), fitted_from=100))
+    return rows
 
 
 def _median(call: Callable[[], object], rounds: int = 5) -> float:
@@ -111,9 +111,9 @@ def _ours(loss: Surrogate, scores: NDArray[np.float64], y: NDArray[np.int32], of
     return float(values.sum()), gradient
 
 
-def _check_same(name: str, found: Result, expected: Result) -> None:
-    if not (np.isclose(found[0], expected[0], rtol=1e-10) and np.allclose(found[1], expected[1], atol=1e-9)):
-        raise AssertionError(f"{name} computes other numbers: {found} instead of {expected}")
+def _check_same(name: str, computed: Result, expected: Result) -> None:
+    if not (np.isclose(computed[0], expected[0], rtol=1e-10) and np.allclose(computed[1], expected[1], atol=1e-9)):
+        raise AssertionError(f"{name} computes other numbers: {computed} instead of {expected}")
 
 
 def _torch(name: str, scores: NDArray[np.float64], y: NDArray[np.int32], offsets: NDArray[np.int64]) -> dict[str, Call]:

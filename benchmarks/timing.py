@@ -18,7 +18,7 @@ from dataclasses import dataclass
 class Timing:
     """One implementation's time for one piece of work.
 
-    ``seconds`` holds every counted call; ``unit_count`` units (``unit`` says of what) are done per call.
+    ``seconds`` contains the time of every counted call; every call processes ``unit_count`` units, named by ``unit``.
     """
 
     work: str

@@ -1,9 +1,9 @@
-"""How does a run say on the console what it will do and how far it is?
+"""How does a run report its plan and its progress on the console?
 
-Snakemake reports through Python's ``logging``, and its records say which event they are about. A :class:`Console` takes
-the place of the formatter of Snakemake's console handler: the plan once, one line per finished job, and for a failed
-job its log; warnings, errors and all other news stay as they are. Snakemake's log file, which stands in
-``.snakemake/log/``, is left alone and keeps every detail.
+Snakemake reports through Python's ``logging``, and its records name their event. A :class:`Console` replaces the
+formatter of Snakemake's console handler: it prints the plan once, one line per finished job, and the log of a failed
+job; warnings, errors and all other records are not changed. Snakemake's log file in ``.snakemake/log/`` is not affected
+and contains every detail.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from pipeline_lib.planning import PlannedJob, TimeLeft, duration, recorded_seconds
 
-# Events whose news the plan or the line of a finished job already gives.
+# Events whose content is already in the plan or in the line of a finished job.
 SILENT = frozenset(
     {
         LogEvent.GROUP_INFO,
@@ -31,7 +31,7 @@ SILENT = frozenset(
         LogEvent.WORKFLOW_STARTED,
     }
 )
-# The beginnings of messages that belong to no event and tell a person nothing that helps.
+# The beginnings of messages without an event that are of no use to a reader.
 CHATTER = (
     "Assuming unrestricted shared filesystem",
     "Building DAG of jobs",
@@ -48,7 +48,7 @@ END_OF_LOG = 20
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do: the text that says so, the jobs by Snakemake's numbers, and how many run at a time."""
+    """What a run will do: its description, the jobs by Snakemake's numbers, and how many run at a time."""
 
     text: str
     jobs: Mapping[int, PlannedJob]
@@ -63,20 +63,20 @@ class _Started:
 
 
 class Console(logging.Formatter):
-    """Write Snakemake's records for a person to read.
+    """Write Snakemake's records for people.
 
     Parameters
     ----------
     usual : logging.Formatter
-        Writes all records that this class has no words of its own for.
+        Writes all records that this class does not write itself.
     plan : callable
-        Gives the :class:`Plan`; called once, when the jobs are known.
+        Returns the :class:`Plan`; called once, when the jobs are known.
     detailed : bool
         Whether Snakemake's own output is wanted, with the files and reasons of every job; then only the plan is added.
     dry : bool
         Whether jobs are only listed and not run.
     clock : callable
-        Gives the seconds that pass.
+        Returns the time in seconds.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Console(logging.Formatter):
         if event == LogEvent.RUN_INFO:
             first = self._left is None
             if first:
-                # Here and not while formatting: what goes wrong must reach Snakemake and not its handler.
+                # Here and not while formatting: an error must reach Snakemake and not its handler.
                 self._begin()
             return self._detailed or first
         if self._detailed:
@@ -117,12 +117,12 @@ class Console(logging.Formatter):
         if event == LogEvent.JOB_INFO:
             return self._dry and record.__dict__["jobid"] in self._planned
         if event == LogEvent.JOB_FINISHED:
-            # Targets are no part of the plan: they only gather files.
+            # Targets are not part of the plan: they only collect files.
             return record.__dict__["job_id"] in self._planned and record.__dict__["job_id"] in self._started
         return event not in SILENT and not str(record.msg or "").lstrip().startswith(CHATTER)
 
     def format(self, record: logging.LogRecord) -> str:
-        """The words for one record."""
+        """The text for one record."""
         event = getattr(record, "event", None)
         facts = record.__dict__
         if event == LogEvent.RUN_INFO and self._text:
@@ -137,7 +137,7 @@ class Console(logging.Formatter):
         if event == LogEvent.JOB_ERROR:
             return self._failed(facts)
         if event == LogEvent.GROUP_ERROR:
-            # Records of the failed jobs themselves follow; here is what the scheduler wrote.
+            # The records of the failed jobs follow; this is what the scheduler wrote.
             ends = (line for log in facts["aux_logs"] for line in _end_of(Path(log)))
             return "\n".join([f"FAILED group of {len(facts['job_error_info'])} jobs", *ends])
         return self._usual.format(record)
@@ -158,7 +158,7 @@ class Console(logging.Formatter):
         assert self._left is not None
         started = self._started.pop(job)
         took = self._clock() - started.at
-        # On a cluster a job first waits in a queue; what it took itself stands in its benchmark.
+        # On a cluster a job first waits in a queue; its own time is in its benchmark.
         measured = recorded_seconds(started.benchmark) if started.benchmark else None
         took = took if measured is None else min(took, measured)
         self._left.finished(job, took)
@@ -206,7 +206,7 @@ def _end_of(log: Path) -> list[str]:
 def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan]) -> None:
     """Let a :class:`Console` write what Snakemake's logger shows on the console.
 
-    ``settings`` are Snakemake's output settings: ``--printshellcmds``, ``--verbose`` and ``--debug-dag`` ask for its
+    ``settings`` are Snakemake's output settings: ``--printshellcmds``, ``--verbose`` and ``--debug-dag`` request its
     own detailed output; with ``--quiet``, or a logger plugin that writes to the console, nothing is changed.
     """
     if settings.quiet:

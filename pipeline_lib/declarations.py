@@ -77,8 +77,8 @@ def _kind(module: str, annotation: ast.expr | None) -> tuple[Any, ...] | str | N
     if isinstance(annotation, ast.Name):
         if annotation.id in ("int", "float"):
             return annotation.id
-        _, found = _defined(module, annotation.id)
-        value = found.value if isinstance(found, ast.Assign) else None
+        _, definition = _defined(module, annotation.id)
+        value = definition.value if isinstance(definition, ast.Assign) else None
         if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id == "Literal":
             every = ast.literal_eval(value.slice)
             return every if isinstance(every, tuple) else (every,)
@@ -103,7 +103,7 @@ def _defined(module: str, name: str) -> tuple[str, ast.stmt | None]:
 
 @cache
 def _statements(module: str) -> tuple[ast.stmt, ...]:
-    found = importlib.util.find_spec(module)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
         raise ConfigurationError(f"expected a module, found {module!r}")
-    return tuple(ast.parse(Path(found.origin).read_text(encoding="utf-8")).body)
+    return tuple(ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body)

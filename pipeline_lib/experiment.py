@@ -111,8 +111,8 @@ class Job:
         """
         from pipeline_lib import storage
 
-        found = [path for path in self.tables if re.search(pattern_of(table), path.as_posix())]
-        return [row for path in found for row in storage.read_table(path).iter_rows(named=True)]
+        paths = [path for path in self.tables if re.search(pattern_of(table), path.as_posix())]
+        return [row for path in paths for row in storage.read_table(path).iter_rows(named=True)]
 
 
 @dataclass(frozen=True)

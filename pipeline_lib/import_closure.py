@@ -26,7 +26,7 @@ PACKAGE = "pipeline_lib"
 
 
 class _Source(NamedTuple):
-    """What one file says: the modules it names in imports, and the digest of its code."""
+    """The content of one file: the modules that it imports, and the digest of its code."""
 
     imports: tuple[str, ...]
     digest: str
@@ -119,7 +119,7 @@ def _folder(root: Path | None) -> Path:
 
 def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
     """The closure: the file of every module, or ``module:function`` of a declaration, by its name."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     waiting = list(names)
     for name in waiting:
         if _file(name.partition(":")[0], root) is None:
@@ -128,12 +128,12 @@ def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
         name = waiting.pop()
         module, _, function = name.partition(":")
         path = _file(module, root)
-        if path is None or name in found:
+        if path is None or name in files:
             continue
-        found[name] = path
+        files[name] = path
         waiting.extend(_parents(module))
         waiting.extend(_read(path, module, function if _declares_an_experiment(module) else "").imports)
-    return found
+    return files
 
 
 def _file(name: str, root: Path) -> Path | None:

@@ -43,14 +43,14 @@ def options(**values: Any) -> Callable[[Any], list[str]]:
 
     Example
     -------
-    >>> words = options(seed=3, measures=["ap", "ndcg@10"], fold=lambda wildcards: wildcards["fold"])
+    >>> words = options(seed=3, measures=["map", "ndcg@10"], fold=lambda wildcards: wildcards["fold"])
     >>> words({"fold": "2"})
-    ['--seed', '3', '--measures', 'ap', 'ndcg@10', '--fold', '2']
+    ['--seed', '3', '--measures', 'map', 'ndcg@10', '--fold', '2']
     """
 
     def words(wildcards: Any) -> list[str]:
-        found = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
-        return [word for name, value in found.items() for word in (_option(name), *_words(value))]
+        resolved = {name: value(wildcards) if callable(value) else value for name, value in values.items()}
+        return [word for name, value in resolved.items() for word in (_option(name), *_words(value))]
 
     return words
 

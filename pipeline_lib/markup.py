@@ -11,10 +11,10 @@ def quoted(words: str) -> str:
 
     Example
     -------
-    >>> print(quoted("[x](#y) and `code`"))
-    \[x](#y) and \`code\`
+    >>> print(quoted(r"[x](#y), `code` and \(x_i\)"))
+    \[x](#y), \`code\` and \\(x_i\)
     """
-    return re.sub(r"\\(?=[\\`\[]|$)|`|\[(?=[^\]]*\](?:\(|$))", r"\\\g<0>", words)
+    return re.sub(r"\\(?=[\\`\[(]|$)|`|\[(?=[^\]]*\](?:\(|$))", r"\\\g<0>", words)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ COUNTING_STEPS_PER_SORTING_STEP = 40.0
 
 @njit(cache=True)
 def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
-    # rank(i) = |{j : s_j > s_i}| + |{j < i : s_j = s_i}|, from 0; the label at every rank, 0 for irrelevant documents
+    # the label at every rank, 0 for irrelevant documents
     labels = np.zeros(len(y), np.uint8)
     for q in range(len(offsets) - 1):
         lo, m = offsets[q], offsets[q + 1] - offsets[q]
@@ -35,25 +35,13 @@ def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int
         if relevant <= COUNTING_STEPS_PER_SORTING_STEP * np.log2(m + 1.0):
             for i in range(m):
                 if y[lo + i] > 0:
-                    labels[lo + _rank(query, i)] = y[lo + i]
+                    labels[lo + ranking.rank_by_score(query, i)] = y[lo + i]
         else:
             order = np.empty(m, np.int64)
             ranking.order_by_score(query, order)
             for rank in range(m):
                 labels[lo + rank] = y[lo + order[rank]]
     return labels
-
-
-@njit(cache=True)
-def _rank(query: Floats, i: int) -> int:
-    s, rank, equal = query[i], 0, 0
-    for j in range(len(query)):
-        rank += query[j] > s
-        equal += query[j] == s
-    if equal > 1:
-        for j in range(i):
-            rank += query[j] == s
-    return rank
 
 
 @njit(cache=True)
@@ -64,22 +52,16 @@ def ndcg(
     discounts: Floats,
     cutoffs: NDArray[np.int64],
 ) -> Floats:
-    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in decreasing order, for increasing
-    # cutoffs k
+    # NDCG@k = sum_{i <= min(k, m)} G(label at i) D(i) / the same sum for labels in falling order, for rising cutoffs k
     values = np.zeros((len(cutoffs), len(offsets) - 1))
-    left = np.empty(len(gains), np.int64)
+    count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
     for q in range(len(offsets) - 1):
         lo, m = offsets[q], offsets[q + 1] - offsets[q]
-        left[:] = 0
-        for i in range(m):
-            left[labels[lo + i]] += 1
-        level, dcg, ideal, c = len(gains) - 1, 0.0, 0.0, 0
+        ranking.largest_labels(labels[lo : lo + m], min(m, cutoffs[-1]), count, best)
+        dcg, ideal, c = 0.0, 0.0, 0
         for i in range(min(m, cutoffs[-1])):
-            while left[level] == 0:
-                level -= 1
-            left[level] -= 1
             dcg += gains[labels[lo + i]] * discounts[i]
-            ideal += gains[level] * discounts[i]
+            ideal += gains[best[i]] * discounts[i]
             if ideal == 0.0:
                 break
             while cutoffs[c] == i + 1 and c < len(cutoffs) - 1:
@@ -94,19 +76,14 @@ def ndcg(
 def mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats) -> Floats:
     # (1/m) sum_{k <= m} NDCG@k
     values = np.zeros(len(offsets) - 1)
-    left = np.empty(len(gains), np.int64)
+    count, best = np.zeros(len(gains), np.int64), np.empty(len(discounts), np.int64)
     for q in range(len(offsets) - 1):
         lo, m = offsets[q], offsets[q + 1] - offsets[q]
-        left[:] = 0
+        ranking.largest_labels(labels[lo : lo + m], m, count, best)
+        dcg, ideal, total = 0.0, 0.0, 0.0
         for i in range(m):
-            left[labels[lo + i]] += 1
-        level, dcg, ideal, total = len(gains) - 1, 0.0, 0.0, 0.0
-        for i in range(m):
-            while left[level] == 0:
-                level -= 1
-            left[level] -= 1
             dcg += gains[labels[lo + i]] * discounts[i]
-            ideal += gains[level] * discounts[i]
+            ideal += gains[best[i]] * discounts[i]
             if ideal == 0.0:
                 break
             total += dcg / ideal

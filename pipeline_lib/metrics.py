@@ -212,7 +212,7 @@ def per_query(
     """Several measures of one ranking by name, each query ranked once for all of them.
 
     The names are those of ``pipeline_lib/measures/registry.toml``, with K a rank. ``y_max`` is needed by ``err``;
-    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``ap``.
+    ``no_relevant`` applies to measures that are undefined without a relevant document, such as ``ndcg`` and ``map``.
     Other arguments and errors as in :func:`ndcg`.
 
     Returns
@@ -226,8 +226,8 @@ def per_query(
 
     Example
     -------
-    >>> per_query(["ap", "p@1"], [2.0, 1.0], [0, 1], [0, 2])
-    {'ap': array([0.5]), 'p@1': array([0.])}
+    >>> per_query(["map", "p@1"], [2.0, 1.0], [0, 1], [0, 2])
+    {'map': array([0.5]), 'p@1': array([0.])}
     >>> per_query(["ndgc@10"], [2.0, 1.0], [0, 1], [0, 2])
     Traceback (most recent call last):
     ...
@@ -237,15 +237,15 @@ def per_query(
         raise ConfigurationError(f"names: expected a list of measures, found the single name {names!r}")
     ranked = {name: parse(name) for name in checks.texts("names", names)}
     ranking = _Ranking.of(scores, y, offsets)
-    found: dict[str, Floats] = {}
+    results: dict[str, Floats] = {}
     for measure in dict.fromkeys(map(load, ranked)):
         cut = {name: rank for name, (_, rank) in ranked.items() if load(name) == measure}
         cutoffs = sorted(set(cut.values()))
         values = measure.of(ranking.labels, ranking.offsets, cutoffs, y_max)
         for name, rank in cut.items():
             own = values[cutoffs.index(rank)]
-            found[name] = ranking.or_else(own.copy(), no_relevant) if measure.needs_relevant else own
-    return {name: found[name] for name in ranked}
+            results[name] = ranking.or_else(own.copy(), no_relevant) if measure.needs_relevant else own
+    return {name: results[name] for name in ranked}
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,8 +307,7 @@ class _Ranking:
         return ranking.GAINS[: self._top_label() + 1]
 
     def _letor4_discounts(self) -> Floats:
-        ranks = np.arange(1.0, self.sizes.max(initial=0) + 1.0)
-        return 1.0 / np.log2(np.maximum(ranks, 2.0))
+        return ranking.letor4_discounts(int(self.sizes.max(initial=1)))
 
 
 def _expected_reciprocal_rank_of(labels: Any, offsets: Any, cutoffs: Sequence[int], y_max: int | None) -> Floats:
@@ -317,14 +316,32 @@ def _expected_reciprocal_rank_of(labels: Any, offsets: Any, cutoffs: Sequence[in
     return _Ranking(labels, offsets).expected_reciprocal_rank(y_max)[None]
 
 
-NDCG = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).ndcg(cutoffs), needs_relevant=True)
-AP = Measure(
-    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).average_precision()[None], needs_relevant=True
+NDCG = Measure(
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).ndcg(cutoffs),
+    r"\mathrm{NDCG}@k = \frac{1}{Z_k(y)} \sum_{i \le \min(k, m)} G(y_{(i)}) D(i)",
+    needs_relevant=True,
 )
-ERR = Measure(_expected_reciprocal_rank_of)
-PRECISION = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).precision(cutoffs))
-LETOR4_NDCG = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_ndcg(cutoffs))
-LETOR4_MEAN_NDCG = Measure(lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_mean_ndcg()[None])
+MAP = Measure(
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).average_precision()[None],
+    r"\mathrm{AP} = \frac{1}{r} \sum_{i:\, y_{(i)} \ge 1} \frac{1}{i} \lvert \{ l \le i : y_{(l)} \ge 1 \} \rvert",
+    needs_relevant=True,
+)
+ERR = Measure(
+    _expected_reciprocal_rank_of,
+    r"\mathrm{ERR} = \sum_{i \le m} \frac{R_i}{i} \prod_{l < i} (1 - R_l), \quad R_i = \frac{G(y_{(i)})}{2^{y_{\max}}}",
+)
+PRECISION = Measure(
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).precision(cutoffs),
+    r"\text{P}@k = \frac{1}{k} \lvert \{ i \le \min(k, m) : y_{(i)} \ge 1 \} \rvert",
+)
+LETOR4_NDCG = Measure(
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_ndcg(cutoffs),
+    r"\mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}, \text{ but } 0 \text{ for } k > m",
+)
+LETOR4_MEAN_NDCG = Measure(
+    lambda labels, offsets, cutoffs, y_max: _Ranking(labels, offsets).letor4_mean_ndcg()[None],
+    r"\frac{1}{m} \sum_{k \le m} \mathrm{NDCG}@k \text{ with } D(i) = \frac{1}{\log_2(\max(i, 2))}",
+)
 
 
 def _cutoff(k: int | None) -> int:

@@ -74,7 +74,7 @@ def seconds(cost: Cost, cells: float, extra: float = 0.0) -> float:
 def memory_mb(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) -> int:
     """Memory to request, in MB, of which the settings add ``extra``; a retry requests twice as much.
 
-    :data:`OVERHEAD_MB` is part of it, also where a job runs without a cluster and does not need it.
+    :data:`OVERHEAD_MB` is part of it, even if a job runs without a cluster and does not need it.
 
     Example
     -------
@@ -137,8 +137,8 @@ def recorded_seconds(path: Path) -> float | None:
 def estimates(jobs: Sequence[PlannedJob]) -> list[float]:
     """Seconds of every job on one core.
 
-    A job that ran before counts what it took then; one that did not counts its estimate, scaled by how estimates
-    compare with the rule's recorded jobs, if there are any.
+    For a job that ran before, its recorded time; for others, the estimate, scaled by the ratio of times to estimates of
+    the rule's recorded jobs, if there are any.
     """
     recorded = [recorded_seconds(job.benchmark) if job.benchmark else None for job in jobs]
     ratios: dict[str, list[float]] = {}
@@ -153,7 +153,7 @@ def estimates(jobs: Sequence[PlannedJob]) -> list[float]:
 
 
 class TimeLeft:
-    """How long will the unfinished jobs of a run take, judged by those that have finished?
+    """The time that the unfinished jobs of a run will take, estimated from those that have finished.
 
     The estimates of a rule are scaled by the median ratio of the times of its finished jobs to their estimates.
     ``slots`` jobs run at a time; no run is shorter than its longest job.
@@ -224,7 +224,7 @@ def describe(
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words, with as many digits as an estimate deserves.
+    """A time as text, with as many digits as an estimate deserves.
 
     Example
     -------

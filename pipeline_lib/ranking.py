@@ -2,15 +2,20 @@
 
 Gain G(r) = 2^r - 1 of a label r, discount D(i) = 1 / log2(i + 1) of a rank i; rank 1 is the top (`slam`, (1)).
 Documents of equal scores, and those of equal labels in the ideal ranking, keep their order in the data.
+
+Some functions compute the same number and add its terms in different orders, so that the last digits may differ:
+results must not change with the function that a caller takes, and every caller therefore keeps to one of them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from pipeline_lib import checks
 from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
 from pipeline_lib.labels import MAX_LABEL
 
 Floats = NDArray[np.float64]
@@ -31,8 +36,66 @@ def discounts(m: int) -> Floats:
     >>> discounts(3).round(4).tolist()
     [1.0, 0.6309, 0.5]
     """
-    ranks: Floats = np.arange(1, m + 1, dtype=np.float64)
-    return 1.0 / np.log2(ranks + 1.0)
+    return 1.0 / inverse_discounts(np.arange(1.0, m + 1.0))
+
+
+@checked
+def inverse_discounts(ranks: ArrayLike) -> Floats:
+    """1 / D(i) = log2(i + 1) of every rank i, of the shape of ``ranks``.
+
+    Raises
+    ------
+    DataError
+        When a rank is below 1.
+
+    Example
+    -------
+    >>> inverse_discounts([1, 3]).tolist()
+    [1.0, 2.0]
+    """
+    places = checks.floats("ranks", ranks)
+    if (places < 1.0).any():
+        raise DataError(f"ranks: expected numbers of at least 1, found {places.min():g}")
+    return np.asarray(np.log2(places + 1.0))
+
+
+@checked
+def discount_sums(m: int) -> Floats:
+    """D(1) + ... + D(r) for r = 0, ..., m.
+
+    Example
+    -------
+    >>> discount_sums(3).round(4).tolist()
+    [0.0, 1.0, 1.6309, 2.1309]
+    """
+    sums = np.zeros(m + 1)
+    np.cumsum(discounts(m), out=sums[1:])
+    return sums
+
+
+@checked
+def letor4_discounts(m: int) -> Floats:
+    """The discounts of the evaluation of LETOR 4.0 at ranks 1, ..., m: 1 at ranks 1 and 2, then 1 / log2(i).
+
+    Example
+    -------
+    >>> letor4_discounts(4).round(4).tolist()
+    [1.0, 1.0, 0.6309, 0.5]
+    """
+    ranks = np.arange(1.0, m + 1.0)
+    return np.asarray(1.0 / np.log2(np.maximum(ranks, 2.0)))
+
+
+@njit(cache=True)
+def gain(label):  # type: ignore[no-untyped-def]
+    """G of a label that is stored as a float.
+
+    Example
+    -------
+    >>> gain(2.0)
+    3.0
+    """
+    return 2.0**label - 1.0
 
 
 @njit(cache=True)
@@ -58,6 +121,114 @@ def order_by_score(s, ranked):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def rank_by_score(s, i):  # type: ignore[no-untyped-def]
+    """The rank of document ``i`` of one query, counted from 0, without ranking the others.
+
+    It is |{j : s_j > s_i}| + |{j < i : s_j = s_i}|, the place of i in :func:`order_by_score`.
+
+    Example
+    -------
+    >>> rank_by_score(np.array([0.5, 1.0, 0.5]), 2)
+    2
+    """
+    own, rank, equal = s[i], 0, 0
+    for j in range(len(s)):
+        rank += s[j] > own
+        equal += s[j] == own
+    if equal > 1:
+        for j in range(i):
+            rank += s[j] == own
+    return rank
+
+
+@njit(cache=True)
+def top_by_score(s, n, top):  # type: ignore[no-untyped-def]
+    """Write the n documents that :func:`order_by_score` puts first into ``top``; n <= len(s).
+
+    Example
+    -------
+    >>> top = np.empty(2, np.int64)
+    >>> top_by_score(np.array([0.5, 1.0, 0.5]), 2, top)
+    >>> top.tolist()
+    [1, 0]
+    """
+    filled = 0
+    for i in range(len(s)):
+        place = filled
+        if filled == n:
+            if s[i] <= s[top[n - 1]]:
+                continue
+            place = n - 1
+        else:
+            filled += 1
+        while place > 0 and s[top[place - 1]] < s[i]:
+            top[place] = top[place - 1]
+            place -= 1
+        top[place] = i
+
+
+@njit(cache=True)
+def worst_order(s, y, ranked):  # type: ignore[no-untyped-def]
+    """Write one query's documents into ``ranked`` from the top down, of equal scores the one of lower label first.
+
+    Documents of equal scores and labels keep their order. No order that the scores allow has a smaller DCG.
+
+    Example
+    -------
+    >>> ranked = np.empty(3, np.int64)
+    >>> worst_order(np.array([0.5, 1.0, 0.5]), np.array([1, 2, 0]), ranked)
+    >>> ranked.tolist()
+    [1, 2, 0]
+    """
+    by_label = np.argsort(y, kind="mergesort")
+    ranked[: len(s)] = by_label[np.argsort(-s[by_label], kind="mergesort")]
+
+
+@njit(cache=True)
+def best_below(s, y, best):  # type: ignore[no-untyped-def]
+    """Put k into best: best[l] is the first of one list's best-scored documents with a label below l, or -1.
+
+    A maximum within every label, then a running maximum over labels: O(m + largest label), no sorting. ``best`` holds
+    -1 everywhere (MAX_LABEL + 2 places) and must again when the list is done, up to the largest label, which is
+    returned, plus 1.
+    """
+    top = 0
+    for i in range(len(y)):
+        k = best[y[i] + 1]
+        if k < 0 or s[i] > s[k]:
+            best[y[i] + 1] = i
+        top = max(top, y[i])
+    for label in range(1, top + 1):
+        lower, k = best[label], best[label + 1]
+        if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
+            best[label + 1] = lower
+    return top
+
+
+@njit(cache=True)
+def largest_labels(y, n, count, labels):  # type: ignore[no-untyped-def]
+    """Write the n largest labels of one query into ``labels``, the largest first; n <= len(y).
+
+    ``count`` has a place for every label and holds 0 everywhere, before and after.
+
+    Example
+    -------
+    >>> labels = np.empty(2, np.int64)
+    >>> largest_labels(np.array([0, 2, 1]), 2, np.zeros(3, np.int64), labels)
+    >>> labels.tolist()
+    [2, 1]
+    """
+    for i in range(len(y)):
+        count[y[i]] += 1
+    rank = 0
+    for label in range(len(count) - 1, -1, -1):
+        for _ in range(min(count[label], n - rank)):
+            labels[rank] = label
+            rank += 1
+        count[label] = 0
+
+
+@njit(cache=True)
 def ideal_dcg(y, D):  # type: ignore[no-untyped-def]
     """The sum over the ranks i <= len(D) of D(i) times the gain of the i-th largest label of one query.
 
@@ -80,6 +251,67 @@ def ideal_dcg(y, D):  # type: ignore[no-untyped-def]
             ideal += GAINS[label] * D[rank]
             rank += 1
     return ideal
+
+
+@njit(cache=True)
+def ideal_dcg_in_data_order(y, ranks, D):  # type: ignore[no-untyped-def]
+    """As :func:`ideal_dcg`, of labels whose :func:`ideal_ranks` are known; terms are added in the order of the data.
+
+    Example
+    -------
+    >>> ideal_dcg_in_data_order(np.array([0, 2, 1]), np.array([3, 1, 2]), np.array([1.0, 0.5]))
+    3.5
+    """
+    ideal = 0.0
+    for i in range(len(y)):
+        if ranks[i] <= len(D):
+            ideal += GAINS[y[i]] * D[ranks[i] - 1]
+    return ideal
+
+
+@checked
+def ideal_dcgs(y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
+    """The ideal DCG at rank k of every query, shape (Q,); terms are added in the order of the data, as numpy adds.
+
+    Example
+    -------
+    >>> ideal_dcgs([0, 2, 1, 0], [0, 3, 4], 1).tolist()
+    [3.0, 0.0]
+    """
+    labels = checks.labels("y", y)
+    bounds = checks.offsets("offsets", offsets, len(labels))
+    ranks = ideal_ranks(labels, bounds)
+    counted = np.where(ranks <= k, GAINS[labels] * discounts(k)[np.minimum(ranks, k) - 1], 0.0)
+    return np.asarray(np.add.reduceat(counted, bounds[:-1])) if len(labels) else np.zeros(0)
+
+
+@njit(cache=True)
+def normalised_gains(y, offsets, sums):  # type: ignore[no-untyped-def]
+    """G(y_i) / Z(y) of every document, 0 where Z(y) = 0; ``sums`` are the :func:`discount_sums` of the longest list.
+
+    Z is added label by label: G(l) times the discounts of the ranks that the documents of label l fill.
+
+    Example
+    -------
+    >>> normalised_gains(np.array([1, 0, 1]), np.array([0, 2, 3]), discount_sums(2)).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    count = np.zeros(len(GAINS), np.int64)
+    shares = np.empty(len(y))
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        top = 0
+        for i in range(begin, end):
+            count[y[i]] += 1
+            top = max(top, y[i])
+        ranked, ideal = 0, 0.0
+        for label in range(top, 0, -1):
+            ideal += GAINS[label] * (sums[ranked + count[label]] - sums[ranked])
+            ranked += count[label]
+        for i in range(begin, end):
+            shares[i] = GAINS[y[i]] / ideal if top > 0 else 0.0
+            count[y[i]] = 0
+    return shares
 
 
 @njit(cache=True)

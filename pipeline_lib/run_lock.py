@@ -100,7 +100,7 @@ def hold(path: Path, study: str) -> None:
 
 
 def _open_locked(path: Path) -> IO[str]:
-    """Open the file and lock it; the lock counts only if the file still stands at its path."""
+    """Open the file and lock it; the lock counts only if the file is still at its path."""
     while True:
         handle = path.open("a+", encoding="utf-8")
         try:

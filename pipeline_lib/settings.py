@@ -160,12 +160,12 @@ def problems(kind: type[Settings], error: ValidationError, mapping: Any, where: 
     ...     print(*problems(Games, error, {"rounds": 0}, "topk.regret"))
     topk.regret.rounds: expected a number > 0, found 0
     """
-    found = [(_place_in(mapping, one), one) for one in error.errors(include_url=False)]
-    for place in dict.fromkeys(place for place, _ in found):
-        here = [one for other, one in found if other == place]
+    located = [(_place_in(mapping, one), one) for one in error.errors(include_url=False)]
+    for place in dict.fromkeys(place for place, _ in located):
+        here = [one for other, one in located if other == place]
         keys = [one for one in here if one["type"] in WRONG_KEYS]
         yield from (_wrong_key(kind, one, place, where) for one in keys)
-        inside = any(len(other) > len(place) and other[: len(place)] == place for other, _ in found)
+        inside = any(len(other) > len(place) and other[: len(place)] == place for other, _ in located)
         # A problem inside a value says more than the error that the whole value is of another kind, or too short.
         values = [one for one in here if one["type"] == "value_error" or not (keys or inside)]
         if values:
@@ -187,15 +187,15 @@ def _place_in(mapping: Any, error: Mapping[str, Any]) -> tuple[int | str, ...]:
 
 
 def _wrong_key(kind: type[Settings], error: Mapping[str, Any], place: tuple[int | str, ...], where: str) -> str:
-    key, found = str(error["loc"][-1]), error["input"]
+    key, content = str(error["loc"][-1]), error["input"]
     if error["type"] == "extra_forbidden":
         return f"{place_words(place, where)}unknown key {key!r}; {hint(key, _keys(_model_at(kind, place)))}"
-    given = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)
+    given = ", ".join(map(str, content)) if isinstance(content, Mapping) else repr(content)
     return f"{place_words(place, where)}expected the key {key!r}, found {given or 'nothing'}"
 
 
 def _wrong_value(alternatives: list[Any]) -> str:
-    """What one value should have been, as told by the errors of all alternatives of its type."""
+    """What one value should have been, according to the errors of all alternatives of its type."""
     own = [str(one["ctx"]["error"]) for one in alternatives if one["type"] == "value_error"]
     if own:
         return own[0]
@@ -249,15 +249,15 @@ def _keys(kind: type[BaseModel] | None) -> list[str]:
 
 def _model_at(kind: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel] | None:
     """The class of the section at ``loc``, as far as it follows from the types."""
-    found: type[BaseModel] | None = kind
+    model: type[BaseModel] | None = kind
     for part in loc:
-        if found is None:
+        if model is None:
             return None
         if isinstance(part, int):
             continue
-        field = next((one for name, one in found.model_fields.items() if part in (name, one.alias)), None)
-        found = _model_in(field.annotation) if field else None
-    return found
+        field = next((one for name, one in model.model_fields.items() if part in (name, one.alias)), None)
+        model = _model_in(field.annotation) if field else None
+    return model
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

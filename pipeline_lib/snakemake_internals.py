@@ -1,7 +1,7 @@
 """Which parts of Snakemake does the workflow need that have no documented interface?
 
-Rule files use only what Snakemake's manual describes. Where it describes nothing that would do, the function here says
-so, and uses the attributes of Snakemake 9 in one place, which a new version may require to be changed.
+Rule files use only what Snakemake's manual describes. Where it describes nothing suitable, a function of this module
+gives the reason and uses attributes of Snakemake 9. A new version may require changes in this module only.
 """
 
 from __future__ import annotations

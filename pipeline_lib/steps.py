@@ -98,12 +98,12 @@ class StudyStep:
     @cached_property
     def cells(self) -> list[Cell]:
         """Every combination of values of its axes, in order: one job for each."""
-        found: list[dict[str, str]] = [{}]
+        combinations: list[dict[str, str]] = [{}]
         for axis in self.step.axes:
-            found = [{**cell, axis: str(value)} for cell in found for value in self._values(axis, cell)]
+            combinations = [{**cell, axis: str(value)} for cell in combinations for value in self._values(axis, cell)]
         if self.step.documents == FIRST and not self.datasets:
             return []
-        return list(found)
+        return list(combinations)
 
     def _values(self, axis: str, cell: Cell) -> Iterable[Any]:
         if axis == "dataset":
@@ -111,7 +111,7 @@ class StudyStep:
         return self.study.folds[cell["dataset"]] if axis == "fold" else self.step.divided[axis](self.settings)
 
     def cell_of(self, wildcards: Any) -> dict[str, str]:
-        """Where the job of some wildcards stands in its division of work."""
+        """The value of every axis, for the job of some wildcards."""
         return {axis: wildcards[axis] for axis in self.cell}
 
     @property
@@ -203,8 +203,8 @@ class StudyStep:
 
     def seconds(self, cell: Cell, cells: float) -> float:
         """What the settings make a job take beyond its fixed cost, on ``cells`` feature values."""
-        found = self.step.seconds(self.settings, cell)
-        return found * cells / 1e6 if self.step.seconds_grow_with_data else found
+        extra = self.step.seconds(self.settings, cell)
+        return extra * cells / 1e6 if self.step.seconds_grow_with_data else extra
 
     def megabytes(self) -> float:
         """The memory that the settings make a job take beyond its fixed cost."""

@@ -46,7 +46,7 @@ class EvaluationSettings(Settings):
 
     measures: Names = Field(
         (
-            *("letor4_mean_ndcg", "ap", "letor4_ndcg@1", "letor4_ndcg@3", "letor4_ndcg@5", "letor4_ndcg@10"),
+            *("letor4_mean_ndcg", "map", "letor4_ndcg@1", "letor4_ndcg@3", "letor4_ndcg@5", "letor4_ndcg@10"),
             *("p@10", "ndcg@10", "err"),
         ),
         description="measures computed for every test query",
@@ -55,7 +55,7 @@ class EvaluationSettings(Settings):
         "letor4_mean_ndcg", description="measure used in the overview and for the marks of significance"
     )
     compared: tuple[Text, ...] = Field(
-        ("letor4_mean_ndcg", "ap"), description="measures for which every pair of models is tested"
+        ("letor4_mean_ndcg", "map"), description="measures for which every pair of models is tested"
     )
 
 

@@ -178,8 +178,8 @@ def texts(name: str, value: Any) -> Sequence[str]:
 
     Example
     -------
-    >>> texts("names", ["ndcg", "ap"])
-    ['ndcg', 'ap']
+    >>> texts("names", ["ndcg", "map"])
+    ['ndcg', 'map']
     """
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):

@@ -132,6 +132,11 @@ class Good:
         self.data.write_parquet(self.parquet)
         self.letor = folder / "good.txt"
         sources.letor.write(self.letor, self.data)
+        self.ranker = folder / "good.json"
+        learners.models.LinearModel.of([1.0, 2.0]).save(self.ranker)
+        self.run, self.qrels = folder / "good.run", folder / "good.qrels"
+        self.run.write_text("7 Q0 a 1 0.5 x\n")
+        self.qrels.write_text("7 0 a 2\n")
         self.zip = folder / "good.zip"
         with zipfile.ZipFile(self.zip, "w") as file:
             file.write(self.letor, "good.txt")
@@ -277,7 +282,10 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "RankingData.write_parquet": {"path": lambda good: good.target()},
     "Standardisation": {"mean": value(np.zeros(2)), "scale": value(np.ones(2))},
     "learners.completed": {"name": value("rankboost")},
-    "learners.create": {"name": value("erm")},
+    "learners.create": {"name": value("erm"), "surrogate": value("squared"), "l2": value(0.1)},
+    **{name: {"path": lambda good: good.ranker} for name in ("learners.load", "learners.models.load")},
+    "save": {"path": lambda good: good.target()},
+    "learners.configured.ConfiguredLearner": {"name": value("erm"), "settings": value({"surrogate": "squared"})},
     "sources.catalog.DataSet.digest": {"command": value("convert_data")},
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
     **{f"learners.{name}": {"name": value("erm")} for name in ("get", "target_of")},
@@ -294,11 +302,11 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "left_out": value([0, 2]),
     },
     "sources.mirrors.record": {
-        "found": value({"MQ2007": sources.mirrors.Availability("missing", None, "", "by hand")}),
+        "available": value({"MQ2007": sources.mirrors.Availability("missing", None, "", "by hand")}),
         "raw_folder": value("data/raw"),
     },
-    "learners.cone.started": {"seed": value((1, "a"))},
-    "learners.cone.random_order": {"seed": value((1, "a"))},
+    "learners.cone_start.started": {"seed": value((1, "a"))},
+    "learners.cone_start.random_order": {"seed": value((1, "a"))},
     "learners.cone_ranking.same_order": {"points": value([0.5, -0.5, 0.25, 0.0])},
     "learners.erm.fit": {"weights": value([1.0, 2.0, 0.5, 1.0]), "tol": value(0.01)},
     "learners.erm.path": {"l2_values": value([1.0, 0.5]), "tol": value(0.01)},
@@ -329,12 +337,12 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         }
         for ending in ("", ".of")
     },
-    "learners.ogd.run": {"steps": value(0.1), "start": value([0.1, 0.2])},
+    "learners.ogd.run": {"step": value(0.1), "start": value([0.1, 0.2])},
     "learners.perceptron.run": {"eta": value(1.0)},
     "learners.rounds.of_game": {"T": value(3)},
     "learners.selection.check_queries": {"learner": value("erm"), "chosen": value("l2")},
     "learners.selection.mean_measure": OF_QUERIES,
-    "learners.top_k_feedback.estimate": {
+    "learners.top_k_estimates.estimate": {
         "s": value([0.5, -0.5, 0.25]),
         "shown": value([1, 0]),
         "labels_shown": value([2, 1]),
@@ -350,7 +358,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         for name in ("run", "with_all_labels", "in_random_order")
     },
     "learners.top_k_feedback.log_checkpoints": {"first": value(2), "T": value(50)},
-    "learners.top_k_feedback.show_probability": {"m": value(4), "top": value(True)},
+    "learners.top_k_estimates.show_probability": {"m": value(4), "top": value(True)},
     "learners.top_k_moments.lemma_1_mean": {"terms": value(lambda documents: np.ones(4))},
     "learners.top_k_moments.relative_bias": {"mean": value([0.5, 1.0]), "truth": value([0.5, 0.75])},
     **{f"learners.top_k_moments.{kind}_constant": {"name": value("squared")} for kind in ("printed", "valid", "start")},
@@ -417,6 +425,13 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     },
     "sources.population.Queries.take": {"indices": value(np.array([1, 0]))},
     "sources.population.write_parts": {"settings": lambda good: settings_of_population()},
+    "sources.query_stream.batches": {"n_features": value(2)},
+    "sources.trec.falling": {"scores": value([0.5, 0.5, -1.0])},
+    "sources.trec.run_lines": {"query": value("7"), "documents": value(["a", "b"]), "tag": value("x")},
+    "sources.trec.Run": {"path": lambda good: good.run},
+    "sources.trec.Judgements": {"path": lambda good: good.qrels},
+    "sources.trec.Run.ranked": {"query": value("7")},
+    "sources.trec.Judgements.labels": {"query": value("7")},
     "statistics.holm": {"p_values": value([0.01, 0.5, 0.04])},
     "statistics.fit_exponent": {"x": value([1.0, 2.0, 4.0]), "y": value([[1.0, 0.5, 0.3], [1.1, 0.6, 0.2]])},
     "theory.decomposability.mixed_difference": {"documents": value([0, 1]), "step": value(1), "y": value([0, 1, 0])},
@@ -481,13 +496,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "selection": "ndcg",
     },
     "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
-    "ogd": {"surrogate": "squared", "steps": [0.1], "passes": 2, "selection": "ndcg"},
-    "perceptron": {"passes": 2, "selection": "ap"},
+    "ogd": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
+    "perceptron": {"passes": 2, "selection": "map"},
     "rankboost": {"rounds": 2, "pairs": "alike", "selection": "ndcg"},
     "top_k_feedback": {
         "surrogate": "squared",
         "k": 1,
-        "steps": [0.1],
+        "step": [0.1],
         "passes": 2,
         "radius": 1.0,
         "selection": "ndcg",
@@ -496,8 +511,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
 OBJECTS: dict[str, Callable[[Good], Any]] = {
     "RankingData": lambda good: good.data,
     "Standardisation": lambda good: Standardisation.of(good.data),
+    "learners.adarank.Run": lambda good: learners.adarank.run(good.data, "map", rounds=2),
     "learners.cone.Fit": lambda good: learners.cone.fit(good.data, 2, passes=1),
-    "learners.cone.Problem": lambda good: learners.cone.Problem(),
+    "learners.configured.ConfiguredLearner": lambda good: learners.create("erm", surrogate="squared", l2=1.0),
+    "learners.erm.Fit": lambda good: learners.erm.fit(good.data, "squared", l2=1.0),
+    "learners.ogd.Run": lambda good: learners.ogd.run(good.data, "squared", step=0.1),
+    "learners.perceptron.Run": lambda good: learners.perceptron.run(good.data),
+    "learners.rankboost.Run": lambda good: learners.rankboost.run(good.data, rounds=2),
+    "learners.ranker.Trained": lambda good: learners.ranker.Trained(learners.models.IdealModel()),
+    "learners.top_k_feedback.Run": lambda good: learners.top_k_feedback.run(good.data, "squared", 1, 5, 0.1, 0.5),
+    "learners.cone_risk.Problem": lambda good: learners.cone.Problem(),
     "learners.features.Features": lambda good: learners.features.fitted("standardised", good.data, 0),
     "learners.kernel.RandomFourier": lambda good: learners.kernel.RandomFourier(2, 2, 1.0, (1,)),
     "learners.models.IdealModel": lambda good: learners.models.IdealModel(),
@@ -511,6 +534,8 @@ OBJECTS: dict[str, Callable[[Good], Any]] = {
     "sources.manifest.Manifest": lambda good: sources.manifest.Manifest("x", "download", ()),
     "sources.population.Population": lambda good: population(),
     "sources.population.Queries": lambda good: population().draw_queries(2, np.random.default_rng(1)),
+    "sources.trec.Judgements": lambda good: sources.trec.Judgements(good.qrels),
+    "sources.trec.Run": lambda good: sources.trec.Run(good.run),
     "theory.entropy.Covering": lambda good: theory.entropy.Covering(2.0, 10.0, 1.0),
     "theory.pair_losses.PairLoss": lambda good: theory.pair_losses.get("logistic"),
     **{

@@ -84,7 +84,7 @@ def test_the_default_configuration_is_sound() -> None:
             "evaluation.measures[0]: unknown measure 'ndcg@03'; did you mean 'ndcg@3'?",
         ),
         ("erm/tol", float("nan"), "erm.tol: expected a finite number, found nan"),
-        ("ogd/steps/1", float("inf"), "ogd.steps[1]: expected a finite number, found inf"),
+        ("ogd/step/1", float("inf"), "ogd.step[1]: expected a finite number, found inf"),
         ("letor_sim/population", {"noise": float("nan")}, "letor_sim.population.noise: expected a finite number"),
         ("seed", 1.0, "seed: expected a whole number, found 1.0 (write 1)"),
         ("experiments/topk/regret/seeds", 5.0, "experiments.topk.regret.seeds: expected a whole number, found 5.0"),
@@ -168,7 +168,7 @@ def test_a_number_written_as_text_is_refused_everywhere() -> None:
         ("folds", [1, 1], "folds: expected different values, found [1, 1]"),
         ("erm/features", "row", "erm.features: expected 'standardised' or 'raw' or a mapping, found 'row'"),
         ("erm/features", {"componets": 3}, "erm.features: unknown key 'componets'; did you mean 'components'?"),
-        ("perceptron/eta", -1.0, "perceptron.eta: expected 'theory' or a number > 0, found -1.0"),
+        ("perceptron/step", -1.0, "perceptron.step: expected 'theory' or a number > 0, found -1.0"),
     ],
 )
 def test_a_wrong_alternative_is_one_problem_at_one_place(path: str, value: Any, message: str) -> None:
@@ -252,17 +252,17 @@ def test_folds_can_be_chosen() -> None:
     assert (study.folds("letor-sim"), study.folds("Istella-S")) == ([1, 2], [1])
 
 
-KNOWN = ("ndcg", "ndcg@1", "ndcg@10", "ap", "err", "p@10", "letor4_ndcg@7", "letor4_mean_ndcg")
+KNOWN = ("ndcg", "ndcg@1", "ndcg@10", "map", "err", "p@10", "letor4_ndcg@7", "letor4_mean_ndcg")
 UNKNOWN = (
     "p",
-    "ap@3",
+    "map@3",
     "ndcg@0",
     "ndcg@03",
     "ndcg@\u0663",
     "ndcg@3\n",
-    "ap\n",
+    "map\n",
     "ndcg@x",
-    "map",
+    "ap",
     "letor4_mean_ndcg@3",
     "err@2",
     "",

@@ -93,7 +93,7 @@ def test_measures_equal_their_definitions(queries, k):
     expected = {
         "ndcg": [plain_ndcg(s, t) for s, t in queries],
         f"ndcg@{k}": [plain_ndcg(s, t, k) for s, t in queries],
-        "ap": [plain_ap(s, t) for s, t in queries],
+        "map": [plain_ap(s, t) for s, t in queries],
         f"p@{k}": [plain_precision(s, t, k) for s, t in queries],
         "err": [plain_err(s, t, 4) for s, t in queries],
         f"letor4_ndcg@{k}": [plain_ndcg(s, t, k, letor4_discount) if k <= len(t) else 0.0 for s, t in queries],
@@ -109,10 +109,10 @@ def test_measures_equal_their_definitions(queries, k):
 @given(query_lists, st.integers(1, 15))
 def test_single_functions_agree_with_per_query(queries, k):
     arguments = stacked(queries)
-    table = metrics.per_query(["ndcg", f"ndcg@{k}", "ap", f"p@{k}", "err"], *arguments, y_max=5)
+    table = metrics.per_query(["ndcg", f"ndcg@{k}", "map", f"p@{k}", "err"], *arguments, y_max=5)
     np.testing.assert_array_equal(metrics.ndcg(*arguments), table["ndcg"])
     np.testing.assert_array_equal(metrics.ndcg(*arguments, k), table[f"ndcg@{k}"])
-    np.testing.assert_array_equal(metrics.average_precision(*arguments), table["ap"])
+    np.testing.assert_array_equal(metrics.average_precision(*arguments), table["map"])
     np.testing.assert_array_equal(metrics.precision(*arguments, k), table[f"p@{k}"])
     np.testing.assert_array_equal(metrics.expected_reciprocal_rank(*arguments, 5), table["err"])
 
@@ -196,7 +196,7 @@ def test_order_of_documents_does_not_matter_when_scores_differ(m, seed):
     rng = np.random.default_rng(seed)
     scores, y = rng.permutation(m).astype(float), rng.integers(0, 5, m)
     shuffled = rng.permutation(m)
-    names = ["ndcg", "ndcg@3", "ap", "err", "p@2", "letor4_ndcg@3", "letor4_mean_ndcg"]
+    names = ["ndcg", "ndcg@3", "map", "err", "p@2", "letor4_ndcg@3", "letor4_mean_ndcg"]
     before = metrics.per_query(names, scores, y, [0, m], 4)
     after = metrics.per_query(names, scores[shuffled], y[shuffled], [0, m], 4)
     for name in names:
@@ -215,7 +215,7 @@ def test_a_constant_or_a_positive_factor_changes_nothing(queries, constant, fact
 @settings(max_examples=60, deadline=None)
 @given(query_lists)
 def test_a_query_alone_gets_the_value_it_gets_among_others(queries):
-    names = ["ndcg", "ndcg@5", "ap", "err", "p@3", "letor4_ndcg@2", "letor4_mean_ndcg"]
+    names = ["ndcg", "ndcg@5", "map", "err", "p@3", "letor4_ndcg@2", "letor4_mean_ndcg"]
     together = metrics.per_query(names, *stacked(queries), y_max=4)
     for q, one in enumerate(queries):
         alone = metrics.per_query(names, *stacked([one]), y_max=4)
@@ -247,8 +247,8 @@ def test_queries_without_a_relevant_document(no_relevant):
     np.testing.assert_array_equal(metrics.ndcg(scores, y, offsets, 5, no_relevant=no_relevant), expected)
     expected[1] = 1 / 2
     np.testing.assert_array_equal(metrics.average_precision(scores, y, offsets, no_relevant=no_relevant), expected)
-    table = metrics.per_query(["ap", "p@1"], scores, y, offsets, no_relevant=no_relevant)
-    np.testing.assert_array_equal(table["ap"], expected)
+    table = metrics.per_query(["map", "p@1"], scores, y, offsets, no_relevant=no_relevant)
+    np.testing.assert_array_equal(table["map"], expected)
     np.testing.assert_array_equal(table["p@1"], [0.0, 0.0, 0.0])
 
 
@@ -346,10 +346,10 @@ def test_bad_no_relevant_is_rejected(no_relevant):
     [
         ("ncdg@5", "ndcg@5"),
         ("NDGC", "ndcg"),
-        ("map", "ap"),
+        ("ap", "map"),
         ("p", "p@10"),
         ("ndcg@0", "ndcg@10"),
-        ("ap@3", "p@3"),
+        ("map@3", "p@3"),
         ("letor_mean_ndcg", "letor4_mean_ndcg"),
         ("letor4_ndgc@7", "letor4_ndcg@7"),
     ],
@@ -361,4 +361,4 @@ def test_an_unknown_measure_names_the_nearest(name, nearest):
 
 def test_a_single_name_is_not_taken_for_a_list_of_letters():
     with pytest.raises(ConfigurationError, match=r"names: .*list of measures"):
-        metrics.per_query("ap", [0.0], [1], [0, 1])
+        metrics.per_query("map", [0.0], [1], [0, 1])

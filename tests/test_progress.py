@@ -18,18 +18,18 @@ from pipeline_lib.learners import erm
 from pipeline_lib.sources import folds
 
 LINE = re.compile(r" +\d+\.\d s  ([\w.]+): (.+)")
-ONLINE = {"features": "raw", "selection": "ap"}
+ONLINE = {"features": "raw", "selection": "map"}
 SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
-    "erm": ({"surrogate": "listnet", "l2": [0.01, 1.0, 0.1], "selection": "ap"}, 3),
-    "ogd": ({"surrogate": "squared", "steps": [0.1, 0.01], "passes": 2, **ONLINE}, 2),
+    "erm": ({"surrogate": "listnet", "l2": [0.01, 1.0, 0.1], "selection": "map"}, 3),
+    "ogd": ({"surrogate": "squared", "step": [0.1, 0.01], "passes": 2, **ONLINE}, 2),
     "top-k-feedback": (
-        {"surrogate": "squared", "k": 1, "steps": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
+        {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
         2,
     ),
     "perceptron": ({"passes": 20, **ONLINE}, 1),
     "cone": ({"basis": [1, 2], "method": "sg", "passes": 2, "restarts": 2, "fold_in": "gradient", **ONLINE}, 4),
-    "adarank": ({"measure": "map", "rounds": 20, "repeats": None, "selection": "ap"}, 1),
-    "rankboost": ({"rounds": 20, "pairs": "alike", "selection": "ap"}, 1),
+    "adarank": ({"measure": "map", "rounds": 20, "repeats": None, "selection": "map"}, 1),
+    "rankboost": ({"rounds": 20, "pairs": "alike", "selection": "map"}, 1),
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
 
@@ -52,8 +52,8 @@ def test_a_short_training_writes_a_line_a_setting(learner: str, capfd: pytest.Ca
     settings, expected = SETTINGS[learner]
     data, stream = _data(), io.StringIO()
     with progress.printed(stream):
-        heard = learners.create(learner)(data, data, settings, 7)
-    unheard = learners.create(learner)(data, data, settings, 7)
+        heard = learners.get(learner).train(data, data, settings, 7)
+    unheard = learners.get(learner).train(data, data, settings, 7)
     lines = _lines(stream.getvalue())
     assert len(lines) == expected
     assert {module for module, _ in lines} == {f"learners.{learner.replace('-', '_')}"}
@@ -70,7 +70,7 @@ def test_every_learner_that_searches_is_listed() -> None:
 def test_a_line_says_what_the_record_says() -> None:
     data, stream = _data(), io.StringIO()
     with progress.printed(stream):
-        record = learners.create("erm")(data, data, SETTINGS["erm"][0], 7).record
+        record = learners.get("erm").train(data, data, SETTINGS["erm"][0], 7).record
     tried = sorted(record["path"], key=lambda step: -step["l2"])
     for (_, words), step in zip(_lines(stream.getvalue()), tried, strict=True):
         for part in (
@@ -79,7 +79,7 @@ def test_a_line_says_what_the_record_says() -> None:
             f"{step['iterations']} iterations",
             f"{step['relative_gap']:.1e}",
             step["certificate"],
-            f"ap {step['validation']:.4f}",
+            f"map {step['validation']:.4f}",
         ):
             assert part in words
 

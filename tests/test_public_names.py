@@ -17,6 +17,7 @@ NAMES = [
     "learners.completed",
     "learners.create",
     "learners.erm.fit",
+    "learners.load",
     "learners.perceptron.run",
     "learners.rankboost.run",
     "learners.top_k_feedback.estimate",

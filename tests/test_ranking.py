@@ -1,11 +1,14 @@
-"""Are the order, the ranks and the ideal DCG those of their definitions?"""
+"""Are the order, the ranks and the ideal DCG those of their definitions, in whatever way they are computed?"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline_lib import ranking
+from pipeline_lib.errors import DataError
 
 
 @pytest.mark.parametrize("m", [1, 7, ranking.LONG, ranking.LONG + 1, 300])
@@ -29,3 +32,75 @@ def test_the_ideal_dcg_is_that_of_falling_labels(k: int) -> None:
 
 def test_gains_are_exact() -> None:
     assert all(int(gain) == 2**label - 1 for label, gain in enumerate(ranking.GAINS[:54]))
+
+
+def queries(least: int = 1) -> st.SearchStrategy[tuple[np.ndarray, np.ndarray]]:
+    """Scores with ties and labels of one query."""
+    documents = st.lists(
+        st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 0.5]), st.integers(0, 4)), min_size=least, max_size=9
+    )
+    return documents.map(lambda pairs: (np.array([s for s, _ in pairs]), np.array([y for _, y in pairs], np.int32)))
+
+
+def in_order(scores: np.ndarray) -> list[int]:
+    ranked = np.empty(len(scores), np.int64)
+    ranking.order_by_score(scores, ranked)
+    return ranked.tolist()
+
+
+@settings(deadline=None)
+@given(queries())
+def test_ranks_and_tops_are_those_of_the_order(query: tuple[np.ndarray, np.ndarray]) -> None:
+    scores, _ = query
+    order = in_order(scores)
+    assert [order[ranking.rank_by_score(scores, i)] for i in range(len(scores))] == list(range(len(scores)))
+    for n in range(1, len(scores) + 1):
+        top = np.empty(n, np.int64)
+        ranking.top_by_score(scores, n, top)
+        assert top.tolist() == order[:n]
+
+
+@settings(deadline=None)
+@given(queries())
+def test_the_worst_order_is_the_worst_of_those_the_scores_allow(query: tuple[np.ndarray, np.ndarray]) -> None:
+    scores, y = query
+    ranked = np.empty(len(scores), np.int64)
+    ranking.worst_order(scores, y, ranked)
+    assert ranked.tolist() == sorted(range(len(scores)), key=lambda i: (-scores[i], y[i]))
+
+
+@settings(deadline=None)
+@given(queries())
+def test_the_best_document_below_a_label_is_the_first_in_the_order(query: tuple[np.ndarray, np.ndarray]) -> None:
+    scores, y = query
+    best = np.full(ranking.MAX_LABEL + 2, -1, np.int64)
+    top = ranking.best_below(scores, y, best)
+    assert top == y.max()
+    for label in range(1, top + 1):
+        assert best[label] == next((i for i in in_order(scores) if y[i] < label), -1)
+
+
+@settings(deadline=None)
+@given(queries(), st.integers(1, 12))
+def test_the_ideal_dcg_is_the_same_however_it_is_added(query: tuple[np.ndarray, np.ndarray], k: int) -> None:
+    _, y = query
+    m, offsets, D = len(y), np.array([0, len(y)]), ranking.discounts(k)
+    ideal, ranks = ranking.ideal_dcg(y, D), ranking.ideal_ranks(y, offsets)
+    assert ranking.ideal_dcg_in_data_order(y, ranks, D) == pytest.approx(ideal, rel=1e-14)
+    assert ranking.ideal_dcgs(y, offsets, k) == pytest.approx(ideal, rel=1e-14)
+    n, labels, count = min(k, m), np.empty(m, np.int64), np.zeros(5, np.int64)
+    ranking.largest_labels(y, n, count, labels)
+    assert labels[:n].tolist() == sorted(y, reverse=True)[:n]
+    assert not count.any()
+    whole = ranking.ideal_dcg(y, ranking.discounts(m))
+    shares = ranking.normalised_gains(y, offsets, ranking.discount_sums(m))
+    np.testing.assert_allclose(shares, ranking.GAINS[y] / whole if whole else np.zeros(m), rtol=1e-14)
+
+
+def test_gains_of_labels_stored_as_floats_are_the_same_bits() -> None:
+    assert [ranking.gain(float(label)) for label in range(ranking.MAX_LABEL + 1)] == ranking.GAINS.tolist()
+
+
+def test_a_rank_below_1_has_no_discount() -> None:
+    with pytest.raises(DataError, match="ranks"):
+        ranking.inverse_discounts([1.0, 0.5])

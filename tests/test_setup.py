@@ -22,6 +22,8 @@ EXTRAS = ("test", "cluster")
 ENVIRONMENTS = {"environment.yml": (), "environment-dev.yml": EXTRAS}
 # Names that the conda channels spell otherwise than the Python package index.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal"}
+# Modules of an extra that the package offers, with what installs them; whoever imports them without it is told so.
+OFFERED = {"sklearn": "scikit-learn"}
 MODULES_OF_SNAKEMAKE = {"snakemake_interface_logger_plugins": "snakemake"}
 ONLY_ON_PYPI = {"pandas-stubs", "scipy-stubs", "types-jsonschema", "types-pyyaml"}
 
@@ -57,6 +59,9 @@ def test_every_library_that_the_package_imports_is_required() -> None:
     modules = [ast.parse(path.read_bytes()) for path in (ROOT / "pipeline_lib").rglob("*.py")]
     imported = {name.partition(".")[0] for module in modules for name in imports(module)}
     foreign = imported - set(sys.stdlib_module_names) - {"pipeline_lib", "__future__"}
+    for module, distribution in OFFERED.items():
+        foreign.remove(module)
+        assert distribution in dict(map(name_and_range, PROJECT["optional-dependencies"][module]))
     distributions = importlib.metadata.packages_distributions()
     named = {MODULES_OF_SNAKEMAKE.get(name) or distributions[name][0].lower() for name in foreign}
     assert named <= set(required(()))

@@ -1,6 +1,7 @@
-"""What does ``claims.json`` hold: every claim with its status, its evidence, and the rule that judged it?
+"""What does ``claims.json`` contain? Every claim with its status, its evidence, and the rule that judged it.
 
-:mod:`pipeline_lib.claims.ledger` judges and writes it, once for a study; the page, and the scripts of others, read it.
+:mod:`pipeline_lib.claims.ledger` judges the claims and writes the file, once for a study; the report, and the scripts
+of others, read it.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from pipeline_lib.files import write_text
 
 @dataclass(frozen=True)
 class JudgedTrial(Trial):
-    """A trial, and its status on its own."""
+    """A trial with its own status."""
 
     status: Status
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim as ``claims.json`` holds it, key by key.
+    """A claim, with the keys of ``claims.json``.
 
-    ``rule`` is the rule in words, ``explanation`` the sentence that says why the claim has its status.
+    ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for the status.
     """
 
     id: str
@@ -48,7 +49,7 @@ class JudgedClaim:
 
 @dataclass(frozen=True)
 class JudgedPaper:
-    """The paper that claims speak of."""
+    """A paper whose claims are judged."""
 
     title: str
     authors: str
@@ -67,8 +68,8 @@ class JudgedStudy:
 
         Example
         -------
-        >>> found = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")}).counts()
-        >>> list(found), found["slam"]["verified"]
+        >>> counts = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")}).counts()
+        >>> list(counts), counts["slam"]["verified"]
         (['all', 'slam'], 0)
         """
         table: dict[str, dict[str, int]] = {
@@ -103,9 +104,9 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
     -------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "claims.json"
-    >>> found = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")})
-    >>> write(path, found)
-    >>> read(path) == found
+    >>> study = JudgedStudy("default", (), {"slam": JudgedPaper("A title", "An author")})
+    >>> write(path, study)
+    >>> read(path) == study
     True
     """
     try:

@@ -58,7 +58,7 @@ class Bound:
         slacks = [self._slack(trial) for trial in trials]
         statuses = tuple(self._status(trial, slack) for trial, slack in zip(trials, slacks, strict=True))
         status = worst(statuses)
-        deciding = [i for i, found in enumerate(statuses) if found == status]
+        deciding = [i for i, one in enumerate(statuses) if one == status]
         least = min(deciding, key=lambda i: slacks[i])
         return Verdict(status, self._sentence(trials, slacks, statuses, least), statuses)
 
@@ -179,11 +179,11 @@ class Exponent:
         statuses = tuple(self._status(*pair) for pair in zip(intervals, distances, strict=True))
         status = worst(statuses)
         deciding = max(
-            (i for i, found in enumerate(statuses) if found == status),
+            (i for i, one in enumerate(statuses) if one == status),
             key=lambda i: (distances[i], intervals[i].high - intervals[i].low),
         )
         relation = {"at_most": "≤", "at_least": "≥", "equals": "="}[self.relation]
-        failed = sum(found != "verified" for found in statuses)
+        failed = sum(one != "verified" for one in statuses)
         outcome = f"is not shown {in_some(failed, trials)}" if failed else f"holds {in_all(trials)}"
         sentence = (
             f"{spoken(self.statistic)} {relation} {plain(self.limit)} {outcome}; the decisive exponent is "
@@ -210,7 +210,7 @@ class Exponent:
 
 @dataclass(frozen=True)
 class Order:
-    """``order``: named values that should stand in a published order, each pair (greater, lesser).
+    """``order``: named values that should be in a published order, each pair (greater, lesser).
 
     Verified: in every comparison the intervals are apart in the published direction. Deviates: some intervals overlap.
     Refuted: one comparison is reversed with intervals apart. A value without an interval counts as exact.
@@ -220,8 +220,8 @@ class Order:
 
     @property
     def names(self) -> tuple[str, ...]:
-        found = dict.fromkeys(name for pair in self.greater for name in pair if isinstance(name, str))
-        return tuple(found)
+        named = dict.fromkeys(name for pair in self.greater for name in pair if isinstance(name, str))
+        return tuple(named)
 
     @property
     def statuses(self) -> tuple[Status, ...]:
@@ -235,13 +235,14 @@ class Order:
         )
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        found = [(trial, pair, self._compare(trial, pair)) for trial in trials for pair in self.greater]
+        compared = [(trial, pair, self._compare(trial, pair)) for trial in trials for pair in self.greater]
         each = len(self.greater)
-        statuses = tuple(worst([one[2] for one in found[i * each : (i + 1) * each]]) for i in range(len(trials)))
+        statuses = tuple(worst([one[2] for one in compared[i * each : (i + 1) * each]]) for i in range(len(trials)))
         status = worst(statuses)
-        reversed_, overlapping = (sum(one[2] == name for one in found) for name in ("refuted", "deviates"))
-        trial, (a, b), _ = min((one for one in found if one[2] == status), key=lambda one: self._lead(one[0], one[1]))
-        total = len(found)
+        reversed_, overlapping = (sum(one[2] == name for one in compared) for name in ("refuted", "deviates"))
+        deciding = (one for one in compared if one[2] == status)
+        trial, (a, b), _ = min(deciding, key=lambda one: self._lead(one[0], one[1]))
+        total = len(compared)
         sentence = (
             f"of {total} comparison{'s' * (total != 1)}, {total - reversed_ - overlapping} "
             f"{_verb(total - reversed_ - overlapping, 'holds', 'hold')}, {overlapping} "

@@ -1,4 +1,4 @@
-"""What is a verdict on trials, and which values and sentences do all kinds of checks make it from?"""
+"""What is the verdict of a check, and how are its values and sentences formed?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are statuses, settings and values written, in the sentences of rules and on the page alike?"""
+"""How are statuses, settings and values written, both in the sentences of rules and in the report?"""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _table(arguments: argparse.Namespace, plan: two_layer.Budget) -> str:
 
 
 def _text_plot(queries: np.ndarray, totals: np.ndarray, best: float) -> str:
-    """The bound against the number of queries, with both axes logarithmic, as text; * marks the best split."""
+    """The bound against the number of queries, with both axes logarithmic, as text; * marks the best division."""
     if len(np.unique(queries)) == 1:
         return ""
     columns = _places(np.log(queries), WIDTH)

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from pipeline_lib import statistics, storage
+from pipeline_lib.measures import seed_axis
 from pipeline_lib.seeds import generator
 
 COMPARISONS = {
@@ -58,7 +59,7 @@ def compare(
     for first, second in combinations(tables, 2):
         dataset, model_a, model_b = first["dataset"][0], first["model"][0], second["model"][0]
         a, b = first[measure].to_numpy(), second[measure].to_numpy()
-        axes = (seed, "compare", dataset, measure, model_a, model_b)
+        axes = (seed, "compare", dataset, seed_axis(measure), model_a, model_b)
         low, high = statistics.bootstrap_interval(
             a - b, level=level, resamples=resamples, rng=generator(*axes, "bootstrap")
         )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from pipeline_lib import metrics, storage
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import models
+from pipeline_lib.learners.ranker import Trained
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds
 
@@ -29,21 +29,22 @@ def run(arguments: argparse.Namespace) -> None:
     """Apply the model of every fold to its test part and write the measures of every query."""
     labels = storage.read_json(arguments.summary)["labels"]
     y_max = max(int(label) for label in labels)
-    tables = [_evaluate(storage.read_json(path), y_max, arguments) for path in arguments.models]
+    tables = [_evaluate(models.load(path), y_max, arguments) for path in arguments.models]
     storage.write_table(arguments.output, pl.concat(tables))
 
 
-def _evaluate(content: dict[str, Any], y_max: int, arguments: argparse.Namespace) -> pl.DataFrame:
-    fold = int(content["fold"])
+def _evaluate(trained: Trained, y_max: int, arguments: argparse.Namespace) -> pl.DataFrame:
+    about = trained.about
+    fold = int(about["fold"])
     indices = folds.queries(arguments.folds, fold, "test")
     if not len(indices):
         raise DataError(f"{arguments.folds}: expected test queries in fold {fold}, found none")
     test = RankingData.read_parquet(arguments.documents, indices, stored=True)
-    scores = models.from_dict(content["trained"]).score(test)
+    scores = trained.predict(test)
     values = metrics.per_query(arguments.measures, scores, test.y, test.offsets, y_max=y_max)
     keys = {
-        "dataset": [content["dataset"]] * test.n_queries,
-        "model": [content["model"]] * test.n_queries,
+        "dataset": [about["dataset"]] * test.n_queries,
+        "model": [about["model"]] * test.n_queries,
         "fold": pl.Series([fold] * test.n_queries, dtype=pl.UInt8),
         "query": indices,
         "qid": test.qids,

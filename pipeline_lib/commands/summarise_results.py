@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from pipeline_lib import statistics, storage
+from pipeline_lib.measures import seed_axis
 from pipeline_lib.seeds import generator
 
 KEYS = ("dataset", "model", "fold", "query", "qid")
@@ -102,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
-    """Per-query values in long form: a row a data set, model, fold, query and measure."""
+    """Per-query values in long form: one row for every data set, model, fold, query and measure."""
     schema = {key: pl.String if key in ("dataset", "model") else pl.Int64 for key in KEYS}
     long = [
         storage.read_table(path)
@@ -129,7 +130,7 @@ def summary_table(
     for (dataset, model, measure), group in per_query.group_by(["dataset", "model", "measure"], maintain_order=True):
         chosen = (pl.col("dataset") == dataset) & (pl.col("model") == model) & (pl.col("measure") == measure)
         folds = measures.filter(chosen)["value"].to_numpy()
-        rng = generator(seed, "bootstrap", str(dataset), str(measure))
+        rng = generator(seed, "bootstrap", str(dataset), seed_axis(str(measure)))
         low, high = statistics.bootstrap_interval(group["value"].to_numpy(), level=level, resamples=resamples, rng=rng)
         sd = float(folds.std(ddof=1)) if len(folds) > 1 else None
         rows.append((dataset, model, measure, float(folds.mean()), sd, low, high, len(folds), len(group)))
@@ -137,7 +138,7 @@ def summary_table(
 
 
 def training_table(paths: Sequence[Path]) -> pl.DataFrame:
-    """What the training of every model on every fold chose and reached."""
+    """The settings chosen, and the results reached, in the training of every model on every fold."""
     rows: list[dict[str, Any]] = []
     for path in paths:
         content = storage.read_json(path)
@@ -161,7 +162,7 @@ def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
 
 
 def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:
-    """Published numbers beside ours, for the models that say which published row they reproduce."""
+    """Published numbers compared with ours, for the models that reproduce a published row."""
     rows = []
     for path in paths:
         for cell in pl.read_csv(path, comment_prefix="#").iter_rows(named=True):

@@ -6,9 +6,10 @@ import argparse
 import json
 import logging
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from pipeline_lib import learners, storage
+from pipeline_lib import learners
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources import folds
@@ -40,19 +41,11 @@ def run(arguments: argparse.Namespace) -> None:
         f"{_size(validation)} for validation"
     )
     job_seed = seed(arguments.seed, "train", arguments.dataset, arguments.model, arguments.fold)
-    trained = learners.create(arguments.algorithm)(train, validation, arguments.settings, job_seed)
+    trained = learners.get(arguments.algorithm).train(train, validation, arguments.settings, job_seed)
     if trained.record.get("certified") is False:
         print(f"warning: not certified: {trained.record}", file=sys.stderr)
-    content = {
-        "dataset": arguments.dataset,
-        "model": arguments.model,
-        "fold": arguments.fold,
-        "algorithm": arguments.algorithm,
-        "settings": arguments.settings,
-        "trained": trained.model.to_dict(),
-        "record": trained.record,
-    }
-    storage.write_json(arguments.output, content)
+    about = {name: getattr(arguments, name) for name in ("dataset", "model", "fold", "algorithm", "settings")}
+    replace(trained, about=about).save(arguments.output)
 
 
 def _size(part: RankingData) -> str:

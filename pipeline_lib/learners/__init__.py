@@ -1,23 +1,27 @@
 """How is a ranker trained? Learners are looked up by name and imported when they are needed.
 
-Every learner is one function ``train(train, validation, settings, seed) -> Trained``: two
-:class:`~pipeline_lib.ranking_data.RankingData`, a mapping of the settings that differ from their defaults
-(:func:`completed` adds the others), and a seed or axes of one. The result has a ``model`` that scores documents and a
-``record`` of the training, in plain JSON types. The modules are attributes of this package, so that
-``learners.erm.fit`` and others can also be called directly. Their public functions check their arguments. Modules with
-an empty ``__all__`` (the solvers behind ``erm.fit``) and functions compiled by numba are internal: they check nothing.
+All learners are used in the same way: ``create(name, **settings).fit(data)`` returns a ranker, which has ``predict(X)``
+and ``save(path)``, and :func:`load` reads it back. :data:`NAMES` lists them; their settings, with the defaults of
+the workflow, are declared in ``declared/``.
+
+The modules are attributes of this package. They contain the algorithms themselves, with all arguments and with the
+course of every round: ``learners.erm.fit``, ``learners.perceptron.run`` and others. Their results have ``predict`` and
+``save`` as well. Their public functions check their arguments. Modules with an empty ``__all__`` (the solvers behind
+``erm.fit``) and functions compiled by numba are internal: they check nothing.
 
 Example
 -------
 >>> from pipeline_lib import RankingData, learners
->>> data = RankingData.from_arrays([[0.0], [1.0]], [1, 0], [1, 1])
->>> learners.create("ideal")(data, data, {}, 0).model.score(data)
-array([1., 0.])
+>>> data = RankingData.from_arrays([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], [1, 1, 2, 2])
+>>> ranker = learners.create("erm", surrogate="squared", l2=1e-6).fit(data)
+>>> bool(ranker.predict([[1.0]]) > ranker.predict([[0.0]]))
+True
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +31,9 @@ from pipeline_lib import submodules
 from pipeline_lib.registry import unknown
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.declaration import Learner, Train
+    from pipeline_lib.learners.configured import ConfiguredLearner
+    from pipeline_lib.learners.declaration import Learner
+    from pipeline_lib.learners.ranker import Trained
 
 NAMES: tuple[str, ...] = tuple(
     sorted(found.name.replace("_", "-") for found in pkgutil.iter_modules([str(Path(__file__).with_name("declared"))]))
@@ -52,13 +58,53 @@ def get(name: str) -> Learner:
     ...
     pipeline_lib.errors.ConfigurationError: unknown learner 'ermm'; did you mean 'erm'?
     """
-    found: Learner = importlib.import_module(target_of(name).partition(":")[0]).LEARNER
-    return found
+    learner: Learner = importlib.import_module(target_of(name).partition(":")[0]).LEARNER
+    return learner
 
 
-def create(name: str) -> Train:
-    """Return the training function of the learner ``name``; ConfigurationError if there is none."""
-    return get(name).train
+def create(name: str, **settings: Any) -> ConfiguredLearner:
+    """The learner ``name`` with some of its settings; the others have their defaults. Its ``fit(data)`` trains it.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such learner, or a setting is missing, unknown or has no such value.
+
+    Example
+    -------
+    >>> create("perceptron", passes=3).settings["step"]
+    1.0
+    >>> create("erm", surrogate="listnet", raduis=1.0)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: erm: unknown key 'raduis'; did you mean 'radius'?
+    """
+    from pipeline_lib.learners.configured import ConfiguredLearner
+
+    return ConfiguredLearner(name, completed(name, settings))
+
+
+def load(path: str | os.PathLike[str]) -> Trained:
+    """Read a ranker that ``save`` wrote, or a model that the workflow stored. Nothing in the file is executed.
+
+    Raises
+    ------
+    DataError
+        When there is no such file, it holds no model, or it does not have the checksum that it states.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> from pipeline_lib import RankingData
+    >>> path = Path(tempfile.mkdtemp()) / "ranker.json"
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
+    >>> create("erm", surrogate="listnet", l2=0.1).fit(data).save(path)
+    >>> load(path).about["algorithm"], load(path).record["certified"]
+    ('erm', True)
+    """
+    from pipeline_lib.learners import models
+
+    return models.load(path)
 
 
 def completed(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:

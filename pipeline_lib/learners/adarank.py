@@ -34,7 +34,8 @@ from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
 
 _LOG = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ CERTAIN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """The course of :func:`run`.
 
     Attributes
@@ -63,10 +64,16 @@ class Run:
     alphas: Floats
     values: Floats
     weights: Floats
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker f_T of the last round."""
+        return LinearModel.of(self.weights[-1], feature_names=self.feature_names)
 
 
 @checked
-def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = None) -> Run:
+def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1) -> Run:
     """Boost for ``rounds``, or until every feature has been chosen ``repeats`` times.
 
     Parameters
@@ -76,7 +83,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     measure : str
         "map", "ndcg" or "ndcg@K".
     rounds : int >= 1
-    repeats : int >= 1, optional
+    repeats : int >= 1 or None
         How often a feature may be chosen; None: without limit, as printed.
 
     Raises
@@ -100,8 +107,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
     if not data.n_features:
         raise DataError("data: expected at least one feature, found none")
     train = data.take(known)
-    name = "ap" if measure == "map" else measure
-    alone = np.stack([_measured(name, column, train) for column in train.X64.T])
+    alone = np.stack([_measured(measure, column, train) for column in train.X64.T])
     P = np.full(train.n_queries, 1.0 / train.n_queries)
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
     chosen, alphas, values, weights = [], [], [], []
@@ -115,14 +121,14 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = N
         alpha = 0.5 * math.log((1.0 + mean[k]) / max(1.0 - mean[k], CERTAIN))
         w[k] += alpha
         scores += alpha * train.X64[:, k]
-        E = _measured(name, scores, train)
+        E = _measured(measure, scores, train)
         P = np.exp(-E)
         P /= P.sum()
         chosen.append(k)
         alphas.append(alpha)
         values.append(float(E.mean()))
         weights.append(w.copy())
-    return Run(np.array(chosen), np.array(alphas), np.array(values), np.array(weights))
+    return Run(np.array(chosen), np.array(alphas), np.array(values), np.array(weights), names_of(data))
 
 
 @checked
@@ -149,17 +155,17 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     chosen = completed("adarank", settings)
     selection.check_queries("adarank", train, validation, "the rounds")
     features = fitted(chosen["features"], train, seed)
-    found = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
-    models = [features.model(w) for w in found.weights]
-    values = [selection.mean_measure(model.score(validation), validation, chosen["selection"]) for model in models]
+    boosted = run(features.apply(train), chosen["measure"], rounds=chosen["rounds"], repeats=chosen["repeats"])
+    models = [features.model(w) for w in boosted.weights]
+    values = [selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models]
     best = int(np.argmax(values))
     _LOG.info(
-        f"{chosen['measure']}, kept {best + 1} of {len(values)} rounds: training {found.values[best]:.4f}; "
+        f"{chosen['measure']}, kept {best + 1} of {len(values)} rounds: training {boosted.values[best]:.4f}; "
         f"validation {chosen['selection']} {values[best]:.4f}"
     )
     path = [
         {"feature": int(k), "alpha": float(alpha), "training": float(value), "validation": held}
-        for k, alpha, value, held in zip(found.features, found.alphas, found.values, values, strict=True)
+        for k, alpha, value, held in zip(boosted.features, boosted.alphas, boosted.values, values, strict=True)
     ]
     record = {
         "settings": chosen,

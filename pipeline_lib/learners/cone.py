@@ -1,27 +1,12 @@
 """How does ConeRank learn the polyhedral cone that holds the differences between better and worse documents?
 
-For pairs with y_l > y_m, phi = y_l - y_m and z = rho (x_l - x_m) / (alpha + ||x_l - x_m||)  (eq. 5, 7), problem (18) is
-
-    min over U (d x K, ||u_k|| <= c) and w_j (>= 0, sum 1) of   mean over queries of  mean over its pairs of
-        phi_j ||z_j - U w_j||^2,
-
-and (9) the same with ||u_k|| = c and low <= sum w_j <= high. Queries without a pair do not count.
-
-Algorithm 1 alternates: fold in w_j with U fixed, then step along the gradient in U. How w_j is folded in:
-
-| method | step on ||z - U w||^2, gradient g |
-|---|---|
-| ``sg`` | w - mu g, projected on the set: what (18) asks for |
-| ``sg-printed`` | max(w - mu g, 0), divided by its sum: steps 1a to 1c as printed, which end elsewhere (errata, W) |
-| ``eg`` | w exp(-mu g), divided by its sum |
-| ``eg-linear`` | w (1 - mu (g - w.g)) |
-| ``exact`` | the minimum, certified; U too is solved for, block against block |
+Algorithm 1 makes the risk (18) small (:mod:`pipeline_lib.learners.cone_risk`). It alternates: fold in the coefficients
+of every pair with the basis U fixed (:mod:`pipeline_lib.learners.cone_folding`), then step along the gradient in U.
+With the method ``exact`` U too is solved for, block against block.
 
 Where Algorithm 1 leaves a choice, or is read otherwise than printed (docs/methods.md says what each changes):
 
-- Step 1a descends ||z_j - U w_j||^2, without the factor phi_j / (P n_q) that the risk has there: with 1/(P n_q) a step
-  of mu = .001 moves nothing, and phi_j > 0 moves no minimiser. Where folding-in is cut short, phi_j would let it go
-  further for pairs that weigh more. The basis step has all factors.
+- Folding in descends ||z_j - U w_j||^2 without the factor that the risk has there; the basis step has all factors.
 - Step 2 moves all u_k at once, along one gradient; printed is one after another, each along the gradient at those
   already moved. The two differ by terms in mu^2.
 - "Stochastic" means a basis step a query, along the gradient of its mean loss; ``at_once`` takes one step a pass along
@@ -32,10 +17,9 @@ from __future__ import annotations
 
 import logging
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,89 +29,65 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import completed, cone_kernels, selection
+from pipeline_lib.learners.cone_folding import (
+    FOLD_TOL,
+    METHODS,
+    PUBLISHED_STEPS,
+    Method,
+    axes_of,
+    check_folding,
+    folded_in,
+    kernel_numbers,
+    key_of,
+)
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
+from pipeline_lib.learners.cone_risk import (
+    ACCURACY,
+    Problem,
+    UncertifiedWarning,
+    basis_gap,
+    given_basis,
+    has_pairs,
+    losses,
+    pair_losses,
+    risk,
+    risk_and_gap,
+    warn_above,
+)
+from pipeline_lib.learners.cone_start import given_order, given_start, random_order, started
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Model, Seed, Trained
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+
+__all__ = [
+    "ACCURACY",
+    "FOLD_TOL",
+    "METHODS",
+    "PUBLISHED_STEPS",
+    "Fit",
+    "FoldIn",
+    "Method",
+    "Problem",
+    "UncertifiedWarning",
+    "basis_gap",
+    "fit",
+    "folded_in",
+    "has_pairs",
+    "losses",
+    "pair_losses",
+    "random_order",
+    "risk",
+    "started",
+    "train",
+    "without_each",
+]
 
 _LOG = logging.getLogger(__name__)
 
-Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
-METHODS: tuple[Method, ...] = get_args(Method)
-PUBLISHED_STEPS: Mapping[str, float] = {"sg": 0.001, "sg-printed": 0.001, "eg": 0.005, "eg-linear": 0.005, "exact": 1.0}
-"""mu of section 6.1; the exact method has no step."""
-
-FOLD_TOL = 1e-3
-"""A pair's folding-in stops when its coefficients move by at most this much (sum of sizes)."""
-
-ACCURACY = 1e-9
-"""Gap to which coefficients are folded in exactly, relative to rho^2, up to ``cone_kernels.SLACK``."""
-
-
-class UncertifiedWarning(UserWarning):
-    """Rounding or a lack of steps ended folding in exactly: a loss is certified to a larger gap alone."""
-
-
-@checked
-@dataclass(frozen=True)
-class Problem:
-    """The constants of (18) and (9).
-
-    Attributes
-    ----------
-    alpha : float > 0
-        Damps short differences (eq. 5), in units of the features' norm.
-    rho : float > 0 or None
-        Bound of ||z|| (eq. 6); None: sqrt(d).
-    c : float > 0 or None
-        Bound of ||u_k||; None: 2 rho.
-    weighted : bool
-        Weight pairs by the difference of their labels (eq. 7).
-    band : (low, high)
-        Of the coefficients' sum, 0 < low <= high; (1, 1) is (18).
-    norms : "at-most" or "equal"
-        Is ||u_k|| at most c (18) or equal to it (9)?
-
-    Example
-    -------
-    >>> Problem().rho_of(46), Problem(rho=2.0).c_of(46)
-    (6.782329983125268, 4.0)
-    """
-
-    alpha: float = 1.0
-    rho: float | None = None
-    c: float | None = None
-    weighted: bool = True
-    band: tuple[float, float] = (1.0, 1.0)
-    norms: Literal["at-most", "equal"] = "at-most"
-
-    def __post_init__(self) -> None:
-        for name in ("alpha", "rho", "c"):
-            value = getattr(self, name)
-            if value is not None:
-                checks.real(name, value, checks.POSITIVE)
-        if not isinstance(self.band, tuple | list) or len(self.band) != 2:
-            raise DataError(f"band: expected two numbers (low, high), found {self.band!r}")
-        low, high = self.band
-        checks.real("band", low, checks.POSITIVE)
-        checks.real("band", high, checks.POSITIVE)
-        if not 0.0 < low <= high < math.inf:
-            raise DataError(f"band: expected 0 < low <= high, found {low}, {high}")
-        if self.norms not in ("at-most", "equal"):
-            raise DataError(f"norms: expected 'at-most' or 'equal', found {self.norms!r}")
-
-    def rho_of(self, d: int) -> float:
-        """rho for d features."""
-        return math.sqrt(d) if self.rho is None else float(self.rho)
-
-    def c_of(self, d: int) -> float:
-        """c for d features."""
-        return 2.0 * self.rho_of(d) if self.c is None else float(self.c)
-
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Result):
     """What :func:`fit` found.
 
     Attributes
@@ -157,6 +117,12 @@ class Fit:
     converged: bool
     block_gap: float
     fold_gap: float
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The linear ranker a = U 1, which ranks as Algorithm 2 does with gradient folding-in."""
+        return LinearModel.of(direction(self.U, "gradient"), feature_names=self.feature_names)
 
     @property
     def passes(self) -> int:
@@ -245,16 +211,16 @@ def fit(
     (array([[0.5]]), np.float64(0.0))
     """
     problem = Problem() if problem is None else problem
-    _check_folding(method, problem, fold_steps, fold_tol)
+    check_folding(method, problem, fold_steps, fold_tol)
     checks.whole("K", K, checks.COUNT)
     checks.whole("passes", passes, checks.COUNT)
     if not (math.isfinite(tol) and tol >= 0.0):
         raise DataError(f"tol: expected a finite number >= 0, found {tol}")
     _check_data(data)
     d = data.n_features
-    axes = _axes(seed)
-    begin = started(d, K, problem, axes) if start is None else _given_start(start, d, K, problem)
-    rounds = random_order(data.n_queries, passes, axes) if order is None else _given_order(order, data, passes)
+    axes = axes_of(seed)
+    begin = started(d, K, problem, axes) if start is None else given_start(start, d, K, problem)
+    rounds = random_order(data.n_queries, passes, axes) if order is None else given_order(order, data, passes)
     return _passes(
         data,
         begin,
@@ -282,11 +248,11 @@ def _passes(
     axes: tuple[Any, ...],
 ) -> Fit:
     # A pass at a time: the kernel starts where it ended, and the objective says when to stop.
-    how, numbers = _spelled(method, problem, step, folding, data.n_features)
+    how, numbers = kernel_numbers(method, problem, step, folding, data.n_features)
     c, equal = problem.c_of(data.n_features), problem.norms == "equal"
-    first, fold_gap = _risk(data, start, problem)
+    first, fold_gap = risk_and_gap(data, start, problem)
     path, met, values = [start], [], [first]
-    gap, converged, key = 0.0, False, _key(axes)
+    gap, converged, key = 0.0, False, key_of(axes)
     for t in progress.counted(range(len(order)), _LOG, "passes"):
         bases, seen = np.empty((2, *start.shape)), np.empty(1)
         left, unsolved = cone_kernels.train(
@@ -311,18 +277,18 @@ def _passes(
         met.append(float(seen[0]))
         if tol is None:
             continue
-        value, unsolved = _risk(data, bases[1], problem)
+        value, unsolved = risk_and_gap(data, bases[1], problem)
         values.append(value)
         fold_gap = max(fold_gap, unsolved)
         if tol > 0.0 and abs(values[-2] - values[-1]) <= tol * abs(values[-2]):
             converged = True
             break
     if tol is None:
-        value, unsolved = _risk(data, path[-1], problem)
+        value, unsolved = risk_and_gap(data, path[-1], problem)
         values.append(value)
         fold_gap = max(fold_gap, unsolved)
-    _warn_above(fold_gap, problem.rho_of(data.n_features))
-    return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap, fold_gap)
+    warn_above(fold_gap, problem.rho_of(data.n_features))
+    return Fit(path[-1], np.stack(path), np.array(values), np.array(met), converged, gap, fold_gap, names_of(data))
 
 
 @checked
@@ -362,248 +328,27 @@ def without_each(
     (3, 1, 1)
     """
     problem = Problem() if problem is None else problem
-    _check_folding(method, problem, fold_steps, fold_tol)
+    check_folding(method, problem, fold_steps, fold_tol)
     _check_data(data)
     d, skipped = data.n_features, checks.whole_numbers("left_out", left_out)
-    how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), d)
+    how, numbers = kernel_numbers(method, problem, step, (fold_steps, fold_tol), d)
     bases, unsolved = cone_kernels.train_without_each(
         data.X64,
         data.y,
         data.offsets,
-        _given_start(start, d, _given_basis(start, d, "start").shape[1], problem),
-        _given_order(order, data, None),
+        given_start(start, d, given_basis(start, d, "start").shape[1], problem),
+        given_order(order, data, None),
         skipped,
         how,
         numbers,
         problem.c_of(d),
         problem.norms == "equal",
         at_once or method == "exact",
-        _key(_axes(seed)),
+        key_of(axes_of(seed)),
     )
-    _warn_above(unsolved, problem.rho_of(d))
+    warn_above(unsolved, problem.rho_of(d))
     found: Floats = bases
     return found
-
-
-@checked
-def losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> tuple[Floats, NDArray[np.int64]]:
-    """L_q of every query with the coefficients that are best for U, and its number of pairs; shapes (Q,).
-
-    Certified: ||z - U w||^2 of each pair is at most 1e-9 rho^2 above its minimum, or an :class:`UncertifiedWarning`
-    says by how much it may be. A query without a pair has loss 0.
-
-    Raises
-    ------
-    DataError
-        When U is not a matrix of d rows of finite numbers.
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
-    >>> losses(data, [[-0.5]])
-    (array([1.]), array([1]))
-    """
-    problem = Problem() if problem is None else problem
-    values, pairs, _, _, unsolved = _at_best(data, U, problem)
-    _warn_above(unsolved, problem.rho_of(data.n_features))
-    return values, pairs
-
-
-@checked
-def basis_gap(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
-    """How far U is from a stationary point of (18): a bound on what its block could gain with the best coefficients.
-
-    The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c, where g is the gradient of the risk in U at the coefficients
-    that are best for U. It is 0 where neither block can gain, and only there.
-
-    Raises
-    ------
-    DataError
-        As :func:`losses`; when the norms must equal c, since that block is not convex; when there is no pair.
-
-    Example
-    -------
-    At u = 1/2 = z nothing is to be gained; at u = 0 the slope is -1 and c = 2:
-
-    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
-    >>> basis_gap(data, [[0.5]]), basis_gap(data, [[0.0]])
-    (0.0, 2.0)
-    """
-    problem = Problem() if problem is None else problem
-    if problem.norms == "equal":
-        raise DataError("basis_gap: expected norms 'at-most', found 'equal'")
-    _, pairs, M, B, unsolved = _at_best(data, U, problem)
-    _warn_above(unsolved, problem.rho_of(data.n_features))
-    counted = int((pairs > 0).sum())
-    if not counted:
-        raise DataError("data: expected a query with documents of different labels, found none")
-    basis = _given_basis(U, data.n_features)
-    return float(cone_kernels.basis_gap(basis, M / counted, B / counted, problem.c_of(data.n_features)))
-
-
-def _at_best(
-    data: RankingData, U: ArrayLike, problem: Problem
-) -> tuple[Floats, NDArray[np.int64], Floats, Floats, float]:
-    basis = _given_basis(U, data.n_features)
-    rho = problem.rho_of(data.n_features)
-    low, high = problem.band
-    found: tuple[Floats, NDArray[np.int64], Floats, Floats, float] = cone_kernels.objective(
-        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
-    )
-    return found
-
-
-@checked
-def risk(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> float:
-    """The empirical risk (4): the mean of L_q over the queries that have pairs; 0 if there are none.
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[0.0], [1.0], [5.0]], [0, 1, 2], [1, 1, 2])
-    >>> risk(data, [[-0.5]])
-    1.0
-    """
-    problem = Problem() if problem is None else problem
-    value, unsolved = _risk(data, U, problem)
-    _warn_above(unsolved, problem.rho_of(data.n_features))
-    return value
-
-
-def _risk(data: RankingData, U: ArrayLike, problem: Problem) -> tuple[float, float]:
-    # The risk, and the largest gap of the coefficients behind it.
-    values, pairs, _, _, unsolved = _at_best(data, U, problem)
-    return float(values[pairs > 0].mean()) if (pairs > 0).any() else 0.0, unsolved
-
-
-def _warn_above(gap: float, rho: float) -> None:
-    if not gap <= cone_kernels.SLACK * ACCURACY * rho**2:
-        warnings.warn(
-            f"cone: the coefficients of a pair are certified to a gap of {gap:.2g}, not {ACCURACY * rho**2:.2g}: its "
-            "||z - U w||^2 may be too high by as much; are the columns of U much longer than rho?",
-            UncertifiedWarning,
-            stacklevel=3,
-        )
-
-
-@checked
-def pair_losses(data: RankingData, U: ArrayLike, problem: Problem | None = None) -> Floats:
-    """phi_j min_w ||z_j - U w||^2 of every pair of ``data``, shape (pairs,): for small samples.
-
-    Raises
-    ------
-    DataError
-        As :func:`losses`.
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0]], [0, 1, 0], [1, 1, 1])
-    >>> pair_losses(data, [[-0.5]])
-    array([1., 1.])
-    """
-    problem = Problem() if problem is None else problem
-    basis = _given_basis(U, data.n_features)
-    rho = problem.rho_of(data.n_features)
-    low, high = problem.band
-    found, unsolved = cone_kernels.every_loss(
-        data.X64, data.y, data.offsets, basis, problem.weighted, problem.alpha, rho, low, high, ACCURACY * rho**2
-    )
-    _warn_above(unsolved, rho)
-    every: Floats = found
-    return every
-
-
-@checked
-def folded_in(
-    data: RankingData,
-    U: ArrayLike,
-    query: int,
-    *,
-    method: Method,
-    problem: Problem | None = None,
-    step: float | None = None,
-    fold_steps: int = 10,
-    fold_tol: float = FOLD_TOL,
-    seed: Seed = 0,
-) -> Floats:
-    """The coefficients of every pair of one query for a fixed basis, shape (pairs, K).
-
-    Pairs (l, m) with y_l > y_m in the order of l, then m.
-
-    Raises
-    ------
-    DataError
-        As :func:`losses` and :func:`fit`, and when there is no such query.
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 1])
-    >>> folded_in(data, [[0.5]], 0, method="exact")
-    array([[1.]])
-    """
-    problem = Problem() if problem is None else problem
-    _check_folding(method, problem, fold_steps, fold_tol)
-    basis = _given_basis(U, data.n_features)
-    if not 0 <= query < data.n_queries:
-        raise DataError(f"query: expected a number from 0 to {data.n_queries - 1}, found {query}")
-    how, numbers = _spelled(method, problem, step, (fold_steps, fold_tol), data.n_features)
-    begin, end = int(data.offsets[query]), int(data.offsets[query + 1])
-    y = data.y[begin:end]
-    n = int((y[:, None] > y).sum())
-    W, unsolved = cone_kernels.coefficients(data.X64, data.y, begin, end, basis, how, numbers, _key(_axes(seed)), n)
-    _warn_above(unsolved, problem.rho_of(data.n_features))
-    found: Floats = W
-    return found
-
-
-@checked(d=checks.COUNT)
-def started(d: int, K: int, problem: Problem, seed: tuple[Any, ...]) -> Floats:
-    """A random basis, shape (d, K): normal entries with ||u_k|| about rho, columns longer than c cut to c.
-
-    "Randomly initialised to satisfy the relaxed norm constraint": with rho = sqrt(d) the entries are standard normal.
-
-    Raises
-    ------
-    DataError
-        When d or K is not a whole number >= 1.
-
-    Example
-    -------
-    >>> basis = started(400, 3, Problem(), (7,))
-    >>> np.linalg.norm(basis, axis=0).round(-1), Problem().c_of(400)
-    (array([20., 20., 20.]), 40.0)
-    """
-    rho = problem.rho_of(d)
-    basis: Floats = generator(*seed, "cone-basis").standard_normal((d, K)) * (rho / math.sqrt(d))
-    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
-    return basis
-
-
-@checked
-def random_order(n_queries: int, passes: int, seed: tuple[Any, ...]) -> NDArray[np.int64]:
-    """Every query once a pass, in a new random order each time; shape (passes, Q).
-
-    Example
-    -------
-    >>> sorted(random_order(3, 2, (7,))[1].tolist())
-    [0, 1, 2]
-    """
-    rng = generator(*seed, "cone-order")
-    return np.stack([rng.permutation(n_queries) for _ in range(passes)]).astype(np.int64)
-
-
-@checked
-def has_pairs(data: RankingData) -> bool:
-    """Has any query two documents with different labels?
-
-    Example
-    -------
-    >>> has_pairs(RankingData.from_arrays([[0.0], [1.0]], [0, 1], [1, 2]))
-    False
-    """
-    if not data.n_documents:
-        return False
-    lowest = np.minimum.reduceat(data.y, data.offsets[:-1])
-    return bool((np.maximum.reduceat(data.y, data.offsets[:-1]) > lowest).any())
 
 
 @checked
@@ -634,9 +379,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     grid = [(K, start) for K in chosen["basis"] for start in range(chosen["restarts"])]
     tried, kept = [], []
     for K, start in grid:
-        found = _fit_as_set(inside, K, chosen, (*_axes(seed), K, start))
+        found = _fit_as_set(inside, K, chosen, (*axes_of(seed), K, start))
         models = [features.model(direction(U, chosen["fold_in"])) for U in found.path]
-        values = [_mean_value(model, validation, chosen["selection"]) for model in models]
+        values = [
+            selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models
+        ]
         after = int(np.argmax(values))
         kept.append(models[after])
         _LOG.info(
@@ -677,59 +424,8 @@ def _fit_as_set(data: RankingData, K: int, chosen: Mapping[str, Any], seed: tupl
     )
 
 
-def _mean_value(model: Model, data: RankingData, measure: str) -> float:
-    from pipeline_lib import metrics
-
-    return float(np.mean(metrics.per_query([measure], model.score(data), data.y, data.offsets)[measure]))
-
-
-def _spelled(
-    method: Method, problem: Problem, step: float | None, folding: tuple[int, float], d: int
-) -> tuple[tuple[int, int, bool], tuple[float, float, float, float, float, float]]:
-    mu = PUBLISHED_STEPS[method] if step is None else step
-    checks.real("step", mu, checks.POSITIVE)
-    rho = problem.rho_of(d)
-    tol = ACCURACY * rho**2 if method == "exact" else folding[1]
-    how = (METHODS.index(method), folding[0], bool(problem.weighted))
-    return how, (float(problem.alpha), rho, float(mu), float(tol), float(problem.band[0]), float(problem.band[1]))
-
-
-def _check_folding(method: str, problem: Problem, fold_steps: int, fold_tol: float) -> None:
-    checks.real("fold_tol", fold_tol, checks.POSITIVE)
-    if method == "eg-linear" and problem.band[0] != problem.band[1]:
-        raise DataError("eg-linear: its update keeps the sum of the coefficients; expected a band (low, low)")
-
-
 def _check_data(data: RankingData) -> None:
     if not data.n_features:
         raise DataError("data: expected documents with at least one feature, found none")
     if not has_pairs(data):
         raise DataError("data: expected a query with documents of different labels, found none")
-
-
-def _given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:
-    basis = np.ascontiguousarray(checks.floats(name, U, ndim=2))
-    if len(basis) != d or not basis.shape[1]:
-        raise DataError(f"{name}: expected finite numbers, shape ({d}, K), K >= 1, found shape {basis.shape}")
-    return basis
-
-
-def _given_start(start: ArrayLike, d: int, K: int, problem: Problem) -> Floats:
-    basis = np.array(checks.floats("start", start, shape=(d, K)), order="C")
-    cone_kernels.clip_columns(basis, problem.c_of(d), problem.norms == "equal")
-    return basis
-
-
-def _given_order(order: ArrayLike, data: RankingData, passes: int | None) -> NDArray[np.int64]:
-    rounds = checks.whole_numbers("order", order, 0, data.n_queries - 1, ndim=2)
-    if passes is not None and len(rounds) != passes:
-        raise DataError(f"order: expected a row for each of {passes} passes, found {len(rounds)}")
-    return np.ascontiguousarray(rounds)
-
-
-def _axes(seed: Seed) -> tuple[Any, ...]:
-    return tuple(seed) if isinstance(seed, tuple | list) else (seed,)
-
-
-def _key(axes: tuple[Any, ...]) -> int:
-    return int(generator(*axes, "cone-coefficients").integers(2**62))

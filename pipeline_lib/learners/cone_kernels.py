@@ -507,7 +507,7 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
             for r in range(offsets[q], offsets[q + 1]):
                 n += y[l] > y[r]
     K = U.shape[1]
-    found, G = np.empty(n), _gram(U)
+    losses, G = np.empty(n), _gram(U)
     z, b, w, g, v = np.empty(X.shape[1]), np.empty(K), np.empty(K), np.empty(K), np.empty(2 * K)
     n = 0
     for q in range(len(offsets) - 1):
@@ -523,9 +523,9 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
                 value = (z * z).sum()
                 for k in range(K):
                     value += w[k] * ((G[k] * w).sum() - 2.0 * b[k])
-                found[n] = (y[l] - y[r] if weighted else 1.0) * max(value, 0.0)
+                losses[n] = (y[l] - y[r] if weighted else 1.0) * max(value, 0.0)
                 n += 1
-    return found, largest
+    return losses, largest
 
 
 @njit(cache=True)
@@ -606,10 +606,10 @@ def train_without_each(X, y, offsets, start, order, left_out, how, numbers, c, e
 
     And the largest gap of coefficients that were folded in exactly.
     """
-    found, largest = np.empty((len(left_out), *start.shape)), 0.0
+    bases, largest = np.empty((len(left_out), *start.shape)), 0.0
     path, met = np.empty((len(order) + 1, *start.shape)), np.empty(len(order))
     for i in range(len(left_out)):
         _, left = train(X, y, offsets, start, order, left_out[i], how, numbers, c, equal, at_once, seed, path, met)
         largest = max(largest, left)
-        found[i] = path[-1]
-    return found, largest
+        bases[i] = path[-1]
+    return bases, largest

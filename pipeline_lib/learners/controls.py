@@ -12,7 +12,8 @@ from pipeline_lib import progress
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import completed, selection
-from pipeline_lib.learners.models import IdealModel, LinearModel, RandomModel, Seed, Trained
+from pipeline_lib.learners.models import IdealModel, LinearModel, RandomModel
+from pipeline_lib.learners.ranker import Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
 
 _LOG = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ def train_file_order(train: RankingData, validation: RankingData, settings: Mapp
     Files need not list documents in random order: this is the value of a learner that ends at w = 0.
     """
     completed("file-order", settings)
-    return Trained(LinearModel.of(np.zeros(train.n_features)), {})
+    return Trained(LinearModel.of(np.zeros(train.n_features), feature_names=names_of(train)), {})
 
 
 @checked
@@ -76,4 +77,4 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     value, feature, sign = best
     w = np.zeros(train.n_features)
     w[feature] = sign
-    return Trained(LinearModel.of(w), {"feature": feature, "sign": sign, "value": value})
+    return Trained(LinearModel.of(w, feature_names=names_of(train)), {"feature": feature, "sign": sign, "value": value})

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
-from pipeline_lib.settings import Number, Positive, Positives, Settings, Text, Whole
+from pipeline_lib.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
     Train = Callable[[RankingData, RankingData, Mapping[str, Any], Any], Trained]
@@ -35,7 +35,7 @@ class Learner:
     settings : type of Settings
         Its settings, and their defaults.
     formula : str
-        What it minimises or does. ``_`` begins a subscript, ``^`` a superscript.
+        What it minimises or does, in TeX: X_q and y_q are the features and the labels of query q, s = X_q w.
     with_surrogate : bool
         Whether it minimises a surrogate, which the settings of a model then name.
     control : bool
@@ -50,6 +50,11 @@ class Learner:
     with_surrogate: bool = False
     control: bool = False
     seconds: Callable[[Any], float] = lambda settings: 1.0
+
+    @staticmethod
+    def chooses(settings: Settings) -> bool:
+        """Whether settings leave anything to be chosen on the validation part."""
+        return isinstance(settings, Selecting) and settings.chooses()
 
     @cached_property
     def every_setting(self) -> type[Settings]:
@@ -80,9 +85,34 @@ Features = PlainFeatures | GaussianFeatures
 Radius = Positive | None
 Ball = Literal["l2", "l1"]
 RankingMeasure = Annotated[Text, Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$")]
+"""AP of a query has both names: its mean is known as MAP."""
 Tolerance = Annotated[Number, Gt(0), Le(0.1)]
-Regularisation = Annotated[tuple[Annotated[Number, Ge(0)], ...], Field(min_length=1)]
-Steps = Positives
+
+
+def _listed(values: Any) -> tuple[Any, ...]:
+    return values if isinstance(values, tuple) else (values,)
+
+
+NotNegative = Annotated[Number, Ge(0)]
+Regularisation = Annotated[
+    Annotated[tuple[NotNegative, ...], Field(min_length=1)] | NotNegative, AfterValidator(_listed)
+]
+"""One l2, or several to choose from."""
+Steps = Annotated[Positives | Positive, AfterValidator(_listed)]
+"""One step, or several to choose from."""
+Sizes = Annotated[Rising | Whole, AfterValidator(_listed)]
+"""One number, or several to choose from."""
+
+
+def several(values: Any) -> bool:
+    """Whether there is more than one value to choose from.
+
+    Example
+    -------
+    >>> several((0.1, 1.0)), several((0.1,))
+    (True, False)
+    """
+    return len(_listed(values)) > 1
 
 
 class Selecting(Settings):
@@ -91,6 +121,10 @@ class Selecting(Settings):
     selection: Text = Field(
         "letor4_mean_ndcg", description="measure by which settings are chosen on the validation part"
     )
+
+    def chooses(self) -> bool:
+        """Whether anything is left to be chosen, for which queries must be kept out of training."""
+        return True
 
 
 class NoSettings(Settings):

@@ -22,7 +22,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,8 +35,9 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, completed, newton, projected, restarts, selection, smoothing, weighting
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Model, Seed, Trained
+from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.problem import Problem, Solution
+from pipeline_lib.learners.ranker import Model, Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
 
@@ -44,7 +45,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Result):
     """The result of :func:`fit`.
 
     Attributes
@@ -74,6 +75,12 @@ class Fit:
     certified: bool
     certificate: str
     reason: str
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker w."""
+        return LinearModel.of(self.w, feature_names=self.feature_names)
 
 
 @checked(radius=checks.POSITIVE, tol=checks.POSITIVE)
@@ -136,7 +143,7 @@ def fit(
         met = np.flatnonzero(counted)
         data, surrogate = data.take(met), weighting.weighted(_created(surrogate), counted[met])
     problem = _problem(data, surrogate, l2, radius, ball, tol)
-    return _solve(problem, _start(problem, start), tol, seed)
+    return replace(_solve(problem, _start(problem, start), tol, seed), feature_names=names_of(data))
 
 
 @checked(l2_values=checks.AT_LEAST_0, radius=checks.POSITIVE, tol=checks.POSITIVE)
@@ -168,8 +175,8 @@ def path(
     >>> [fit.certified for fit in path(data, "listnet", [0.01, 1.0])]
     [True, True]
     """
-    found = dict(_fits(data, surrogate, l2_values, radius, ball, tol, seed))
-    return [found[k] for k in range(len(l2_values))]
+    fits = dict(_fits(data, surrogate, l2_values, radius, ball, tol, seed))
+    return [fits[k] for k in range(len(l2_values))]
 
 
 @checked
@@ -205,7 +212,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     limits = (chosen["radius"], chosen["ball"], chosen["tol"])
     for k, fit in _fits(inside, surrogate, chosen["l2"], *limits, seed):
         model = features.model(fit.w)
-        value = selection.mean_measure(model.score(validation), validation, chosen["selection"])
+        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
         tried[k] = fit, model, value
         _LOG.info(
             f"{surrogate.name}, l2 = {chosen['l2'][k]:g}: {_in_words(fit)}; "
@@ -235,7 +242,7 @@ def _fits(
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
         fit = _solve(problems[k], start, tol, seed)
         start = fit.w
-        yield k, fit
+        yield k, replace(fit, feature_names=names_of(data))
 
 
 def _problem(

@@ -17,7 +17,8 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners.kernel import RandomFourier
-from pipeline_lib.learners.models import LinearModel, RandomFourierModel, Seed
+from pipeline_lib.learners.models import LinearModel, RandomFourierModel
+from pipeline_lib.learners.ranker import Seed, names_of
 from pipeline_lib.ranking_data import RankingData, Standardisation
 
 KERNEL_KEYS = ("kernel", "components", "bandwidth")
@@ -31,6 +32,7 @@ class Features:
     standard: Standardisation | None
     random: RandomFourier | None
     n_features: int
+    feature_names: tuple[str, ...] | None = None
 
     def apply(self, data: RankingData) -> RankingData:
         """The documents with the features that the learner uses."""
@@ -43,8 +45,8 @@ class Features:
         mean, scale = (np.zeros(d), np.ones(d)) if self.standard is None else (self.standard.mean, self.standard.scale)
         checks.floats("w", w, shape=(d if self.random is None else self.random.components,))
         if self.random is None:
-            return LinearModel.of(w, mean, scale)
-        return RandomFourierModel.of(w, mean, scale, self.random)
+            return LinearModel.of(w, mean, scale, self.feature_names)
+        return RandomFourierModel.of(w, mean, scale, self.random, self.feature_names)
 
 
 @checked
@@ -69,13 +71,14 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
     -------
     >>> train = RankingData.from_arrays([[0.0], [2.0]], [0, 1], [1, 1])
     >>> features = fitted("standardised", train, 0)
-    >>> features.apply(train).X.tolist(), features.model(np.array([3.0])).score(train).tolist()
+    >>> features.apply(train).X.tolist(), features.model(np.array([3.0])).predict(train).tolist()
     ([[-1.0], [1.0]], [-3.0, 3.0])
     """
+    inputs = (train.n_features, names_of(train))
     if setting == "raw":
-        return Features(None, None, train.n_features)
+        return Features(None, None, *inputs)
     if setting == "standardised":
-        return Features(Standardisation.of(train), None, train.n_features)
+        return Features(Standardisation.of(train), None, *inputs)
     if not isinstance(setting, Mapping) or set(setting) != set(KERNEL_KEYS) or setting["kernel"] != "gaussian":
         raise ConfigurationError(
             "features: expected 'standardised', 'raw' or the keys kernel: gaussian, components and bandwidth, found "
@@ -83,4 +86,4 @@ def fitted(setting: str | Mapping[str, Any], train: RankingData, seed: Seed) -> 
         )
     standard = Standardisation.of(train)
     random = RandomFourier.of(standard.apply(train), setting["components"], setting["bandwidth"], seed)
-    return Features(standard, random, train.n_features)
+    return Features(standard, random, *inputs)

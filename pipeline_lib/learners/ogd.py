@@ -24,7 +24,8 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
 
@@ -32,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """The course of :func:`run`.
 
     Attributes
@@ -54,6 +55,12 @@ class Run:
     losses: Floats
     gradient_norms: Floats
     projections: int
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker that is the mean of all iterates."""
+        return LinearModel.of(self.average, feature_names=self.feature_names)
 
 
 @checked(radius=checks.POSITIVE)
@@ -61,7 +68,7 @@ def run(
     data: RankingData,
     surrogate: str | Surrogate,
     *,
-    steps: float | ArrayLike,
+    step: float | ArrayLike,
     order: ArrayLike | None = None,
     radius: float | None = None,
     ball: Ball = "l2",
@@ -78,7 +85,7 @@ def run(
     data : RankingData
     surrogate : str or Surrogate
         Convex or not.
-    steps : float > 0 or shape (T,)
+    step : float > 0 or shape (T,)
         eta_t: one number for all rounds, or one per round.
     order : integers, shape (T,), optional
         Queries by position in ``data``, repeats allowed; by default every query once, in the order of the data.
@@ -96,13 +103,13 @@ def run(
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
-    >>> result = run(data, "ranksvm", steps=0.5, order=[0, 0, 0])
+    >>> result = run(data, "ranksvm", step=0.5, order=[0, 0, 0])
     >>> result.losses, result.w, result.average
     (array([1. , 0.5, 0. ]), array([1.]), array([0.5]))
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     queries = rounds.of_order(data, order)
-    eta = _steps(steps, len(queries))
+    eta = _steps(step, len(queries))
     reach = math.inf if radius is None else radius
     w = project(_start(data, start), reach, ball)
     X, y, bounds = data.X64, data.y, data.offsets.tolist()
@@ -119,8 +126,8 @@ def run(
         w = project(moved, reach, ball)
         projections += w is not moved
     if not np.isfinite(w).all():
-        raise DataError("steps: too large for this surrogate, scores overflowed; give smaller steps or a ball")
-    return Run(w, total / max(len(queries), 1), losses, norms, projections)
+        raise DataError("step: too large for this surrogate, scores overflowed; give smaller steps or a ball")
+    return Run(w, total / max(len(queries), 1), losses, norms, projections, names_of(data))
 
 
 @checked(radius=checks.POSITIVE, lipschitz=checks.POSITIVE, feature_norm=checks.POSITIVE)
@@ -208,13 +215,13 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
     tried, models = [], []
-    for step in chosen["steps"]:
+    for step in chosen["step"]:
         steps = decreasing_steps(len(order), step)
-        found = run(inside, loss, steps=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
-        w = found.average if chosen["average"] else found.w
+        result = run(inside, loss, step=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
+        w = result.average if chosen["average"] else result.w
         models.append(features.model(w))
-        value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
-        mean_loss, size = float(found.losses.mean()), float(np.linalg.norm(w))
+        value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
+        mean_loss, size = float(result.losses.mean()), float(np.linalg.norm(w))
         _LOG.info(
             f"{loss.name}, step {step:g} / sqrt(t): {len(order)} rounds, mean loss {mean_loss:.4g}; "
             f"validation {chosen['selection']} {value:.4f}"
@@ -231,12 +238,12 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return Trained(models[best], record)
 
 
-def _steps(steps: float | ArrayLike, n: int) -> Floats:
-    eta = checks.floats("steps", steps)
+def _steps(step: float | ArrayLike, n: int) -> Floats:
+    eta = checks.floats("step", step)
     if eta.ndim and eta.shape != (n,):
-        raise DataError(f"steps: expected one number, or one for each of {n} rounds, found shape {eta.shape}")
+        raise DataError(f"step: expected one number, or one for each of {n} rounds, found shape {eta.shape}")
     if not (eta > 0.0).all():
-        raise DataError(f"steps: expected numbers > 0, found {eta.min():g}")
+        raise DataError(f"step: expected numbers > 0, found {eta.min():g}")
     return np.broadcast_to(eta, (n,))
 
 

@@ -27,11 +27,11 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.learners import completed, rounds, selection
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Seed, Trained
-from pipeline_lib.ranking import GAINS, discounts, ideal_dcg, order_by_score
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
+from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-from pipeline_lib.surrogates.slam import best_below
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ Active = Literal["margin", "misordered"]
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """The course of :func:`run`.
 
     Attributes
@@ -67,6 +67,12 @@ class Run:
     mistakes: NDArray[np.bool_]
     surrogate_losses: Floats
     squared_norms: Floats
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker that is the mean of all iterates."""
+        return LinearModel.of(self.average, feature_names=self.feature_names)
 
 
 @checked(eta=checks.POSITIVE)
@@ -111,12 +117,12 @@ def run(
     v = slam.weights_of_all(labels, data.offsets, measure)
     longest = int(np.diff(data.offsets).max(initial=1))
     cutoff = 0 if measure == "map" else int(measure.partition("@")[2] or longest)
-    w, total, *found = _run(
+    w, total, *records = _run(
         data.X64, labels, data.offsets, v, queries, step, active == "misordered", cutoff, discounts(longest)
     )
-    losses, surrogate_losses, squared_norms = found
+    losses, surrogate_losses, squared_norms = records
     average = total / max(len(queries), 1)
-    return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms)
+    return Run(w, average, step, losses, losses > 0.0, surrogate_losses, squared_norms, names_of(data))
 
 
 def _step(data: RankingData, queries: ArrayLike, measure: str, eta: float | str, active: Active) -> float:
@@ -293,11 +299,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
     tried, models = [], []
     for passes in progress.counted(range(1, chosen["passes"] + 1), _LOG, "numbers of passes"):
-        found = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["eta"], chosen["active"])
-        w = found.average if chosen["average"] else found.w
+        result = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["step"], chosen["active"])
+        w = result.average if chosen["average"] else result.w
         models.append(features.model(w))
-        mistaken, size = float(found.mistakes.mean()), float(np.linalg.norm(w))
-        value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
+        mistaken, size = float(result.mistakes.mean()), float(np.linalg.norm(w))
+        value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
         tried.append({"passes": passes, "mistakes": mistaken, "norm": size, "validation": value})
     best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -k))
     _LOG.info(

@@ -130,5 +130,5 @@ def _solve(quadratic: Any, rows: Any, right: Floats, n_linear: int, n_cones: int
         cones.append(clarabel.SecondOrderConeT(rows.shape[0] - n_linear))
     target: NDArray[np.float64] = np.zeros(rows.shape[1])
     target[-1] = 1.0
-    found = clarabel.DefaultSolver(csc_matrix(quadratic), target, csc_matrix(rows), right, cones, settings).solve()
-    return np.asarray(found.x), np.asarray(found.z)
+    solution = clarabel.DefaultSolver(csc_matrix(quadratic), target, csc_matrix(rows), right, cones, settings).solve()
+    return np.asarray(solution.x), np.asarray(solution.z)

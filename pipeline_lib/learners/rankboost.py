@@ -33,7 +33,8 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import completed, selection
-from pipeline_lib.learners.models import Seed, ThresholdModel, Trained
+from pipeline_lib.learners.models import ThresholdModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.rankboost import RankBoost
 
@@ -44,7 +45,7 @@ CERTAIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """The course of :func:`run`.
 
     Attributes
@@ -56,16 +57,31 @@ class Run:
     alphas : float64, shape (T,)
     normalisers : float64, shape (T,)
         Z_t = sum of D exp(-alpha (h(x_l) - h(x_m))); their product bounds the share of pairs ranked wrongly.
+    n_features : int
+        Of the documents.
     """
 
     features: NDArray[np.int64]
     thresholds: Floats
     alphas: Floats
     normalisers: Floats
+    n_features: int
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> ThresholdModel:
+        """The weighted vote of all rounds."""
+        return self.after(len(self.features))
+
+    @checked
+    def after(self, rounds: int) -> ThresholdModel:
+        """The weighted vote of the first ``rounds``."""
+        chosen = (self.features[:rounds], self.thresholds[:rounds], self.alphas[:rounds])
+        return ThresholdModel.of(*chosen, self.n_features, self.feature_names)
 
 
 @checked
-def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
+def run(data: RankingData, *, rounds: int, pairs: str = "alike") -> Run:
     """Boost for ``rounds``, or until no weak ranker has |r| > 0 or the loss of every pair has vanished.
 
     Parameters
@@ -73,8 +89,8 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
     data : RankingData
         At least one pair of different labels in a query.
     rounds : int >= 1
-    pairs : "queries-alike" or "alike"
-        D_1: every query with pairs has the same share, or every pair has.
+    pairs : "alike" or "queries-alike"
+        D_1: every pair has the same share, or every query with pairs has.
 
     Raises
     ------
@@ -119,7 +135,7 @@ def run(data: RankingData, *, rounds: int, pairs: str = "queries-alike") -> Run:
     if chosen and math.isnan(chosen[-1][3]):
         chosen[-1] = (*chosen[-1][:3], float(surrogate.value(H, data.y, data.offsets).sum()) / total)
     table = np.array(chosen, dtype=np.float64).reshape(-1, 4)
-    return Run(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], table[:, 3])
+    return Run(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], table[:, 3], data.n_features, names_of(data))
 
 
 @checked
@@ -145,18 +161,15 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     """
     chosen = completed("rankboost", settings)
     selection.check_queries("rankboost", train, validation, "the rounds")
-    found = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
-    if not len(found.features):
+    boosted = run(train, rounds=chosen["rounds"], pairs=chosen["pairs"])
+    if not len(boosted.features):
         raise DataError("train: rankboost: expected a feature that tells relevant documents from others, found none")
     scores, values = np.zeros(validation.n_documents), []
-    for k, theta, alpha in zip(found.features, found.thresholds, found.alphas, strict=True):
+    for k, theta, alpha in zip(boosted.features, boosted.thresholds, boosted.alphas, strict=True):
         scores += alpha * (validation.X64[:, k] > theta)
         values.append(selection.mean_measure(scores, validation, chosen["selection"]))
     best = int(np.argmax(values)) + 1
     _LOG.info(f"kept {best} of {len(values)} rounds; validation {chosen['selection']} {values[best - 1]:.4f}")
-    model = ThresholdModel.of(
-        found.features[:best], found.thresholds[:best], found.alphas[:best], n_features=train.n_features
-    )
     record = {
         "settings": chosen,
         "rounds": best,
@@ -164,7 +177,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "validation": values[best - 1],
         "course": values,
     }
-    return Trained(model, record)
+    return Trained(boosted.after(best), record)
 
 
 @njit(cache=True)

@@ -48,19 +48,21 @@ def minimise(problem: Problem, start: Floats, seed: Axis | tuple[Axis, ...]) -> 
     The same seed gives the same minimum. F is no higher there than at any of the starts.
     """
     best: tuple[float, Floats] | None = None
-    steps = found = 0
+    steps = minima = 0
     pace = progress.Pace()
     for begin in _starts(problem, start, seed):
         w, used = _annealed(problem, begin)
-        steps, found = steps + used, found + 1
+        steps, minima = steps + used, minima + 1
         for point in (w, begin):
             value = _value(problem, point)[0]
             if best is None or value < best[0]:
                 best = (value, point)
         if best is not None and pace.due():
-            _LOG.info(f"{problem.surrogate.name}, l2 = {problem.l2:g}: {found} local minima, the lowest {best[0]:.6g}")
+            _LOG.info(f"{problem.surrogate.name}, l2 = {problem.l2:g}: {minima} local minima, the lowest {best[0]:.6g}")
     assert best is not None
-    reason = f"not convex: the lowest of {found} local minima, projected gradient {_stationarity(problem, best[1]):.1e}"
+    reason = (
+        f"not convex: the lowest of {minima} local minima, projected gradient {_stationarity(problem, best[1]):.1e}"
+    )
     return Solution(best[1], math.inf, CERTIFICATE, steps, reason)
 
 

@@ -40,7 +40,7 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
 
     Example
     -------
-    >>> mean_measure([2.0, 1.0], RankingData.from_arrays([[0.0], [0.0]], [1, 0], [7, 7]), "ap")
+    >>> mean_measure([2.0, 1.0], RankingData.from_arrays([[0.0], [0.0]], [1, 0], [7, 7]), "map")
     1.0
     """
     from pipeline_lib import metrics

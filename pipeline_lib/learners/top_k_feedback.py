@@ -2,26 +2,8 @@
 
 `topk`, Algorithm 1 (RTop-kF): w_1 = 0; on round t the documents are ranked by s_t = X_t w_t, or, with probability
 gamma, by scores uniform on [0, 1]^m; from the labels of the k documents shown first comes an unbiased estimate z_t of
-X_t' grad phi(X_t w_t, y_t); w_(t+1) is the projection of w_t - eta z_t onto ||w|| <= radius.
-
-**The estimate, once for all** (Lemma 1). Let the gradient be F(y) = c + sum over sets B of l documents of H_B(y_B),
-where c needs no label. Every B lies in C(m - l, k - l) sets A of k documents, and A is shown with probability
-
-    P(A) = (1 - gamma) 1[A = top k of s] + gamma / C(m, k),
-
-so that c + sum over B in A of H_B(y_B) / (C(m - l, k - l) P(A)) has the mean F(y). This is the quotient of (3): both
-of its sums run over the k! orders of A. The terms, with l = 1 for the first three and l = 2 for pairs:
-
-| surrogate | c | H |
-|---|---|---|
-| `squared` | 2 s | -2 y_a e_a |
-| `kl` | 0 | (e^{s_a} - e^{y_a}) e_a |
-| `smooth-dcg` (k = 1), gain SD | 0 | G(y_a) pi_a (e_a - pi) / sigma,  pi = softmax(s / sigma) |
-| `ranksvm` | 0 | 1[y_i > y_j] 1[1 + s_j > s_i] (e_j - e_i) |
-| `ranknet`, `rankboost` | 0 | 1[y_i > y_j] q(s_j - s_i) (e_j - e_i),  q(x) = 1 / (1 + e^-x), e^x |
-
-The paper prints P(A) = 1 - gamma + gamma / C(m, k) for every A (section 4.2), which is right only where A is the top k
-of s (docs/errata.md, C); ``probabilities="as-printed"`` keeps it.
+X_t' grad phi(X_t w_t, y_t) (:mod:`pipeline_lib.learners.top_k_estimates`); w_(t+1) is the projection of w_t - eta z_t
+onto ||w|| <= radius.
 
 The rounds are played by one compiled loop, :mod:`pipeline_lib.learners.top_k_kernels`. It takes e^300 for every larger
 exponential of `kl` and `rankboost`, in estimates and in losses: within a ball such a step ends at the surface either
@@ -33,9 +15,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,35 +29,44 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners import top_k_kernels as kernels
 from pipeline_lib.learners.features import fitted
-from pipeline_lib.learners.models import Seed, Trained
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
-from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
+from pipeline_lib.learners.top_k_estimates import (
+    KINDS,
+    ORDERS,
+    Probabilities,
+    check_kind,
+    check_order,
+    estimate,
+    options_of,
+    show_probability,
+)
+from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
+__all__ = [
+    "ORDERS",
+    "Probabilities",
+    "Run",
+    "estimate",
+    "in_random_order",
+    "log_checkpoints",
+    "run",
+    "show_probability",
+    "theorem_parameters",
+    "train",
+    "with_all_labels",
+]
+
 _LOG = logging.getLogger(__name__)
-
-Probabilities = Literal["correct", "as-printed"]
-
-_KINDS = {
-    "squared": kernels.SQUARED,
-    "kl": kernels.KL,
-    "smooth-dcg": kernels.SMOOTH_DCG,
-    "ranksvm": kernels.RANKSVM,
-    "ranknet": kernels.RANKNET,
-    "rankboost": kernels.RANKBOOST,
-    "listnet": kernels.LISTNET,
-    # With G(y)/Z(y) in place of the labels it is the squared loss.
-    "squared-ndcg": kernels.SQUARED,
-}
-ORDERS: Mapping[str, int] = {"squared": 1, "kl": 1, "smooth-dcg": 1, "ranksvm": 2, "ranknet": 2, "rankboost": 2}
-"""Labels at a time over which a surrogate's gradient decomposes, for those with an estimator; k must not be smaller."""
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """What a game of T rounds looked like at its C checkpoints; all averages are over rounds 1..checkpoint.
 
     Attributes
@@ -107,6 +98,12 @@ class Run:
     own_losses: Floats
     squared_norms: Floats
     explored: int
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker w after the last round."""
+        return LinearModel.of(self.w, feature_names=self.feature_names)
 
 
 @checked(eta=checks.POSITIVE, gamma=checks.PROBABILITY, radius=checks.POSITIVE)
@@ -172,7 +169,7 @@ def run(
     (True, True)
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    _check_order(loss, k)
+    check_order(loss, k)
     queries = of_game(data, rounds, order, seed)
     shortest = int(data.documents_per_query[queries].min())
     if k > shortest:
@@ -208,7 +205,7 @@ def with_all_labels(
     array([0.6698])
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    _check_kind(loss, _KINDS)
+    check_kind(loss, KINDS)
     queries = of_game(data, rounds, order, seed)
     return _played(data, loss, 0, 0.0, eta, queries, radius, False, checkpoints, losses, judge, seed)
 
@@ -232,73 +229,6 @@ def in_random_order(
     """
     queries, loss = of_game(data, rounds, order, seed), surrogates.create("squared")
     return _played(data, loss, 1, 1.0, 0.0, queries, None, False, checkpoints, False, None, seed)
-
-
-@checked(gamma=checks.PROBABILITY)
-def estimate(
-    surrogate: str | Surrogate,
-    s: ArrayLike,
-    shown: Sequence[int],
-    labels_shown: ArrayLike,
-    exploit: Sequence[int],
-    gamma: float,
-    k: int,
-    *,
-    probabilities: Probabilities = "correct",
-) -> Floats:
-    """The estimate of grad phi(s, y), shape (m,), from the labels of the k documents shown first.
-
-    Parameters
-    ----------
-    s : shape (m,)
-        The learner's scores.
-    shown : at least k distinct positions in 0..m-1, best first
-        The ranking shown; what comes after the first k is not used.
-    labels_shown : shape (k,)
-        The labels of the first k documents of ``shown``.
-    exploit : at least k distinct positions, best first
-        The ranking by ``s``, which is shown when the order is not random; its first k count.
-    gamma : float in (0, 1)
-    k : int
-    probabilities : "correct" or "as-printed"
-
-    Raises
-    ------
-    DataError
-        As :func:`run`; also when a ranking is not one, or there are not k labels.
-
-    Example
-    -------
-    With gamma = 1/2, document 0 is on top with probability 3/4; 2 (s_0 - y_0 / p) = 2 (1 - 3 / 0.75).
-
-    >>> estimate("squared", [1.0, 0.0], shown=[0], labels_shown=[3], exploit=[0, 1], gamma=0.5, k=1)
-    array([-6.,  0.])
-    """
-    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    _check_order(loss, k)
-    scores = np.ascontiguousarray(checks.floats("s", s, ndim=1))
-    m = len(scores)
-    seen, best = _top("shown", shown, m, k), _top("exploit", exploit, m, k)
-    known = checks.labels("labels_shown", labels_shown)
-    if len(known) != k:
-        raise DataError(f"labels_shown: expected k = {k} labels, found {len(known)}")
-    top = probabilities == "as-printed" or set(best.tolist()) == set(seen.tolist())
-    g, softmax, (sigma, sign) = np.empty(m), np.empty(m), _options(loss)
-    weight = kernels.inverse_weight(m, int(k), ORDERS[loss.name], gamma, top)
-    kernels.estimate(_KINDS[loss.name], scores, seen, known.astype(np.float64), weight, sigma, sign, softmax, g)
-    return g
-
-
-@checked
-def show_probability(m: int, k: int, gamma: float, *, top: bool) -> float:
-    """P(A): that exactly the k documents of A are shown first, (1 - gamma) 1[A is the top k] + gamma / C(m, k).
-
-    Example
-    -------
-    >>> show_probability(3, 1, 0.3, top=True), show_probability(3, 2, 0.3, top=False)
-    (0.7999999999999999, 0.09999999999999999)
-    """
-    return (1.0 - gamma if top else 0.0) + gamma / math.comb(m, k)
 
 
 @checked
@@ -333,125 +263,6 @@ def log_checkpoints(T: int, count: int = 40, first: int = 100) -> NDArray[np.int
         raise DataError(f"T, count and first: expected whole numbers >= 1, found {T}, {count} and {first}")
     points = np.exp(np.linspace(math.log(min(first, T)), math.log(T), count))
     return np.unique(np.append(np.round(points), T).astype(np.int64))
-
-
-def _played(
-    data: RankingData,
-    loss: Surrogate,
-    k: int,
-    gamma: float,
-    eta: float,
-    queries: NDArray[np.int64],
-    radius: float | None,
-    printed: bool,
-    checkpoints: ArrayLike | None,
-    measured: bool,
-    judge: ArrayLike | None,
-    seed: Seed,
-) -> Run:
-    stops = _checkpoints(checkpoints, len(queries))
-    gains = loss.name == "squared-ndcg"
-    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
-    judged = np.empty(0) if judge is None else _judge(judge, data.n_documents)
-    sigma, sign = _options(loss)
-    state = generator(*_axes(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
-    reach = math.inf if radius is None else radius
-    found = kernels.play(
-        *(data.X, data.y, data.offsets, queries, values, judged, _KINDS[loss.name], ORDERS.get(loss.name, 1), k),
-        *(
-            float(gamma),
-            float(eta),
-            float(reach),
-            printed,
-            sigma,
-            sign,
-            measured,
-            _ideal(data),
-            discounts(kernels.SHOWN),
-            GAINS,
-            stops,
-            state,
-        ),
-    )
-    w, path, ndcg, losses, own, norms, explored = found
-    if not (np.isfinite(w).all() and np.isfinite(losses).all()):
-        raise DataError("eta: scores overflowed; give smaller steps or a smaller radius")
-    if not measured:
-        losses[:], own[:] = np.nan, np.nan
-    return Run(w, stops, path, ndcg, losses, own, norms, int(explored))
-
-
-def _axes(seed: Seed) -> tuple[Axis, ...]:
-    return seed if isinstance(seed, tuple) else (seed,)
-
-
-def _options(loss: Surrogate) -> tuple[float, float]:
-    # SmoothDCG's width, and the sign with which its gain enters the loss; the others have neither
-    if loss.name != "smooth-dcg":
-        return 1.0, 1.0
-    return float(getattr(loss, "sigma")), 1.0 if getattr(loss, "sign") == "as-printed" else -1.0  # noqa: B009
-
-
-def _check_kind(loss: Surrogate, known: Mapping[str, int]) -> None:
-    if loss.name not in known:
-        raise DataError(f"surrogate: expected one of {', '.join(known)}, found {loss.name}")
-    if getattr(loss, "normalisation", "sum") != "sum":
-        raise DataError(f"{loss.name}: expected normalisation 'sum'; the number of pairs takes all labels to know")
-    if getattr(loss, "margin", 1.0) != 1.0:
-        raise DataError(f"{loss.name}: expected margin 1, found {getattr(loss, 'margin')}")  # noqa: B009
-    if loss.name == "smooth-dcg" and (getattr(loss, "k") != 1 or getattr(loss, "sign") == "regret"):  # noqa: B009
-        raise DataError("smooth-dcg: expected the published loss, k = 1, with sign 'ascent' or 'as-printed'")
-
-
-def _check_order(loss: Surrogate, k: int) -> None:
-    if loss.name == "listnet":
-        raise DataError(
-            "listnet: its gradient does not decompose over fewer labels than all of a list (Lemma 3), found "
-            f"k = {k}; take kl, or with_all_labels"
-        )
-    _check_kind(loss, ORDERS)
-    if k < ORDERS[loss.name]:
-        raise DataError(
-            f"{loss.name}: expected k >= 2, because its gradient does not decompose over single labels (Lemma 2), "
-            f"found k = {k}"
-        )
-
-
-def _top(name: str, ranking: Sequence[int], m: int, k: int) -> NDArray[np.int64]:
-    places = np.asarray(ranking)
-    good = places.ndim == 1 and len(places) >= k and places.dtype.kind in "iu"
-    if not (good and len(np.unique(places)) == len(places) and places.min() >= 0 and places.max() < m):
-        raise DataError(f"{name}: expected at least k = {k} distinct positions in 0..{m - 1}, found {places.tolist()}")
-    return places[:k].astype(np.int64)
-
-
-def _check_labels(data: RankingData, y_max: int | None) -> None:
-    if y_max is None:
-        return
-    beyond = np.flatnonzero(data.y > y_max)
-    if len(beyond):
-        raise DataError(f"row {beyond[0]}: expected a label of at most y_max = {y_max}, found {data.y[beyond[0]]}")
-
-
-def _checkpoints(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
-    stops = log_checkpoints(T) if checkpoints is None else np.asarray(checkpoints)
-    good = stops.ndim == 1 and len(stops) and stops.dtype.kind in "iu"
-    if not (good and stops[0] >= 1 and stops[-1] <= T and (np.diff(stops) > 0).all()):
-        raise DataError(f"checkpoints: expected rising whole numbers in 1..{T}, found {stops}")
-    return stops.astype(np.int64)
-
-
-def _judge(judge: ArrayLike, n: int) -> Floats:
-    return np.ascontiguousarray(checks.floats("judge", judge, shape=(n,)))
-
-
-def _ideal(data: RankingData) -> Floats:
-    # Z_10 of every query
-    ranks = ideal_ranks(data.y, data.offsets)
-    counted = np.where(
-        ranks <= kernels.SHOWN, GAINS[data.y] * discounts(kernels.SHOWN)[np.minimum(ranks, kernels.SHOWN) - 1], 0.0
-    )
-    return np.asarray(np.add.reduceat(counted, data.offsets[:-1]))
 
 
 @checked
@@ -492,7 +303,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     step, exploration = theorem_parameters(max(len(order), 2))
     gamma = exploration if chosen["gamma"] == "theory" else float(chosen["gamma"])
     tried, models = [], []
-    for c in chosen["steps"]:
+    for c in chosen["step"]:
         found = run(
             *(inside, loss),
             k=chosen["k"],
@@ -506,7 +317,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             losses=False,
         )
         models.append(features.model(found.w))
-        value = selection.mean_measure(models[-1].score(validation), validation, chosen["selection"])
+        value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
         size = float(np.linalg.norm(found.w))
         shown = float(np.nan_to_num(found.ndcg[-1]))
         _LOG.info(
@@ -523,3 +334,73 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         "tried": tried,
     }
     return Trained(models[best], record)
+
+
+def _played(
+    data: RankingData,
+    loss: Surrogate,
+    k: int,
+    gamma: float,
+    eta: float,
+    queries: NDArray[np.int64],
+    radius: float | None,
+    printed: bool,
+    checkpoints: ArrayLike | None,
+    measured: bool,
+    judge: ArrayLike | None,
+    seed: Seed,
+) -> Run:
+    stops = _checkpoints(checkpoints, len(queries))
+    gains = loss.name == "squared-ndcg"
+    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
+    judged = np.empty(0) if judge is None else _judge(judge, data.n_documents)
+    sigma, sign = options_of(loss)
+    state = generator(*_axes(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
+    reach = math.inf if radius is None else radius
+    found = kernels.play(
+        *(data.X, data.y, data.offsets, queries, values, judged, KINDS[loss.name], ORDERS.get(loss.name, 1), k),
+        *(
+            float(gamma),
+            float(eta),
+            float(reach),
+            printed,
+            sigma,
+            sign,
+            measured,
+            ideal_dcgs(data.y, data.offsets, kernels.SHOWN),
+            discounts(kernels.SHOWN),
+            GAINS,
+            stops,
+            state,
+        ),
+    )
+    w, path, ndcg, losses, own, norms, explored = found
+    if not (np.isfinite(w).all() and np.isfinite(losses).all()):
+        raise DataError("eta: scores overflowed; give smaller steps or a smaller radius")
+    if not measured:
+        losses[:], own[:] = np.nan, np.nan
+    return Run(w, stops, path, ndcg, losses, own, norms, int(explored), names_of(data))
+
+
+def _axes(seed: Seed) -> tuple[Axis, ...]:
+    return seed if isinstance(seed, tuple) else (seed,)
+
+
+def _check_labels(data: RankingData, y_max: int | None) -> None:
+    if y_max is None:
+        return
+    beyond = np.flatnonzero(data.y > y_max)
+    if len(beyond):
+        raise DataError(f"row {beyond[0]}: expected a label of at most y_max = {y_max}, found {data.y[beyond[0]]}")
+
+
+def _checkpoints(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
+    stops = log_checkpoints(T) if checkpoints is None else np.asarray(checkpoints)
+    good = stops.ndim == 1 and len(stops) and stops.dtype.kind in "iu"
+    if not (good and stops[0] >= 1 and stops[-1] <= T and (np.diff(stops) > 0).all()):
+        raise DataError(f"checkpoints: expected rising whole numbers in 1..{T}, found {stops}")
+    return stops.astype(np.int64)
+
+
+def _judge(judge: ArrayLike, n: int) -> Floats:
+    return np.ascontiguousarray(checks.floats("judge", judge, shape=(n,)))

@@ -17,6 +17,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from pipeline_lib.ranking import gain, top_by_score
 from pipeline_lib.surrogates import vector_exp
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
@@ -57,11 +58,11 @@ def play(  # type: ignore[no-untyped-def]
         following = offsets[order[min(t + 1, len(order) - 1)]]
         _score(X, begin, m, following, w, s)
         shown, scores = best, s
-        largest(s[:m], min(n_best, m), best)
+        top_by_score(s[:m], min(n_best, m), best)
         if gamma > 0.0 and _uniform(state) < gamma:
             for i in range(m):
                 random[i] = _uniform(state)
-            largest(random[:m], min(n_best, m), drawn)
+            top_by_score(random[:m], min(n_best, m), drawn)
             shown, scores = drawn, random
             explored += 1
         if ideal[q] > 0.0:
@@ -181,24 +182,6 @@ def _uniform(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def largest(s, n, top):  # type: ignore[no-untyped-def]
-    # The n largest of s from the top down into top[:n], equal ones in document order.
-    filled = 0
-    for i in range(len(s)):
-        place = filled
-        if filled == n:
-            if s[i] <= s[top[n - 1]]:
-                continue
-            place = n - 1
-        else:
-            filled += 1
-        while place > 0 and s[top[place - 1]] < s[i]:
-            top[place] = top[place - 1]
-            place -= 1
-        top[place] = i
-
-
-@njit(cache=True)
 def _same_set(a, b):  # type: ignore[no-untyped-def]
     for i in a:
         found = False
@@ -271,7 +254,7 @@ def estimate(kind, s, shown, labels, weight, sigma, sign, softmax, g):  # type: 
         _softmax(s, sigma, softmax[:m])
         for a in range(len(shown)):
             document = shown[a]
-            slope = sign * (2.0 ** labels[a] - 1.0) * softmax[document] * weight / sigma
+            slope = sign * gain(labels[a]) * softmax[document] * weight / sigma
             if slope != 0.0:
                 for i in range(m):
                     g[i] -= slope * softmax[i]
@@ -316,7 +299,7 @@ def _loss(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
         for i in range(m):
             share = math.exp((s[i] - largest) / sigma)
             whole_ += share
-            total += (2.0 ** values[i] - 1.0) * share
+            total += gain(values[i]) * share
         total *= sign / whole_
     elif kind == LISTNET:
         # log sum e^s - sum_i P_i(y) s_i

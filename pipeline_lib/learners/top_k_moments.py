@@ -23,6 +23,7 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners.top_k_feedback import Probabilities, estimate
+from pipeline_lib.ranking import order_by_score
 from pipeline_lib.surrogates.base import Surrogate
 
 Term = Callable[[tuple[int, ...]], Floats]
@@ -139,8 +140,10 @@ def _labels(y: ArrayLike, m: int) -> NDArray[np.int32]:
 
 def _ranking(scores: ArrayLike) -> list[int]:
     # equal scores in document order, as the learner ranks
-    ranked: list[int] = np.argsort(-np.asarray(scores, np.float64), kind="stable").tolist()
-    return ranked
+    s = np.asarray(scores, np.float64)
+    ranked = np.empty(len(s), np.int64)
+    order_by_score(s, ranked)
+    return [int(document) for document in ranked]
 
 
 @checked

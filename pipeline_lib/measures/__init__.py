@@ -28,6 +28,8 @@ KNOWN_MEASURES = _REGISTRY.names
 EVERY_RANK = 2**63 - 1
 """The rank of a measure that is not cut off: the largest int64."""
 
+_EARLIER_NAMES = {"map": "ap"}
+
 _RANK = re.compile("[1-9][0-9]{0,8}")
 
 
@@ -42,12 +44,15 @@ class Measure:
         ``offsets[q]:offsets[q + 1]`` of ``labels``, which are in the order of the ranking, 0 where a document is not
         relevant. The cutoffs increase strictly; a measure that is not cut off has the single cutoff EVERY_RANK.
         ``y_max`` is the largest label of the scale, or None where it is not known.
+    formula : str
+        What it is, in TeX: y_(i) is the label at rank i, m the number of documents, G the gain and D the discount.
     needs_relevant : bool
         Whether it is undefined for a query without a relevant document, which then gets the value that the caller of
         :func:`pipeline_lib.metrics.per_query` chose.
     """
 
     of: Callable[[NDArray[np.uint8], NDArray[np.int64], Sequence[int], int | None], NDArray[np.float64]]
+    formula: str
     needs_relevant: bool = False
 
 
@@ -64,10 +69,10 @@ def load(name: str) -> Measure:
     >>> load("ndcg@10").needs_relevant, load("p@10").needs_relevant
     (True, False)
     """
-    found: Any = _REGISTRY.load(_registered(name))
-    if not isinstance(found, Measure):
-        raise ConfigurationError(f"{target_of(name)}: expected a Measure, found {found!r}")
-    return found
+    measure: Any = _REGISTRY.load(_registered(name))
+    if not isinstance(measure, Measure):
+        raise ConfigurationError(f"{target_of(name)}: expected a Measure, found {measure!r}")
+    return measure
 
 
 def target_of(name: str) -> str:
@@ -79,6 +84,20 @@ def target_of(name: str) -> str:
     'pipeline_lib.metrics:NDCG'
     """
     return _REGISTRY.target_of(_registered(name))
+
+
+def seed_axis(name: str) -> str:
+    """What stands for the measure ``name`` among the axes of a seed.
+
+    Intervals and tests draw their random numbers by it. Where a measure was once called otherwise this is the earlier
+    name, so that a better name changes no number of a study.
+
+    Example
+    -------
+    >>> seed_axis("map"), seed_axis("ndcg@10")
+    ('ap', 'ndcg@10')
+    """
+    return _EARLIER_NAMES.get(name, name)
 
 
 def _registered(name: str) -> str:
@@ -96,7 +115,7 @@ def parse(name: str) -> tuple[str, int]:
 
     Example
     -------
-    >>> parse("ndcg@10"), parse("ap") == ("ap", EVERY_RANK)
+    >>> parse("ndcg@10"), parse("map") == ("map", EVERY_RANK)
     (('ndcg', 10), True)
     >>> parse("ndcg@03")
     Traceback (most recent call last):

@@ -1,18 +1,21 @@
-"""What is a page of the report made of?
+r"""What is a page of the report made of?
 
 Building blocks that say what is on the page; the template alone knows HTML. Two more blocks live in modules of their
 own: :class:`pipeline_lib.reporting.tables.Table` and :class:`pipeline_lib.reporting.figures.Figure`. Running text may
-hold ``code`` between backticks and ``[words](#place)`` links to places of the report; everything else is shown as it
-is. Words that somebody else chose, such as titles, are no markup: they get into running text through
-:func:`pipeline_lib.markup.quoted`.
+hold ``code`` between backticks, ``[words](#place)`` links to places of the report, and mathematics in TeX between
+``\(`` and ``\)``; everything else is shown as it is. Words that somebody else chose, such as titles, are no markup:
+they get into running text through :func:`pipeline_lib.markup.quoted`.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
+
+from pipeline_lib.reporting.formulas import mathml
 
 Tone = Literal["missing", "warning", "information"]
 """Why a sentence is set apart."""
@@ -46,9 +49,9 @@ class Note:
 
 @dataclass(frozen=True)
 class Formula:
-    """A displayed formula, as :func:`mathematics` reads it."""
+    """A displayed formula in TeX."""
 
-    text: str
+    tex: str
     block: ClassVar[str] = "formula"
 
 
@@ -108,11 +111,18 @@ class Section:
         return [block for block in self.blocks if isinstance(block, Subsection)]
 
 
-_MARKUP = re.compile(r"\\([\\`\[])|`([^`]+)`|\[([^\]]+)\]\(([#\w][^)\s:]*)\)")
+_MARKUP = re.compile(
+    r"\\(?P<sign>[\\`\[])|\\\((?P<tex>.+?)\\\)|`(?P<code>[^`]+)`|\[(?P<words>[^\]]+)\]\((?P<place>[#\w][^)\s:]*)\)"
+)
 
 
 def inline(text: str) -> str:
-    """Turn running text into HTML, escaping all but code and links.
+    r"""Turn running text into HTML, escaping all but code, links and mathematics.
+
+    Raises
+    ------
+    DataError
+        When there is broken TeX between ``\(`` and ``\)``.
 
     Example
     -------
@@ -120,40 +130,62 @@ def inline(text: str) -> str:
     'see <code>a&lt;b</code> at <a href="#claims">claims</a>'
     >>> inline("[x](javascript:alert(1))")
     '[x](javascript:alert(1))'
+    >>> inline(r"of \(m\) documents")
+    'of <math display="inline"><mrow><mi>m</mi></mrow></math> documents'
     """
 
     def marked(found: re.Match[str]) -> str:
-        sign, code, words, place = found.groups()
-        if sign is not None:
-            return str(sign)
-        return f"<code>{code}</code>" if code is not None else f'<a href="{place}">{_inside(words)}</a>'
+        if found["tex"] is not None:
+            return mathml(found["tex"])
+        if found["code"] is not None:
+            return f"<code>{html.escape(found['code'])}</code>"
+        if found["words"] is not None:
+            return f'<a href="{html.escape(found["place"])}">{inline(found["words"])}</a>'
+        return html.escape(found["sign"])
 
-    def _inside(escaped: str) -> str:
-        return _MARKUP.sub(marked, escaped)
-
-    return _inside(html.escape(text))
+    return _between(text, html.escape, marked)
 
 
 def plain(text: str) -> str:
-    r"""The words that a running text shows, where neither code nor links can be shown.
+    r"""The words that a running text shows, where neither code nor links can be shown; of mathematics, the TeX.
 
     Example
     -------
-    >>> plain(r"see `a<b` at [claims](#claims) of \[x](y)")
-    'see a<b at claims of [x](y)'
+    >>> plain(r"see `a<b` at [claims](#claims) of \[x](y) for \(x_i\)")
+    'see a<b at claims of [x](y) for x_i'
     """
 
     def bare(found: re.Match[str]) -> str:
-        sign, code, words, _ = found.groups()
-        return str(sign or code or _MARKUP.sub(bare, words))
+        return found["sign"] or found["tex"] or found["code"] or plain(found["words"])
 
     return _MARKUP.sub(bare, text)
 
 
-def mathematics(text: str) -> str:
-    """Turn mathematics in plain letters into HTML.
+def latex(text: str, escaped: Callable[[str], str]) -> str:
+    r"""Turn running text into LaTeX: mathematics as it is, everything else as ``escaped`` writes it.
 
-    ``_`` lowers and ``^`` raises the word, the number, or what is in braces or round brackets after it.
+    Example
+    -------
+    >>> latex(r"50 % of \(x_i\)", lambda words: words.replace("%", r"\%"))
+    '50 \\% of \\(x_i\\)'
+    """
+    return _between(text, escaped, lambda found: found[0] if found["tex"] else escaped(plain(found[0])))
+
+
+def _between(text: str, escaped: Callable[[str], str], marked: Callable[[re.Match[str]], str]) -> str:
+    """The text with every piece of markup as ``marked`` and everything between as ``escaped`` writes it."""
+    pieces, end = [], 0
+    for found in _MARKUP.finditer(text):
+        pieces += [escaped(text[end : found.start()]), marked(found)]
+        end = found.end()
+    return "".join([*pieces, escaped(text[end:])])
+
+
+def mathematics(text: str) -> str:
+    r"""Turn a statement with mathematics in plain letters, or in TeX between ``\(`` and ``\)``, into HTML.
+
+    In plain letters ``_`` lowers and ``^`` raises the word, the number, or what is in braces or round brackets
+    after it.
 
     Example
     -------
@@ -161,7 +193,14 @@ def mathematics(text: str) -> str:
     'min<sub>w</sub> λ/2 ||w||<sup>2</sup> + φ<sub>SLAM</sub>(s)'
     >>> mathematics("v_max of v^NDCG@k, T^(2/3)")
     'v<sub>max</sub> of v<sup>NDCG@k</sup>, T<sup>2/3</sup>'
+    >>> mathematics(r"at most \(m\) of v_max")
+    'at most <math display="inline"><mrow><mi>m</mi></mrow></math> of v<sub>max</sub>'
     """
+    pieces = re.split(r"\\\((.+?)\\\)", text)
+    return "".join(mathml(piece) if i % 2 else _raised(piece) for i, piece in enumerate(pieces))
+
+
+def _raised(text: str) -> str:
     safe = html.escape(text)
     for sign, tag in (("_", "sub"), ("^", "sup")):
         safe = re.sub(rf"\{sign}\{{([^{{}}]+)\}}", rf"<{tag}>\1</{tag}>", safe)

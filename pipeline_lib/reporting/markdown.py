@@ -25,7 +25,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.reporting.blocks import Block, Details, Section, Subsection, Tone, mathematics
+from pipeline_lib.reporting.blocks import Block, Details, Section, Subsection, Tone
+from pipeline_lib.reporting.formulas import mathml
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -100,8 +101,8 @@ def html(text: str) -> str:
 
     Example
     -------
-    >>> html("A *certified* gap of $10^{-6}$ <b>").strip()
-    '<p>A <em>certified</em> gap of <span class="formula">10<sup>-6</sup></span> &lt;b&gt;</p>'
+    >>> html("A *certified* gap of $x$ <b>").strip()
+    '<p>A <em>certified</em> gap of <math display="inline"><mrow><mi>x</mi></mrow></math> &lt;b&gt;</p>'
     """
     return str(_parser().render(text))
 
@@ -114,15 +115,15 @@ def _parser() -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
     parser.use(dollarmath_plugin, allow_digits=False)
-    parser.add_render_rule("math_inline", lambda self, tokens, i, options, env: _formula(tokens[i].content, "span"))
-    parser.add_render_rule("math_block", lambda self, tokens, i, options, env: _formula(tokens[i].content, "p"))
+    parser.add_render_rule("math_inline", lambda self, tokens, i, options, env: mathml(tokens[i].content))
+    parser.add_render_rule("math_block", lambda self, tokens, i, options, env: _displayed(tokens[i].content))
     for name in (*get_args(Tone), "details"):
         parser.use(container_plugin, name=name)
     return parser
 
 
-def _formula(text: str, tag: str) -> str:
-    return f'<{tag} class="formula">{mathematics(text.strip())}</{tag}>'
+def _displayed(tex: str) -> str:
+    return f'<p class="formula">{mathml(tex.strip(), display=True)}</p>\n'
 
 
 def _blocks(tokens: Sequence[Token], held: Sequence[Block]) -> list[Block]:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline_lib import learners, surrogates
+from pipeline_lib import learners, measures, surrogates
 from pipeline_lib.markup import listed, quoted
 from pipeline_lib.reporting.blocks import (
     Block,
@@ -44,7 +44,7 @@ from pipeline_lib.statistics import smallest_p_value
 
 SUMMARY, MEASURES, COMPARISONS = "tables/summary.parquet", "tables/measures.parquet", "tables/comparisons.parquet"
 TRAINING, PUBLISHED, VALIDATION = "tables/training.parquet", "tables/published.parquet", "tables/validation.parquet"
-HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "ap", "err")
+HEADLINES = ("ndcg@10", "letor4_mean_ndcg", "map", "err")
 """Measures by which learners are compared first when the configuration does not say."""
 SHOWN = 9
 """Measures a results table has room for; ``tables/summary.parquet`` holds all."""
@@ -266,7 +266,7 @@ def published(study: Study) -> Section | None:
 
 
 def methods(study: Study) -> Section:
-    """Conventions, then every model's formula and settings."""
+    """Conventions, the formulas of the measures, then every model's formula and settings."""
     parts = [
         Subsection(
             f"method-{entry['model']}",
@@ -275,7 +275,8 @@ def methods(study: Study) -> Section:
         )
         for entry in study.models.values()
     ]
-    blocks: list[Block] = [Subsection("conventions", "Conventions", (Bullets(CONVENTIONS),)), *parts]
+    blocks: list[Block] = [Subsection("conventions", "Conventions", (Bullets(CONVENTIONS),))]
+    blocks += [*_measures(study), *parts]
     if not parts:
         blocks.append(Note("The study contains no list of models: models.json is absent or empty."))
     return Section("methods", "Methods", tuple(blocks))
@@ -298,15 +299,21 @@ def provenance(study: Study) -> Section:
 
 
 CONVENTIONS = (
-    "Gain G(r) = 2ʳ − 1 and discount D(i) = 1/log₂(i + 1); NDCG@k divides by the best value a ranking of the same "
-    "documents can reach.",
+    r"Formulas speak of one query \(q\) with \(m\) documents, of which \(r\) are relevant: \(s\) are their scores, "
+    r"\(y\) their labels, \(X_q\) their features and \(y_{(i)}\) the label at rank \(i\) when they are ranked "
+    r"by \(s\).",
+    r"The gain is \(G(y) = 2^y - 1\) and the discount \(D(i) = 1 / \log_2(i + 1)\). \(Z_k(y)\) is the largest value of "
+    r"\(\sum_{i \le k} G(y_{(i)}) D(i)\) that a ranking of the same documents can reach, and \(Z = Z_m\). In the "
+    r"weights \(v_i\) of SLAM, documents are numbered by falling label.",
+    r"\(\Delta\) is a margin, 1 unless an option says otherwise. Sums over pairs are as they stand, unless the option "
+    "`normalisation` divides them by the number of pairs.",
     "Average precision counts every label of 1 or more as relevant.",
     "A query without a relevant document has the value 0 in every measure, as in LETOR's own evaluation.",
     "Ties in scores are broken by the order of the documents in the data set (a stable sort), so that results are "
     "reproducible.",
-    "“LETOR” marks the evaluation of LETOR 4.0: discount 1 at ranks 1 and 2, then 1/log₂(i); NDCG@k of a query with "
-    "fewer than k documents counts as 0; its mean NDCG of a query runs over k = 1 to the number of documents.",
-    "P@k divides by k, also where a query has fewer documents.",
+    r"“LETOR” marks the evaluation of LETOR 4.0: discount 1 at ranks 1 and 2, then \(1 / \log_2(i)\); NDCG@k of a "
+    r"query with fewer than \(k\) documents counts as 0; its mean NDCG of a query runs over \(k = 1\) to \(m\).",
+    r"P@k divides by \(k\), also where a query has fewer documents.",
 )
 
 
@@ -315,12 +322,12 @@ def measure_title(measure: str) -> str:
 
     Example
     -------
-    >>> measure_title("ndcg@10"), measure_title("ap"), measure_title("letor4_mean_ndcg")
+    >>> measure_title("ndcg@10"), measure_title("map"), measure_title("letor4_mean_ndcg")
     ('NDCG@10', 'MAP', 'LETOR mean NDCG')
     """
     if measure.startswith("letor4_"):
         return f"LETOR {measure_title(measure.removeprefix('letor4_'))}"
-    return {"mean_ndcg": "mean NDCG", "ap": "MAP"}.get(measure, measure.upper())
+    return "mean NDCG" if measure == "mean_ndcg" else measure.upper()
 
 
 def slug(measure: str) -> str:
@@ -589,7 +596,7 @@ def _ideal_notes(study: Study, dataset: str, shown: Sequence[str]) -> list[str]:
 
 def _best_is_one(measure: str) -> bool:
     """Whether the best order of any query with a relevant document has the value 1."""
-    return measure in ("ap", "ndcg", "letor4_mean_ndcg") or measure.startswith("ndcg@")
+    return measure in ("map", "ndcg", "letor4_mean_ndcg") or measure.startswith("ndcg@")
 
 
 def _measure_row(study: Study, dataset: str, model: str, measures: Sequence[str]) -> tuple[Cell, ...]:
@@ -766,6 +773,15 @@ def _training_blocks(study: Study, dataset: str) -> list[Block]:
     notes += [f"Not convex, the lowest of several local minima, without a gap: {local}."] if local else []
     table = simple(f"training-{dataset}", f"Training on {dataset}", TRAINING, columns, rows, notes)
     return [Details("Training: regularisation, objective and certified gap", (table,))]
+
+
+def _measures(study: Study) -> list[Block]:
+    """What the measures of the study are, each formula once."""
+    named: dict[str, list[str]] = {}
+    for measure in dict.fromkeys(row["measure"] for row in study.summary):
+        named.setdefault(measures.load(measure).formula, []).append(measure_title(measure))
+    blocks = [block for tex, titles in named.items() for block in (Paragraph(f"{listed(titles)}:"), Formula(tex))]
+    return [Subsection("measures", "Measures", tuple(blocks))] if blocks else []
 
 
 def _method(entry: Row) -> list[Block]:

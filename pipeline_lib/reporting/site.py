@@ -14,6 +14,7 @@ from pipeline_lib.papers import names
 from pipeline_lib.reporting import claims_section, figures, page, sections
 from pipeline_lib.reporting.blocks import Section, inline, mathematics, plain
 from pipeline_lib.reporting.figures import Figure
+from pipeline_lib.reporting.formulas import mathml
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
 
@@ -104,6 +105,7 @@ def _page(study: str, parts: Sequence[Section], folder: Path, title: str) -> str
     )
     environment.filters["inline"] = lambda words: Markup(inline(words))
     environment.filters["plain"] = plain
+    environment.filters["displayed"] = lambda tex: Markup(mathml(tex, display=True))
     environment.filters["mathematics"] = lambda words: Markup(mathematics(words))
     return environment.get_template("report.html.j2").render(
         study=study,

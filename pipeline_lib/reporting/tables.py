@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pipeline_lib.errors import DataError
-from pipeline_lib.reporting.blocks import plain
+from pipeline_lib.reporting.blocks import latex
 
 Raw = str | int | float | bool | None
 
@@ -215,7 +215,7 @@ def to_latex(table: Table) -> str:
         "% needs \\usepackage{booktabs}",
         "\\begin{table}",
         "  \\centering",
-        f"  \\caption{{{escaped(plain(table.caption))}}}",
+        f"  \\caption{{{latex(table.caption, escaped)}}}",
         f"  \\label{{tab:{table.name}}}",
         f"  \\begin{{tabular}}{{{align}}}",
         "    \\toprule",
@@ -227,7 +227,7 @@ def to_latex(table: Table) -> str:
             lines.append(f"    \\multicolumn{{{len(table.columns)}}}{{l}}{{\\emph{{{escaped(group.title)}}}}} \\\\")
         lines += [_latex_row(row) for row in group.rows]
     lines += ["    \\bottomrule", "  \\end{tabular}"]
-    lines += [f"  \\par\\small {escaped(plain(note))}" for note in table.notes]
+    lines += [f"  \\par\\small {latex(note, escaped)}" for note in table.notes]
     return "\n".join([*lines, "\\end{table}", ""])
 
 
@@ -278,7 +278,7 @@ def _latex_row(row: Sequence[Cell]) -> str:
 
 
 def _latex_cell(cell: Cell) -> str:
-    shown = escaped(plain(cell.text) if cell.running else cell.text)
+    shown = latex(cell.text, escaped) if cell.running else escaped(cell.text)
     if cell.strong:
         shown = f"\\textbf{{{shown}}}"
     if cell.spread:

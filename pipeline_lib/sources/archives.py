@@ -96,14 +96,14 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
         stack.callback(shutil.rmtree, staging)
         try:
             members = _open(archive, limit, stack)
-            found = _take(archive, members, parts, staging, limit)
+            taken = _take(archive, members, parts, staging, limit)
         except DataError:
             raise
         except _DAMAGE as error:
             if isinstance(error, OSError) and error.errno not in _SEEK_TO_NOWHERE:
                 raise  # a full disk or a missing permission is not the archive's fault
             raise DataError(f"{archive}: the archive is damaged or incomplete ({error}); fetch it again") from error
-        missing = [name for name in parts if name not in found]
+        missing = [name for name in parts if name not in taken]
         if missing:
             wanted = " or ".join(parts[missing[0]].members)
             raise DataError(f"{archive}: no member ends with {wanted} (part {missing[0]}); is it another data set's?")
@@ -111,7 +111,7 @@ def extract(archive: Path, parts: Mapping[str, Part], folder: Path) -> dict[str,
             os.replace(staging / f"{name}.txt", folder / f"{name}.txt")
     return {
         name: Extracted(folder / f"{name}.txt", member, stored)
-        for name, (_, member, stored) in ((name, found[name]) for name in parts)
+        for name, (_, member, stored) in ((name, taken[name]) for name in parts)
     }
 
 
@@ -119,7 +119,7 @@ def _take(
     archive: Path, members: Iterable[_Member], parts: Mapping[str, Part], staging: Path, limit: int
 ) -> dict[str, tuple[int, str, Stored]]:
     """Read all members once, check every one, and write those that are parts."""
-    found: dict[str, tuple[int, str, Stored]] = {}
+    taken: dict[str, tuple[int, str, Stored]] = {}
     seen: set[str] = set()
     unpacked = 0
     for member in members:
@@ -131,13 +131,13 @@ def _take(
         if unpacked > limit:
             raise DataError(f"{archive}: unpacks to more than {limit:,} bytes; refused as a bomb")
         for part, rank in _wanted(member, name, parts):
-            if part in found and found[part][0] == rank:
-                raise DataError(f"{archive}: both {found[part][1]} and {name} could be part {part}; keep one")
-            if part not in found or rank < found[part][0]:
+            if part in taken and taken[part][0] == rank:
+                raise DataError(f"{archive}: both {taken[part][1]} and {name} could be part {part}; keep one")
+            if part not in taken or rank < taken[part][0]:
                 origin = f"{archive}, member {name}"
                 stored = write_part(member.content(), staging / f"{part}.txt", parts[part], limit, origin)
-                found[part] = (rank, name, stored)
-    return found
+                taken[part] = (rank, name, stored)
+    return taken
 
 
 def _safe_name(archive: Path, member: _Member) -> str:

@@ -339,7 +339,7 @@ def _discard(partial: Path) -> None:
 
 
 class _Progress:
-    """Says on stderr how far a download is, every few seconds."""
+    """Reports the progress of a download on stderr every few seconds."""
 
     def __init__(self, name: str, total: int | None) -> None:
         self.name = name

@@ -111,10 +111,10 @@ def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.i
     if not len(of_fold):
         known = pc.unique(table["fold"]).to_pylist()
         raise DataError(f"{path}: expected a fold of {known}, found {fold}")
-    found = of_fold.filter(pc.equal(pc.cast(of_fold["part"], pa.string()), part))["query"].to_numpy()
-    if not len(found):
+    indices = of_fold.filter(pc.equal(pc.cast(of_fold["part"], pa.string()), part))["query"].to_numpy()
+    if not len(indices):
         raise DataError(f"{path}: expected one of {', '.join(ROLES)}, found {part!r}")
-    return np.asarray(found, dtype=np.int64)
+    return np.asarray(indices, dtype=np.int64)
 
 
 def _blocks(data_set: DataSet, n_queries: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:

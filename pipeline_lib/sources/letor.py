@@ -167,7 +167,7 @@ def write(path: str | os.PathLike[str], data: RankingData) -> None:
             before = row
             row, used = kernels.format_documents(data.X, data.y, qids, row, out)
             file.write(out[:used].data)
-            if row == before:  # a value asks for an exponent
+            if row == before:  # a value needs an exponent
                 values = " ".join(f"{j}:{_shortest_decimal(x)}" for j, x in enumerate(data.X[row], start=1))
                 file.write(f"{data.y[row]} qid:{qids[row]} {values}".rstrip().encode() + b"\n")
                 row += 1

@@ -36,7 +36,7 @@ class PopulationSettings:
     documents : int or (low, high)
         Documents of a query: fixed, or uniform on low..high, both included.
     noise : float
-        sigma, the standard deviation of a document's own noise, in units of the merit, which lies in [-1, 1].
+        sigma, the standard deviation of a document's own noise, in units of the merit, which is in [-1, 1].
     query_noise : float
         tau, the weight of a query's taste, in the same units.
     query_spread : float

@@ -109,7 +109,7 @@ def _how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
         return f"delete {manifest} to have the next run draw {data_set.name} again"
     advice = (
         f"delete {path} and run `snakemake --cores 1 {record_path(data_set.name)}`, which unpacks it again, or fetches "
-        "it where there is no archive at hand"
+        "it if no archive is available"
     )
     if not data_set.parts[path.stem].sha256:
         advice += (

@@ -18,6 +18,8 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 
 Norm = Literal["linf", "l2"]
+What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
+"""The constants of a surrogate: two of Lipschitz, one of smoothness, and a bound on |phi| for bounded scores."""
 
 INTERNAL = ("unchecked", "hessian_product", "minorant")
 """Methods of a surrogate that solvers call in their inner loops: they check nothing."""
@@ -27,15 +29,15 @@ class Surrogate(ABC):
     """A loss phi(s, y) of the scores s and labels y of one query.
 
     A subclass states its formula, sets the class attributes, and implements ``unchecked``, ``lipschitz`` and
-    ``smoothness``.
+    ``smoothness``; and, as far as they are known, ``order``, ``bound``, ``excess_bound`` and what is exact.
 
     Attributes
     ----------
     name : str
         The name in the registry.
     formula : str
-        phi as the report shows it: s scores, y labels, G(r) = 2^r - 1, D(i) = 1/log2(i + 1); ``_`` begins a subscript
-        and ``^`` a superscript.
+        phi in TeX, as the report and the documentation show it: s scores, y labels, m documents, r of them relevant,
+        gain G, discount D, ideal DCG Z, margin Delta; sums over i run over all documents.
     convex : bool
         Whether phi is convex in s for every y.
     smooth : bool
@@ -43,6 +45,11 @@ class Surrogate(ABC):
         :class:`SmoothSurrogate`.
     shift_invariant : bool
         Whether phi(s + c 1, y) = phi(s, y) for every number c.
+    exact : tuple of What
+        Which of the constants that the class states are suprema: attained, or approached.
+    upper_bounds : str or None
+        The ranking loss that phi is never below, whatever s and y are: "1-" and the name of a measure. None if there
+        is none, or none is known.
     """
 
     name: ClassVar[str]
@@ -50,6 +57,8 @@ class Surrogate(ABC):
     convex: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
     shift_invariant: ClassVar[bool] = False
+    exact: ClassVar[tuple[What, ...]] = ()
+    upper_bounds: ClassVar[str | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make every public method of a subclass check its arguments, except the internal and the abstract ones."""
@@ -124,6 +133,42 @@ class Surrogate(ABC):
         DataError
             When the surrogate is not smooth, a needed ``score_bound`` is missing or an argument is out of range.
         """
+
+    @checks.checked
+    def order(self, m: int, y_max: int) -> int | None:
+        """How many labels at a time the gradient takes, for lists of ``m`` documents; None where it is not known.
+
+        The gradient decomposes over this many coordinates: it is a sum of functions of so many labels, which partial
+        feedback must show at a time (`topk`, Lemma 1). It is m where the gradient takes all labels together.
+        """
+        return None
+
+    @checks.checked
+    def bound(self, m: int, y_max: int, score_bound: float) -> float | None:
+        """B >= sup |phi| over ||s||_inf <= score_bound and lists as in ``lipschitz``; None where it is not known."""
+        return None
+
+    @checks.checked
+    def excess_bound(self, m: int, y_max: int, score_bound: float) -> float | None:
+        """B >= sup of phi(s, y) - inf over all s' of phi(s', y): what ``bound`` is once the infimum counts as 0."""
+        return self.bound(m, y_max, score_bound)
+
+    @checks.checked
+    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+        """The exact supremum behind a constant: what is stated where that is ``exact``; None where it is not known.
+
+        Raises
+        ------
+        DataError
+            When a needed ``score_bound`` is missing or an argument is out of range.
+        """
+        if what not in self.exact:
+            return None
+        if what == "bound":
+            return self.bound(m, y_max, needed_score_bound(f"the value of {self.name}", score_bound))
+        if what == "smoothness":
+            return self.smoothness(m, y_max, score_bound=score_bound)
+        return self.lipschitz(m, y_max, "linf" if what == "lipschitz-linf" else "l2", score_bound=score_bound)
 
 
 class SmoothSurrogate(Surrogate):

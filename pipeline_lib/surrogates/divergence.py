@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 # Below this |d|, e^d - 1 - d is summed as a series: the difference would lose precision.
 SERIES_UP_TO = 0.05
@@ -44,9 +44,10 @@ class KL(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "kl"
-    formula: ClassVar[str] = "φ(s, y) = Σ_i [ exp(y_i)(y_i − s_i) − exp(y_i) + exp(s_i) ]"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_i \bigl( e^{y_i} (y_i - s_i) - e^{y_i} + e^{s_i} \bigr)"
     # D^3 phi = diag(e^s), so |D^3 phi[u, u, u]| = |sum e^{s_i} u_i^3| <= ||u||_inf D^2 phi[u, u].
     third_order: ClassVar[float] = 1.0
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -66,6 +67,19 @@ class KL(SmoothSurrogate):
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """m e^S with S = score_bound; attained."""
         return m * _exp(needed_score_bound(self.name, score_bound))
+
+    def order(self, m: int, y_max: int) -> int:
+        """1."""
+        return 1
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """The exact supremum; attained at s = -S 1 or s = S 1."""
+        # f(s, y) = e^y (y - s - 1) + e^s is convex in s, so |s| = S; f(-S, y) rises with y, and f(S, y) falls in y up
+        # to S, while for y >= S it is below f(-S, y): f(-S, y) - f(S, y) = 2 (S e^y - sinh S) >= 0 there.
+        if max(score_bound, y_max) > 700.0:
+            return math.inf
+        low = math.exp(y_max) * (y_max + score_bound - 1.0) + math.exp(-score_bound)
+        return m * max(low, math.exp(score_bound) - score_bound - 1.0)
 
 
 def _exp(x: float) -> float:

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
 
@@ -42,7 +42,9 @@ class ListNet(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "listnet"
-    formula: ClassVar[str] = "φ(s, y) = −Σ_i P_i(y) log P_i(s),  P_i(v) = exp(v_i) / Σ_j exp(v_j)"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = -\sum_i P_i(y) \log(P_i(s)), \quad P_i(v) = \frac{\exp(v_i)}{\sum_j \exp(v_j)}"
+    )
     shift_invariant: ClassVar[bool] = True
     # D^3 phi[u, u, u] is the third central moment of u under P(s): at most max |u - E u| times the variance, and
     # |u - E u| <= 2 ||u||_inf.
@@ -63,6 +65,46 @@ class ListNet(SmoothSurrogate):
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """2, for every m and y_max."""
         return 2.0
+
+    def order(self, m: int, y_max: int) -> int:
+        """m; one less for binary labels."""
+        # With binary labels the part of the gradient that takes all m labels together vanishes: for document i it is
+        # sum_t (-1)^t (C(m-1, t) + e C(m-1, t-1)) / (t e + m - t) = (1/m) sum_t (-1)^t C(m, t) = 0.
+        return m if y_max > 1 else max(m - 1, 1)
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """log m + 2 S."""
+        # log sum e^s <= log m + S, and -sum P(y) s <= S
+        return math.log(m) + 2.0 * score_bound
+
+    def excess_bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """y_max + 2 S."""
+        # KL(P(y) || P(s)) <= max of log P_i(y) / P_i(s) <= max d - min d with d = y - s
+        return y_max + 2.0 * score_bound
+
+    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+        """2 - 2 / (1 + (m - 1) e^y_max) for l_inf, what enumeration gives for l_2, and 1 for the smoothness."""
+        if what == "lipschitz-linf":  # all score mass on the one document of label 0: 2 (1 - P_i(y)), P_i(y) least
+            return 2.0 - 2.0 / (1.0 + (m - 1) * math.exp(y_max))
+        if what == "lipschitz-l2":
+            return _largest_distance(m, y_max)
+        if what == "smoothness":  # the largest variance of a variable in [-1, 1]: two documents of equal score
+            return 1.0 if m > 1 else 0.0
+        return None
+
+
+def _largest_distance(m: int, y_max: int) -> float:
+    # ||e_i - P(y)|| is convex in P(y), whose set has corners with labels 0 and y_max only: a documents of y_max, n - a
+    # of 0. For y_max >= 3, two documents are best; for y_max = 1, 2 lists of more than 200 documents have
+    # ||.||^2 <= 1 + max P(y) below what two documents have.
+    if y_max == 0:
+        return math.sqrt(1.0 - 1.0 / m)
+    best, rise = 0.0, math.exp(y_max)
+    for n in range(2, min(m, 200) + 1):
+        a = np.arange(1, n)
+        low = 1.0 / (a * rise + n - a)
+        best = max(best, float(np.max((1.0 - low) ** 2 + a * (rise * low) ** 2 + (n - a - 1) * low**2)))
+    return math.sqrt(best)
 
 
 @njit(cache=True)

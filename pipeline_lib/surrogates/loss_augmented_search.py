@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline_lib.ranking import GAINS
+from pipeline_lib.ranking import GAINS, ideal_dcg_in_data_order
 from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
@@ -89,9 +89,7 @@ def structured_ndcg(s, y, offsets, ideal, D):  # type: ignore[no-untyped-def]
         n_levels = level_runs(s[begin:end], y[begin:end], c, order, runs)
         if n_levels == 1:
             continue
-        Z = 0.0
-        for i in range(begin, end):
-            Z += GAINS[y[i]] * D[ideal[i] - 1]
+        Z = ideal_dcg_in_data_order(y[begin:end], ideal[begin:end], D)
         lowest = GAINS[y[begin + order[0]]]
         for k in range(m):
             g[k] = (GAINS[y[begin + order[k]]] - lowest) / Z

@@ -9,11 +9,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks
+from pipeline_lib import checks, ranking
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.ranking import GAINS, discounts
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 
 class SquaredNDCG(SmoothSurrogate):
@@ -42,8 +41,9 @@ class SquaredNDCG(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "squared-ndcg"
-    formula: ClassVar[str] = "φ(s, y) = Σ_i (s_i − G(y_i)/Z_m(y))^2"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_i \Bigl( s_i - \frac{G(y_i)}{Z(y)} \Bigr)^2"
     third_order: ClassVar[float] = 0.0
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -57,12 +57,20 @@ class SquaredNDCG(SmoothSurrogate):
         """The exact supremum for ||s||_inf <= score_bound (derived above)."""
         bound = needed_score_bound(self.name, score_bound)
         if norm == "linf":
-            return 2.0 * m * (bound + (1.0 / _discount_sums(m)[m] if y_max else 0.0))
+            return 2.0 * m * (bound + (1.0 / float(ranking.discount_sums(m)[m]) if y_max else 0.0))
         return 2.0 * math.sqrt(largest_distance(m, y_max, bound))
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """2 m; attained."""
         return 2.0 * m
+
+    def order(self, m: int, y_max: int) -> int:
+        """m: Z(y) takes all labels."""
+        return m
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """The value of :func:`largest_distance`; attained."""
+        return largest_distance(m, y_max, score_bound)
 
 
 def normalised_gains(y: ArrayLike, offsets: ArrayLike) -> Floats:
@@ -85,7 +93,7 @@ def normalised_gains(y: ArrayLike, offsets: ArrayLike) -> Floats:
 def _targets(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
     if len(offsets) == 1:
         return np.zeros(0)
-    return _normalised_gains(y, offsets, _discount_sums(int(np.diff(offsets).max())))
+    return ranking.normalised_gains(y, offsets, ranking.discount_sums(int(np.diff(offsets).max())))
 
 
 @checked
@@ -100,36 +108,8 @@ def largest_distance(m: int, y_max: int, score_bound: float) -> float:
     from_zero = m * score_bound**2
     if y_max == 0:
         return from_zero
-    relevant, sums = np.arange(1, m + 1), _discount_sums(m)[1:]
+    relevant, sums = np.arange(1, m + 1), ranking.discount_sums(m)[1:]
     return float(from_zero + np.max(2.0 * score_bound * relevant / sums + relevant / sums**2))
-
-
-def _discount_sums(m: int) -> Floats:
-    """D(1) + ... + D(r) for r = 0..m, D(i) = 1 / log2(i + 1)."""
-    sums = np.zeros(m + 1)
-    np.cumsum(discounts(m), out=sums[1:])
-    return sums
-
-
-@njit(cache=True)
-def _normalised_gains(y, offsets, discount_sums):  # type: ignore[no-untyped-def]
-    # Z = sum over labels l of G(l) times the discounts of the ranks that documents of label l fill when sorted
-    count = np.zeros(len(GAINS), np.int64)
-    target = np.empty(len(y))
-    for q in range(len(offsets) - 1):
-        begin, end = offsets[q], offsets[q + 1]
-        top = 0
-        for i in range(begin, end):
-            count[y[i]] += 1
-            top = max(top, y[i])
-        ranked, ideal = 0, 0.0
-        for label in range(top, 0, -1):
-            ideal += GAINS[label] * (discount_sums[ranked + count[label]] - discount_sums[ranked])
-            ranked += count[label]
-        for i in range(begin, end):
-            target[i] = GAINS[y[i]] / ideal if top > 0 else 0.0
-            count[y[i]] = 0
-    return target
 
 
 @njit(cache=True)

@@ -28,6 +28,7 @@ The gradient is g(a) = sum over pairs of a_ij (e_j - e_i) with 0 <= a_ij <= 1.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -42,6 +43,7 @@ from pipeline_lib.surrogates.base import (
     SmoothableSurrogate,
     SmoothSurrogate,
     Surrogate,
+    What,
 )
 from pipeline_lib.surrogates.hinge_kernels import hinge, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
@@ -57,6 +59,28 @@ class _Pairwise(Surrogate):
 
     def __init__(self, normalisation: Normalisation = "sum") -> None:
         self.normalisation = normalisation
+
+    @abstractmethod
+    def _pair(self, difference: float) -> float:
+        """The loss of one pair at s_j - s_i = ``difference`` >= 0, for y_i > y_j; convex and rising."""
+
+    def order(self, m: int, y_max: int) -> int:
+        """2; m for the mean, because all labels decide by how many pairs it divides."""
+        return min(2, m) if self.normalisation != "mean" else m
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """The exact supremum; attained where |s_i| = S for all i."""
+        # A sum of convex functions of s_j - s_i is largest where |s| = S. How many documents of a level are at -S
+        # enters linearly, so whole levels are at -S or S; it does not hurt to make those at -S the more relevant ones.
+        # Their pairs with the others then lose _pair(2 S), and pairs on the same side _pair(0).
+        if m == 1 or y_max == 0:
+            return 0.0
+        far, near = self._pair(2.0 * score_bound), self._pair(0.0)
+        if self.normalisation != "sum":
+            return far
+        n = np.arange(1, m)
+        same_side = [_most_pairs(n, low) + _most_pairs(m - n, y_max + 1 - low) for low in range(1, y_max + 1)]
+        return max(float(np.max(far * (n * (m - n)) + near * pairs)) for pairs in same_side)
 
     def _scale(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         """The factor of every query's sum over pairs, shape (Q,)."""
@@ -91,6 +115,12 @@ class _Pairwise(Surrogate):
         return math.sqrt((m**3 - cubes) / 3)
 
 
+def _most_pairs(n: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
+    # Pairs of different labels among n documents of so many levels: most when the levels are filled equally.
+    size, larger = np.divmod(n, levels)
+    return (n * n - larger * (size + 1) ** 2 - (levels - larger) * size * size) // 2
+
+
 class RankSVM(_Pairwise, SmoothableSurrogate):
     """phi(s, y) = sum over pairs with y_i > y_j of max(0, margin + s_j - s_i).
 
@@ -122,11 +152,15 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
     """
 
     name: ClassVar[str] = "ranksvm"
-    formula: ClassVar[str] = "φ(s, y) = Σ_{i,j: y_i > y_j} max(0, 1 + s_j − s_i)"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_{i, j:\, y_i > y_j} \max(0, \Delta + s_j - s_i)"
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "bound")
 
     def __init__(self, normalisation: Normalisation = "sum", margin: float = 1.0) -> None:
         super().__init__(normalisation)
         self.margin = float(margin)
+
+    def _pair(self, difference: float) -> float:
+        return self.margin + difference
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -163,6 +197,10 @@ class RoundedRankSVM(_Pairwise, MinorantSurrogate):
     def __init__(self, normalisation: Normalisation, margin: float, width: float) -> None:
         super().__init__(normalisation)
         self.margin, self.width = margin, width
+
+    def _pair(self, difference: float) -> float:
+        t = max(0.0, self.margin + difference)
+        return t * t / (2.0 * self.width) if t <= self.width else t - self.width / 2.0
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -221,9 +259,13 @@ class RankNet(_Pairwise, SmoothSurrogate):
     """
 
     name: ClassVar[str] = "ranknet"
-    formula: ClassVar[str] = "φ(s, y) = Σ_{i,j: y_i > y_j} log(1 + exp(s_j − s_i))"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_{i, j:\, y_i > y_j} \log(1 + e^{s_j - s_i})"
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
     # For t -> log(1 + e^t), |third derivative| <= second; a pair has |u_j - u_i| <= 2 ||u||_inf.
     third_order: ClassVar[float] = 2.0
+
+    def _pair(self, difference: float) -> float:
+        return float(np.logaddexp(0.0, difference))
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""

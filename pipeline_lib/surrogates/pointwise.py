@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 
 class Squared(SmoothSurrogate):
@@ -34,8 +34,9 @@ class Squared(SmoothSurrogate):
     """
 
     name: ClassVar[str] = "squared"
-    formula: ClassVar[str] = "φ(s, y) = Σ_i (s_i − y_i)^2"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_i (s_i - y_i)^2"
     third_order: ClassVar[float] = 0.0
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -52,6 +53,14 @@ class Squared(SmoothSurrogate):
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """2 m; attained."""
         return 2.0 * m
+
+    def order(self, m: int, y_max: int) -> int:
+        """1."""
+        return 1
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """m (S + y_max)^2, attained at s = -S 1 and y = y_max 1."""
+        return m * (score_bound + y_max) ** 2
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, needed_score_bound
+from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 from pipeline_lib.surrogates.pairwise import _Pairwise
 
 
@@ -47,9 +47,13 @@ class RankBoost(_Pairwise, SmoothSurrogate):
     """
 
     name: ClassVar[str] = "rankboost"
-    formula: ClassVar[str] = "φ(s, y) = Σ_{i,j: y_i > y_j} exp(s_j − s_i)"
+    formula: ClassVar[str] = r"\varphi(s, y) = \sum_{i, j:\, y_i > y_j} e^{s_j - s_i}"
     # A pair's third derivative along u is e^t (u_j - u_i)^3 and |u_j - u_i| <= 2 ||u||_inf.
     third_order: ClassVar[float] = 2.0
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
+
+    def _pair(self, difference: float) -> float:
+        return math.exp(difference) if difference < 709.0 else math.inf
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -72,6 +76,12 @@ class RankBoost(_Pairwise, SmoothSurrogate):
         if m == 1 or y_max == 0:
             return 0.0
         return 4.0 * slope * (1.0 if self.normalisation != "sum" else (m // 2) * (m - m // 2))
+
+    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+        """See the base class; for l_2 it is known where all pairs can be at distance 2 S at once, or all are at 0."""
+        value = super().supremum(what, m, y_max, score_bound=score_bound)
+        at_once = y_max <= 1 or self.normalisation != "sum" or score_bound == 0.0
+        return value if what != "lipschitz-l2" or at_once else None
 
 
 def _steepest(score_bound: float) -> float:

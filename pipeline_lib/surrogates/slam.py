@@ -54,8 +54,8 @@ from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
+from pipeline_lib.surrogates.base import Norm, Surrogate, What
 
 
 @checked
@@ -159,6 +159,9 @@ def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
     return float(GAINS[y_max] / D[last - 1]) if last >= 2 and y_max else 1.0
 
 
+_HINGES = r"\varphi(s, y) = \sum_i v_i \max\Bigl( 0, \max_{j:\, y_j < y_i} (\Delta + s_j - s_i) \Bigr), \quad "  # (5)
+
+
 class _Slam(Surrogate):
     """The common part of the family: a margin, the hinges, and constants that follow from the largest sum of weights.
 
@@ -167,11 +170,11 @@ class _Slam(Surrogate):
     kind : str
         The kind of weights, as :func:`weights` names them.
     upper_bounds : str
-        The ranking loss that the surrogate bounds from above, for every s and y, when margin >= 1.
+        As in the base class, when margin >= 1.
     """
 
     shift_invariant: ClassVar[bool] = True
-    upper_bounds: ClassVar[str]
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
     kind: str
 
     def __init__(self, margin: float = 1.0) -> None:
@@ -191,6 +194,15 @@ class _Slam(Surrogate):
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """Undefined: the hinges have kinks."""
         raise DataError(f"{self.name} is not smooth: it has no smoothness constant")
+
+    def order(self, m: int, y_max: int) -> int:
+        """m: the weights take all labels."""
+        return m
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """Delta + 2 S."""
+        # sum v <= 1, and every hinge is at most Delta + 2 S
+        return self.margin + 2.0 * score_bound
 
     @abstractmethod
     def _largest_sum(self, m: int) -> float:
@@ -219,9 +231,7 @@ class SlamNDCG(_Slam):
     """
 
     name: ClassVar[str] = "slam-ndcg"
-    formula: ClassVar[str] = (
-        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = (G(y_i) − G(y_m))(D(i) − D(m)) / Z(y)"
-    )
+    formula: ClassVar[str] = _HINGES + r"v_i = \frac{(G(y_i) - G(y_m)) (D(i) - D(m))}{Z(y)}"
     upper_bounds: ClassVar[str] = "1-ndcg"
     kind = "ndcg"
 
@@ -252,9 +262,9 @@ class SlamMAP(_Slam):
 
     name: ClassVar[str] = "slam-map"
     formula: ClassVar[str] = (
-        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = 1/r − i/(r(m − r + i)) for i ≤ r, else 0"
+        _HINGES + r"v_i = \frac{1}{r} - \frac{i}{r (m - r + i)} \text{ for } i \le r, \text{ else } 0"
     )
-    upper_bounds: ClassVar[str] = "1-ap"
+    upper_bounds: ClassVar[str] = "1-map"
     kind = "map"
 
     def _largest_sum(self, m: int) -> float:
@@ -285,9 +295,7 @@ class SlamNDCGAt(_Slam):
     """
 
     name: ClassVar[str] = "slam-ndcg@k"
-    formula: ClassVar[str] = (
-        "φ(s, y) = Σ_i v_i max(0, max_{j: y_j < y_i} (1 + s_j − s_i)),  v_i = G(y_i) D(i) / Z_k(y) for i ≤ k, else 0"
-    )
+    formula: ClassVar[str] = _HINGES + r"v_i = \frac{G(y_i) D(i)}{Z_k(y)} \text{ for } i \le k, \text{ else } 0"
     upper_bounds: ClassVar[str] = "1-ndcg@k"
 
     def __init__(self, k: int = 10, margin: float = 1.0) -> None:
@@ -352,10 +360,8 @@ def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     v = np.zeros(len(y))
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
-        lowest, Z = y[begin], 0.0
-        for i in range(begin, end):
-            lowest = min(lowest, y[i])
-            Z += GAINS[y[i]] * D[positions[i] - 1]
+        lowest = y[begin:end].min()
+        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D)
         if Z > 0.0:
             for i in range(begin, end):
                 v[i] = (GAINS[y[i]] - GAINS[lowest]) * (D[positions[i] - 1] - D[end - begin - 1]) / Z
@@ -368,35 +374,11 @@ def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-
     v = np.zeros(len(y))
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
-        Z = 0.0
+        Z = ideal_dcg_in_data_order(y[begin:end], positions[begin:end], D[:k])
         for i in range(begin, end):
-            if positions[i] <= k:
-                v[i] = GAINS[y[i]] * D[positions[i] - 1]
-                Z += v[i]
-        if Z > 0.0:
-            v[begin:end] /= Z
+            if positions[i] <= k and Z > 0.0:
+                v[i] = GAINS[y[i]] * D[positions[i] - 1] / Z
     return v
-
-
-@njit(cache=True)
-def best_below(s, y, best):  # type: ignore[no-untyped-def]
-    """Put k into best: best[l] is the first of one list's best-scored documents with a label below l, or -1.
-
-    A maximum within every label, then a running maximum over labels: O(m + largest label), no sorting. ``best``
-    (MAX_LABEL + 2 entries) must be -1 everywhere, and must be reset after the list, up to the largest label, which is
-    returned, plus 1.
-    """
-    top = 0
-    for i in range(len(y)):
-        k = best[y[i] + 1]
-        if k < 0 or s[i] > s[k]:
-            best[y[i] + 1] = i
-        top = max(top, y[i])
-    for label in range(1, top + 1):
-        lower, k = best[label], best[label + 1]
-        if lower >= 0 and (k < 0 or s[lower] > s[k] or (s[lower] == s[k] and lower < k)):
-            best[label + 1] = lower
-    return top
 
 
 @njit(cache=True)

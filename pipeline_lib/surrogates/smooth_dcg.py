@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcg
-from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm
+from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm, What
 from pipeline_lib.surrogates.vector_exp import exp
 
 Sign = Literal["ascent", "regret", "as-printed"]
@@ -74,7 +74,9 @@ class SmoothDCG(AnnealableSurrogate):
     """
 
     name: ClassVar[str] = "smooth-dcg"
-    formula: ClassVar[str] = "SD(s, y) = D(1) Σ_i G(y_i) exp(s_i/σ) / Σ_j exp(s_j/σ)  (a gain)"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = -D(1) \sum_i G(y_i) \frac{\exp(s_i / \sigma)}{\sum_j \exp(s_j / \sigma)} \quad (k = 1)"
+    )
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
@@ -106,7 +108,26 @@ class SmoothDCG(AnnealableSurrogate):
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """G(y_max) / (2 sigma^2) sum_j (D(j) - D(j+1) 1[j < k]) j sqrt(3 j - 2); attained for k = 1 and m >= 4."""
         j = np.arange(1.0, self.k + 1.0)
-        return float((2.0**y_max - 1.0) / (2.0 * self.sigma**2) * np.sum(self._steps() * j * np.sqrt(3.0 * j - 2.0)))
+        return float(GAINS[y_max] / (2.0 * self.sigma**2) * np.sum(self._steps() * j * np.sqrt(3.0 * j - 2.0)))
+
+    def order(self, m: int, y_max: int) -> int:
+        """1."""
+        return 1
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """The largest gain, whatever the scores."""
+        return self.largest_gain(m, y_max)
+
+    def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
+        """See the base class; the Lipschitz constants and the smoothness are known for k = 1."""
+        if what == "bound":  # all labels y_max, any scores
+            return None if self.sign == "regret" else self.largest_gain(m, y_max)
+        if m == 1:
+            return 0.0
+        if what == "smoothness":
+            return self.smoothness(m, y_max) if self.k == 1 and m >= 4 else None
+        attained = self.largest_gain(1, y_max) / (2.0 * self.sigma)
+        return None if self.k != 1 else attained if what == "lipschitz-linf" else attained / math.sqrt(2.0)
 
     def largest_gain(self, m: int, y_max: int) -> float:
         """G(y_max) (D(1) + ... + D(min(k, m))): the largest SD of m documents, attained when all labels are y_max.

@@ -19,21 +19,19 @@ from numpy.typing import NDArray
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking import discounts, ideal_ranks
-from pipeline_lib.surrogates.base import Norm, Surrogate
+from pipeline_lib.surrogates.base import Norm, Surrogate, What
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
 
 
 class _Structured(Surrogate):
-    """The common part of both.
-
-    Attributes
-    ----------
-    upper_bounds : str
-        The ranking loss that the surrogate bounds from above, for every s and y.
-    """
+    """The common part of both."""
 
     shift_invariant: ClassVar[bool] = True
-    upper_bounds: ClassVar[str]
+    exact: ClassVar[tuple[What, ...]] = ("lipschitz-linf", "lipschitz-l2")
+
+    def order(self, m: int, y_max: int) -> int:
+        """m: the loss of a ranking takes all labels."""
+        return m
 
     def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
         """Undefined: a maximum of affine functions has kinks."""
@@ -72,7 +70,10 @@ class StructuredNDCG(_Structured):
     """
 
     name: ClassVar[str] = "structured-ndcg"
-    formula: ClassVar[str] = "φ(s, y) = max_π [ 1 − NDCG(π) + ⟨s, A(π) − A(π_y)⟩ ]_+,  A(π)_i = m − rank_i"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = \max_\pi \bigl( 1 - \mathrm{NDCG}(\pi, y) + \langle s, A(\pi) - A(\pi_y) \rangle \bigr), "
+        r"\quad A(\pi)_i = m - \mathrm{rank}_\pi(i)"
+    )
     upper_bounds: ClassVar[str] = "1-ndcg"
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -85,6 +86,11 @@ class StructuredNDCG(_Structured):
         if m == 1 or y_max == 0:
             return 0.0
         return float(m**2 // 2) if norm == "linf" else math.sqrt(m * (m**2 - 1) / 3)
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """1 + S floor(m^2 / 2)."""
+        # 1 - NDCG <= 1, and ||A(pi) - A(pi_y)||_1 <= sum |2 i - 1 - m| = floor(m^2 / 2)
+        return 1.0 + score_bound * (m * m // 2)
 
 
 class SvmMAP(_Structured):
@@ -112,8 +118,11 @@ class SvmMAP(_Structured):
     """
 
     name: ClassVar[str] = "svm-map"
-    formula: ClassVar[str] = "φ(s, y) = max_π [ 1 − AP(π) + ⟨s, Ψ(π) − Ψ(π_y)⟩ ]_+"
-    upper_bounds: ClassVar[str] = "1-ap"
+    formula: ClassVar[str] = (
+        r"\varphi(s, y) = \max_\pi \bigl( 1 - \mathrm{AP}(\pi, y) + \langle s, \Psi(\pi) - \Psi(\pi_y) \rangle \bigr), "
+        r"\quad \langle s, \Psi(\pi) \rangle = \frac{1}{r (m - r)} \sum_{i, j:\, y_i \ge 1 > y_j} \pi_{ij} (s_i - s_j)"
+    )
+    upper_bounds: ClassVar[str] = "1-map"
 
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class."""
@@ -124,3 +133,8 @@ class SvmMAP(_Structured):
         if m == 1 or y_max == 0:
             return 0.0
         return 4.0 if norm == "linf" else math.sqrt(8.0)
+
+    def bound(self, m: int, y_max: int, score_bound: float) -> float:
+        """1 + 4 S."""
+        # 1 - AP <= 1, and every pair contributes at most 2 * 2 S / (r (m - r))
+        return 1.0 + 4.0 * score_bound

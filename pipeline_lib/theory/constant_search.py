@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.surrogates.base import Surrogate, needed_score_bound
-
-What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
+from pipeline_lib.surrogates.base import Surrogate, What, needed_score_bound
 
 # The range of scores if no bound is given: beyond all margins, and where every softmax is saturated.
 REACH = 1000.0
@@ -99,8 +96,8 @@ def search(
 
     Example
     -------
-    >>> found = search("ranksvm", 6, 1, "lipschitz-linf", rng=np.random.default_rng(0))
-    >>> found.value, found.y.sum()
+    >>> local = search("ranksvm", 6, 1, "lipschitz-linf", rng=np.random.default_rng(0))
+    >>> local.value, local.y.sum()
     (18.0, np.int64(3))
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
@@ -110,9 +107,9 @@ def search(
     best = None
     for size in sorted({m, *range(1, min(m, 5))}):
         points = _climb(loss, what, reach, y_max, _starts(loss, what, size, y_max, reach, restarts, rng), rng)
-        found = _recomputed(loss, what, reach, points)
-        if best is None or found.value > best.value:
-            best = found
+        local = _recomputed(loss, what, reach, points)
+        if best is None or local.value > best.value:
+            best = local
     assert best is not None
     return best
 

@@ -130,8 +130,8 @@ def integral(covering: Covering, n: float, reach: float) -> EntropyIntegral:
 
     Example
     -------
-    >>> found = integral(proposition_7(n=10_000, m=10, lipschitz=2.0, radius=1.0, feature_norm=1.0), 10_000, 4.0)
-    >>> round(found.value, 4), round(found.alpha, 4)
+    >>> best = integral(proposition_7(n=10_000, m=10, lipschitz=2.0, radius=1.0, feature_norm=1.0), 10_000, 4.0)
+    >>> round(best.value, 4), round(best.alpha, 4)
     (3.6808, 0.2108)
     >>> integral(Covering(100.0, 50.0), 10, 1.0).value
     4.0

@@ -106,16 +106,16 @@ def best_documents(of_queries: ArrayLike) -> Estimate | None:
     >>> best_documents(np.array([[9.0, 1.0, 1.0]] * 5))
     Estimate(estimate=5.0, standard_error=0.0)
     """
-    found = np.asarray(of_queries, np.float64)
-    if found.ndim != 2 or len(found) < 2 or found.shape[1] != 3:
-        raise DataError(f"of_queries: expected at least two queries, shape (K, 3), found shape {found.shape}")
-    if not np.isfinite(found).all():
+    estimates = np.asarray(of_queries, np.float64)
+    if estimates.ndim != 2 or len(estimates) < 2 or estimates.shape[1] != 3:
+        raise DataError(f"of_queries: expected at least two queries, shape (K, 3), found shape {estimates.shape}")
+    if not np.isfinite(estimates).all():
         raise DataError("of_queries: expected finite numbers, found NaN or infinity")
-    itself, sharing, disjoint = (float(one) for one in found.mean(axis=0))
+    itself, sharing, disjoint = (float(one) for one in estimates.mean(axis=0))
     rest = itself - 2.0 * sharing + disjoint
     if disjoint <= 0.0 or rest <= 0.0:
         return None
     ratio = 2.0 * rest / disjoint
     slope = np.array([2.0, -4.0, 2.0 - ratio]) / (disjoint * 2.0 * math.sqrt(ratio))
-    error = float((found @ slope).std(ddof=1)) / math.sqrt(len(found))
+    error = float((estimates @ slope).std(ddof=1)) / math.sqrt(len(estimates))
     return Estimate(1.0 + math.sqrt(ratio), error)

@@ -108,8 +108,8 @@ def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: floa
 
     Example
     -------
-    >>> found, known = budget_by_search(50_000, 46, 0.05), budget(50_000, 46, 0.05)
-    >>> abs(found.queries / known.queries - 1.0) < 1e-5
+    >>> searched, known = budget_by_search(50_000, 46, 0.05), budget(50_000, 46, 0.05)
+    >>> abs(searched.queries / known.queries - 1.0) < 1e-5
     True
     """
     from scipy.optimize import minimize_scalar
@@ -167,8 +167,8 @@ def allocation_by_search(
         slope -= 0.5 * deviation / (queries**2 * concentration) / m**2
         return value, m * (slope - float(slope @ m) / documents)
 
-    found = minimize(layer, np.log(shares), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 1000})
-    weights = np.exp(found.x - found.x.max())
+    solution = minimize(layer, np.log(shares), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 1000})
+    weights = np.exp(solution.x - solution.x.max())
     best: NDArray[np.float64] = documents * weights / weights.sum()
     return best
 

@@ -181,8 +181,8 @@ def assess(name: str, *, n: float, loss_bound: float, **constants: Any) -> Asses
 
     Example
     -------
-    >>> found = assess("ogd", n=2, m=10, lipschitz=2.0, radius=1.0, feature_norm=1.0, loss_bound=0.5)
-    >>> found.value, found.vacuous, found.not_vacuous_from
+    >>> assessment = assess("ogd", n=2, m=10, lipschitz=2.0, radius=1.0, feature_norm=1.0, loss_bound=0.5)
+    >>> assessment.value, assessment.vacuous, assessment.not_vacuous_from
     (2.0, True, 33)
     """
     _check(f"{name} ({place(name)})", "loss_bound", loss_bound)
@@ -232,8 +232,8 @@ def of_surrogate(
     Example
     -------
     >>> from pipeline_lib import surrogates
-    >>> found = of_surrogate("ogd", surrogates.create("listnet"), m=10, y_max=2, radius=1.0, feature_norm=1.0)
-    >>> found["lipschitz"], found["loss_bound"]
+    >>> known = of_surrogate("ogd", surrogates.create("listnet"), m=10, y_max=2, radius=1.0, feature_norm=1.0)
+    >>> known["lipschitz"], known["loss_bound"]
     (2.0, 4.0)
     >>> of_surrogate("ogd", surrogates.create("smooth-dcg"), m=10, y_max=2, radius=1.0, feature_norm=1.0)
     Traceback (most recent call last):
@@ -245,25 +245,25 @@ def of_surrogate(
 
     statement = _statement(name)
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
-    found = constants(loss, m, y_max, score_bound=radius * feature_norm)
+    known = constants(loss, m, y_max, score_bound=radius * feature_norm)
     where = f"{name} ({statement.place})"
-    if statement.convex and not found.convex:
+    if statement.convex and not known.convex:
         raise DataError(f"{where}: expected a convex loss, which {loss.name} is not")
-    if "smoothness" in statement.needs and found.smoothness is None:
+    if "smoothness" in statement.needs and known.smoothness is None:
         raise DataError(f"{where}: expected a smooth loss; {loss.name} has kinks")
     if statement.non_negative and getattr(loss, "sign", "regret") != "regret":
         raise DataError(
             f"{where}: expected a non-negative loss; {loss.name} with sign {getattr(loss, 'sign', '')!r} is "
             "not, use sign 'regret'"
         )
-    if found.excess_bound is None:
+    if known.excess_bound is None:
         raise DataError(f"{where}: expected a bound on the loss, none is known for {loss.name}")
     return {
-        "lipschitz": found.lipschitz,
-        "lipschitz_l2": found.lipschitz_l2,
-        "smoothness": found.smoothness,
-        "loss_bound": found.excess_bound,
-        "convex": found.convex,
+        "lipschitz": known.lipschitz,
+        "lipschitz_l2": known.lipschitz_l2,
+        "smoothness": known.smoothness,
+        "loss_bound": known.excess_bound,
+        "convex": known.convex,
     }
 
 

@@ -153,15 +153,15 @@ def _misorders(t: Floats) -> Floats:
 @njit(cache=True)
 def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
     # number of pairs with y_i > y_j and s_i < s_j, for every query
-    found = np.zeros(len(offsets) - 1)
+    counts = np.zeros(len(offsets) - 1)
     seen = np.zeros(LEVELS, np.int64)
-    for q in range(len(found)):
+    for q in range(len(counts)):
         begin, end = offsets[q], offsets[q + 1]
         if end - begin <= ALL_PAIRS_UP_TO:
             for i in range(begin, end):
                 for j in range(begin, i):
                     if (y[i] > y[j] and s[i] < s[j]) or (y[i] < y[j] and s[i] > s[j]):
-                        found[q] += 1.0
+                        counts[q] += 1.0
             continue
         # By increasing score: the number of documents with a larger label and a smaller score; equal scores are counted
         # first.
@@ -177,8 +177,8 @@ def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
                 seen[y[begin + order[waiting]]] += 1
                 waiting += 1
             for label in range(y[i] + 1, top + 1):
-                found[q] += seen[label]
-    return found
+                counts[q] += seen[label]
+    return counts
 
 
 LOSSES = {

@@ -25,10 +25,10 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, erm, rounds
 from pipeline_lib.learners.perceptron import Run, norm_factor
 from pipeline_lib.learners.problem import Problem
+from pipeline_lib.ranking import best_below
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 from pipeline_lib.surrogates.base import Norm, Surrogate
-from pipeline_lib.surrogates.slam import best_below
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +129,8 @@ def right_side(
     Example
     -------
     >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
-    >>> found = right_side(data, [0], norm_factor(data))
-    >>> round(found.bound, 4), found.certified
+    >>> side = right_side(data, [0], norm_factor(data))
+    >>> round(side.bound, 4), side.certified
     (0.7211, True)
     """
     slam.cutoff(measure, "measure")
@@ -211,13 +211,13 @@ class _LargestViolation(Surrogate):
 def _worst_pair(s, y, offsets):  # type: ignore[no-untyped-def]
     # argmax of s_j - s_i over pairs y_i > y_j of a query
     best = np.full(MAX_LABEL + 2, -1, np.int64)
-    worst, found = (0, 0), -np.inf
+    worst, largest = (0, 0), -np.inf
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
         top = best_below(s[begin:end], y[begin:end], best)
         for i in range(begin, end):
             j = begin + best[y[i]]
-            if j >= begin and s[j] - s[i] > found:
-                worst, found = (i, j), s[j] - s[i]
+            if j >= begin and s[j] - s[i] > largest:
+                worst, largest = (i, j), s[j] - s[i]
         best[: top + 2] = -1
     return worst

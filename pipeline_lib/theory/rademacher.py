@@ -121,14 +121,14 @@ def composite(
         raise DataError(
             f"largest_risk: expected at least {at_zero.mean()}, the mean loss of w = 0, found {largest_risk}"
         )
-    found = []
+    suprema = []
     for _ in range(draws):
         signs = np.where(rng.integers(0, 2, data.n_queries) == 1, 1.0, -1.0)
         direction = rng.normal(size=data.n_features)
         starts = (np.zeros(data.n_features), _corner(direction, radius, ball))
         reached = [_ascend(data, loss, signs, start, radius, ball, steps, largest_risk) for start in starts]
-        found.append(max(0.0, *(value - float(signs @ at_zero) / data.n_queries for value in reached)))
-    return _estimate(np.array(found))
+        suprema.append(max(0.0, *(value - float(signs @ at_zero) / data.n_queries for value in reached)))
+    return _estimate(np.array(suprema))
 
 
 def _ascend(

@@ -129,8 +129,8 @@ def two_layer(pairs: Pairs, radius: float, draws: int, rng: np.random.Generator)
     Example
     -------
     >>> pairs = Pairs(np.ones((4, 1)), np.array([0, 0, 0, 1]))
-    >>> found = two_layer(pairs, 1.0, 20_000, np.random.default_rng(0))
-    >>> abs(found.estimate - exactly(pairs.differences, pairs.weights, 1.0)) < 4 * found.standard_error
+    >>> estimate = two_layer(pairs, 1.0, 20_000, np.random.default_rng(0))
+    >>> abs(estimate.estimate - exactly(pairs.differences, pairs.weights, 1.0)) < 4 * estimate.standard_error
     True
     """
     return _estimate(_finite(pairs.differences) * pairs.weights[:, None], radius, draws, rng)
@@ -142,12 +142,12 @@ def ordinary(differences: ArrayLike, radius: float, draws: int, rng: np.random.G
 
     Example
     -------
-    >>> found = ordinary(np.ones((1, 1)), 1.5, 10, np.random.default_rng(0))
-    >>> found.estimate, found.standard_error
+    >>> d = ordinary(np.ones((1, 1)), 1.5, 10, np.random.default_rng(0))
+    >>> d.estimate, d.standard_error
     (3.0, 0.0)
     """
-    found = _finite(differences)
-    return _estimate(2.0 / len(found) * found, radius, draws, rng)
+    d = _finite(differences)
+    return _estimate(2.0 / len(d) * d, radius, draws, rng)
 
 
 @checked(radius=checks.POSITIVE)
@@ -164,12 +164,12 @@ def exactly(differences: ArrayLike, weights: ArrayLike, radius: float) -> float:
     >>> exactly(np.ones((2, 1)), np.ones(2), 1.0)
     1.0
     """
-    found = _finite(differences)
-    if len(found) > MOST_ENUMERATED:
-        raise DataError(f"differences: expected at most {MOST_ENUMERATED} pairs to enumerate, found {len(found)}")
-    factors = checks.floats("weights", weights, shape=(len(found),))
-    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(found))))
-    return radius * float(np.mean(np.linalg.norm((signs * factors) @ found, axis=1)))
+    d = _finite(differences)
+    if len(d) > MOST_ENUMERATED:
+        raise DataError(f"differences: expected at most {MOST_ENUMERATED} pairs to enumerate, found {len(d)}")
+    factors = checks.floats("weights", weights, shape=(len(d),))
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(d))))
+    return radius * float(np.mean(np.linalg.norm((signs * factors) @ d, axis=1)))
 
 
 @checked(linear=checks.AT_LEAST_0, k=checks.COUNT)

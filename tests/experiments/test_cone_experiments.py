@@ -191,13 +191,13 @@ def test_a_cell_of_table_1() -> None:
     rng = np.random.default_rng(0)
     values = {fold: rng.random(40) for fold in (1, 2, 3)}
     first = float(values[1].mean())
-    row = table1.cell("MQ2008", "ListNet", "listnet", "ap", first + 0.0149, values, seed=1, resamples=200)
+    row = table1.cell("MQ2008", "ListNet", "listnet", "map", first + 0.0149, values, seed=1, resamples=200)
     assert row["status"] == "verified"
     assert row["fold1"] == pytest.approx(first)
     assert row["five_fold_mean"] == pytest.approx(np.mean([one.mean() for one in values.values()]))
     assert row["five_fold_sd"] == pytest.approx(np.std([one.mean() for one in values.values()], ddof=1))
     assert row["fold1_low"] < first < row["fold1_high"]
-    far = table1.cell("MQ2008", "ListNet", "listnet", "ap", first - 0.02, values, seed=1, resamples=200)
+    far = table1.cell("MQ2008", "ListNet", "listnet", "map", first - 0.02, values, seed=1, resamples=200)
     assert far["status"] == "deviates"
     printed = [{"dataset": "MQ2008", "row": method} for method in ("ListNet", "RankBoost", "RankBoost")]
     here, missing = table1.evidence([row], printed, {"MQ2008": "", "MQ2007": "put it there"})

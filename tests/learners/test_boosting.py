@@ -35,15 +35,15 @@ def test_two_rounds_of_adarank_by_hand() -> None:
 
 def test_as_printed_adarank_may_choose_a_feature_again_and_with_a_limit_not() -> None:
     data = RankingData.from_arrays([[1.0, 1.0], [0.0, 2.0]], [1, 0], [1, 1])
-    assert adarank.run(data, "map", rounds=3).features.tolist() == [0, 0, 0]
+    assert adarank.run(data, "map", rounds=3, repeats=None).features.tolist() == [0, 0, 0]
     assert adarank.run(data, "ndcg", rounds=3, repeats=1).features.tolist() == [0, 1]
 
 
 def test_adarank_keeps_the_rounds_best_on_validation() -> None:
     data = RankingData.from_arrays(X, Y, QID)
-    settings = {"measure": "map", "rounds": 4, "repeats": None, "selection": "ap"}
+    settings = {"measure": "map", "rounds": 4, "repeats": None, "selection": "map"}
     trained = adarank.train(data, data, settings, 0)
-    values = metrics.average_precision(trained.model.score(data), data.y, data.offsets)
+    values = metrics.average_precision(trained.model.predict(data), data.y, data.offsets)
     assert values.mean() == pytest.approx(trained.record["validation"])
     assert trained.record["validation"] == max(step["validation"] for step in trained.record["course"])
 
@@ -96,11 +96,11 @@ def test_every_weak_ranker_is_the_best_there_is(seed: int) -> None:
 
 def test_rankboost_keeps_the_rounds_best_on_validation_and_its_model_survives_json() -> None:
     data = RankingData.from_arrays(X, Y, QID)
-    trained = rankboost.train(data, data, {"rounds": 5, "pairs": "queries-alike", "selection": "ap"}, 0)
+    trained = rankboost.train(data, data, {"rounds": 5, "pairs": "queries-alike", "selection": "map"}, 0)
     again = from_dict(trained.model.to_dict())
     assert isinstance(again, ThresholdModel)
-    np.testing.assert_array_equal(again.score(data), trained.model.score(data))
-    values = metrics.average_precision(again.score(data), data.y, data.offsets)
+    np.testing.assert_array_equal(again.predict(data), trained.model.predict(data))
+    values = metrics.average_precision(again.predict(data), data.y, data.offsets)
     assert values.mean() == pytest.approx(trained.record["validation"])
 
 
@@ -110,14 +110,14 @@ def test_rankboost_may_go_on_where_one_threshold_orders_every_pair() -> None:
     assert 10 < len(found.features) < 300
     assert np.isfinite(found.alphas).all()
     assert (found.normalisers >= 0).all()
-    trained = rankboost.train(data, data, {"rounds": 300, "pairs": "alike", "selection": "ap"}, 0)
+    trained = rankboost.train(data, data, {"rounds": 300, "pairs": "alike", "selection": "map"}, 0)
     assert trained.record["rounds"] == 1
 
 
 def test_wrong_arguments_are_named() -> None:
     data = RankingData.from_arrays(X, Y, QID)
     nothing = RankingData.from_arrays([[0.0], [1.0]], [0, 0], [1, 1])
-    settings = {"rounds": 2, "pairs": "some", "selection": "ap"}
+    settings = {"rounds": 2, "pairs": "some", "selection": "map"}
     with pytest.raises(ConfigurationError, match="pairs"):
         rankboost.train(data, data, settings, 0)
     for call, words in (
@@ -126,7 +126,7 @@ def test_wrong_arguments_are_named() -> None:
         (lambda: rankboost.run(nothing, rounds=1), "different labels"),
         (lambda: rankboost.train(data, nothing, {**settings, "pairs": "alike"}, 0), "2 features"),
         (lambda: ThresholdModel.of([1], [0.0], [1.0], n_features=1), "features"),
-        (lambda: ThresholdModel.of([0], [0.0], [1.0], n_features=1).score(data), "features"),
+        (lambda: ThresholdModel.of([0], [0.0], [1.0], n_features=1).predict(data), "features"),
     ):
         with pytest.raises(DataError, match=words):
             call()

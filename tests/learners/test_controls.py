@@ -41,18 +41,18 @@ def _pair_accuracy(monkeypatch):
 
 
 def test_ideal(data):
-    model = learners.create("ideal")(data, data, {}, 0).model
-    np.testing.assert_array_equal(model.score(data), data.y)
+    model = learners.get("ideal").train(data, data, {}, 0).model
+    np.testing.assert_array_equal(model.predict(data), data.y)
 
 
 def test_random_depends_on_seed_and_queries_only(data):
-    model = learners.create("random")(data, data, {}, (5, "fold", 1)).model
-    first = model.score(data)
-    model.score(data.take([1]))
-    np.testing.assert_array_equal(model.score(data), first)
-    assert not np.array_equal(learners.create("random")(data, data, {}, 6).model.score(data), first)
+    model = learners.get("random").train(data, data, {}, (5, "fold", 1)).model
+    first = model.predict(data)
+    model.predict(data.take([1]))
+    np.testing.assert_array_equal(model.predict(data), first)
+    assert not np.array_equal(learners.get("random").train(data, data, {}, 6).model.predict(data), first)
     renamed = RankingData.from_arrays(data.X, data.y, [3, 3, 3, 9, 9])
-    assert not np.array_equal(model.score(renamed), first)
+    assert not np.array_equal(model.predict(renamed), first)
     assert first.shape == (5,)
     assert 0.0 <= first.min() <= first.max() < 1.0
 
@@ -60,30 +60,30 @@ def test_random_depends_on_seed_and_queries_only(data):
 @pytest.mark.usefixtures("_pair_accuracy")
 def test_best_feature(data):
     # feature 2 orders all pairs but one tie; feature 1 all of query 3 and ties query 8; -feature 0 only query 3
-    trained = learners.create("best-feature")(data, data, {"selection": "pairs"}, 0)
+    trained = learners.get("best-feature").train(data, data, {"selection": "pairs"}, 0)
     assert trained.record == {"feature": 2, "sign": 1, "value": pytest.approx((2 / 3 + 1) / 2)}
-    np.testing.assert_array_equal(trained.model.score(data), data.X64[:, 2])
+    np.testing.assert_array_equal(trained.model.predict(data), data.X64[:, 2])
 
 
 @pytest.mark.usefixtures("_pair_accuracy")
 def test_best_feature_ties_go_to_the_lowest_index():
     X = np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     tied = RankingData.from_arrays(X, [1, 0], [1, 1])
-    trained = learners.create("best-feature")(tied, tied, {"selection": "pairs"}, 0)
+    trained = learners.get("best-feature").train(tied, tied, {"selection": "pairs"}, 0)
     assert (trained.record["feature"], trained.record["sign"]) == (1, 1)
 
 
 @pytest.mark.usefixtures("_pair_accuracy")
 def test_best_feature_may_be_negative():
     falling = RankingData.from_arrays([[0.0], [1.0]], [1, 0], [1, 1])
-    assert learners.create("best-feature")(falling, falling, {"selection": "pairs"}, 0).record["sign"] == -1
+    assert learners.get("best-feature").train(falling, falling, {"selection": "pairs"}, 0).record["sign"] == -1
 
 
 def test_the_order_of_the_file_is_that_of_a_ranker_without_weights(data):
-    trained = learners.create("file-order")(data, data, {}, 0)
-    np.testing.assert_array_equal(trained.model.score(data), np.zeros(5))
+    trained = learners.get("file-order").train(data, data, {}, 0)
+    np.testing.assert_array_equal(trained.model.predict(data), np.zeros(5))
     rows = RankingData.from_arrays([[0.0], [1.0]], [1, 0], [1, 1])
-    listed = learners.create("file-order")(rows, rows, {}, 0).model.score(rows)
+    listed = learners.get("file-order").train(rows, rows, {}, 0).model.predict(rows)
     assert metrics.ndcg(listed, rows.y, rows.offsets).tolist() == [1.0]
 
 
@@ -93,7 +93,7 @@ def test_equal_documents_have_equal_scores():
     X = np.tile(row, (101, 1))
     X[::7] = rng.normal(size=(15, 47))
     same = RankingData.from_arrays(X, np.zeros(101), np.zeros(101))
-    scores = models.LinearModel.of(w, 0.1 * w, np.abs(w) + 1).score(same)
+    scores = models.LinearModel.of(w, 0.1 * w, np.abs(w) + 1).predict(same)
     assert len(np.unique(np.delete(scores, np.arange(0, 101, 7)))) == 1
 
 
@@ -108,7 +108,7 @@ def test_equal_documents_have_equal_scores():
 def test_models_survive_json(data, model):
     read = models.from_dict(json.loads(json.dumps(model.to_dict())))
     assert read.to_dict() == model.to_dict()
-    np.testing.assert_array_equal(read.score(data), model.score(data))
+    np.testing.assert_array_equal(read.predict(data), model.predict(data))
 
 
 def test_wrong_models_are_refused(data):
@@ -120,17 +120,19 @@ def test_wrong_models_are_refused(data):
         with pytest.raises(DataError):
             models.LinearModel.of(w, None, scale)
     with pytest.raises(DataError, match="features"):
-        models.LinearModel.of([1.0]).score(data)
+        models.LinearModel.of([1.0]).predict(data)
 
 
 def test_settings_that_nobody_reads_are_refused(data):
     for name in ("random", "file-order", "ideal", "best-feature"):
         with pytest.raises(ConfigurationError, match=f"{name}.*'sede'"):
-            learners.create(name)(data, data, {"sede": 1}, 0)
+            learners.get(name).train(data, data, {"sede": 1}, 0)
 
 
 def test_settings_that_are_not_given_have_the_defaults_of_the_declaration(data):
-    assert learners.create("perceptron")(data, data, {}, 0).record["settings"] == learners.completed("perceptron", {})
+    assert learners.get("perceptron").train(data, data, {}, 0).record["settings"] == learners.completed(
+        "perceptron", {}
+    )
     section = learners.get("erm").settings.parse({}).plain()
     assert learners.completed("erm", {"surrogate": "kl"}) == {**section, "surrogate": "kl", "options": {}}
 
@@ -138,4 +140,4 @@ def test_settings_that_are_not_given_have_the_defaults_of_the_declaration(data):
 def test_every_registered_learner_exists():
     for name in learners.NAMES:
         module, _, declared = learners.target_of(name).partition(":")
-        assert getattr(importlib.import_module(module), declared).train is learners.create(name)
+        assert getattr(importlib.import_module(module), declared).train is learners.get(name).train

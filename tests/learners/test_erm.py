@@ -376,8 +376,8 @@ def test_train_chooses_by_validation(precision_at_one, features):
     best = max(values.values())
     assert record["l2"] == max(l2 for l2, value in values.items() if value == best)
     model = models.from_dict(json.loads(json.dumps(trained.model.to_dict())))
-    np.testing.assert_array_equal(model.score(validation), trained.model.score(validation))
-    again = precision_at_one(["p@1"], model.score(validation), validation.y, validation.offsets)
+    np.testing.assert_array_equal(model.predict(validation), trained.model.predict(validation))
+    again = precision_at_one(["p@1"], model.predict(validation), validation.y, validation.offsets)
     assert again["p@1"].mean() == best
 
 
@@ -398,7 +398,7 @@ def test_standardised_training_does_not_depend_on_units(precision_at_one):
     )
     wanted = {"surrogate": "listnet", "l2": [0.1], "selection": "p@1", "tol": 1e-10}
     here, there = (erm.train(one, one, wanted, 0) for one in (data, shifted))
-    np.testing.assert_allclose(there.model.score(shifted), here.model.score(data), atol=1e-4)
+    np.testing.assert_allclose(there.model.predict(shifted), here.model.predict(data), atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ def test_standardised_training_does_not_depend_on_units(precision_at_one):
         ({"options": {"margn": 2.0}}, "did you mean 'margin'"),
         ({"features": "whitened"}, "standardised"),
         ({"l2": []}, "l2"),
-        ({"l2": 1.0}, "l2"),
+        ({"l2": -1.0}, "l2"),
     ],
 )
 def test_wrong_settings_are_refused(precision_at_one, change, said):

@@ -78,18 +78,18 @@ def test_a_model_comes_back_from_json_bit_for_bit():
     features = fitted(GAUSSIAN, data, (3, "fold", 1))
     model = features.model(np.random.default_rng(0).standard_normal(200))
     again = models.from_dict(json.loads(json.dumps(model.to_dict())))
-    np.testing.assert_array_equal(again.score(data), model.score(data))
+    np.testing.assert_array_equal(again.predict(data), model.predict(data))
     # what the learner saw inside, up to the single precision in which it is stored
-    np.testing.assert_allclose(model.score(data), features.apply(data).X64 @ model.w, atol=1e-4)
+    np.testing.assert_allclose(model.predict(data), features.apply(data).X64 @ model.w, atol=1e-4)
 
 
 def test_a_score_does_not_depend_on_where_a_document_stands(monkeypatch):
     data = drawn()
     model = fitted(GAUSSIAN, data, 0).model(np.ones(200))
-    whole = model.score(data)
+    whole = model.predict(data)
     monkeypatch.setattr(kernel, "ROWS_AT_ONCE", 7)
-    np.testing.assert_array_equal(model.score(data), whole)
-    np.testing.assert_array_equal(model.score(data.take([4])), whole[data.offsets[4] : data.offsets[5]])
+    np.testing.assert_array_equal(model.predict(data), whole)
+    np.testing.assert_array_equal(model.predict(data.take([4])), whole[data.offsets[4] : data.offsets[5]])
 
 
 @pytest.mark.parametrize("learner", ["erm", "ogd"])
@@ -97,22 +97,22 @@ def test_a_kernel_ranks_what_no_line_can(learner):
     from pipeline_lib import learners
 
     settings = {"surrogate": "listnet", "selection": "ndcg@10"}
-    settings |= {"l2": [1e-4, 1e-2]} if learner == "erm" else {"steps": [1.0, 10.0], "passes": 20}
+    settings |= {"l2": [1e-4, 1e-2]} if learner == "erm" else {"step": [1.0, 10.0], "passes": 20}
     train, validation, test = ring(1), ring(2), ring(3)
     quality = {}
     for features in ("standardised", "kernel"):
         chosen = {**settings, "features": GAUSSIAN if features == "kernel" else features}
-        model = learners.create(learner)(train, validation, chosen, 5).model
-        quality[features] = metrics.average_precision(model.score(test), test.y, test.offsets).mean()
+        model = learners.get(learner).train(train, validation, chosen, 5).model
+        quality[features] = metrics.average_precision(model.predict(test), test.y, test.offsets).mean()
     assert quality["kernel"] > quality["standardised"] + 0.2
 
 
 def test_standardised_and_raw_are_linear():
     data = drawn()
     w = np.array([1.0, -2.0, 0.5])
-    np.testing.assert_allclose(fitted("raw", data, 0).model(w).score(data), data.X64 @ w, atol=1e-12)
+    np.testing.assert_allclose(fitted("raw", data, 0).model(w).predict(data), data.X64 @ w, atol=1e-12)
     standard = fitted("standardised", data, 0)
-    np.testing.assert_allclose(standard.model(w).score(data), standard.apply(data).X64 @ w, atol=1e-5)
+    np.testing.assert_allclose(standard.model(w).predict(data), standard.apply(data).X64 @ w, atol=1e-5)
 
 
 @pytest.mark.parametrize(

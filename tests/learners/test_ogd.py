@@ -31,7 +31,7 @@ def test_every_round_follows_the_formula(name, ball):
     data, loss = drawn(), surrogates.create(name)
     order = np.random.default_rng(1).integers(0, data.n_queries, 50)
     steps = ogd.decreasing_steps(50, 0.05)
-    found = ogd.run(data, loss, steps=steps, order=order, radius=0.7, ball=ball)
+    found = ogd.run(data, loss, step=steps, order=order, radius=0.7, ball=ball)
     w, iterates, outside, at_the_edge = np.zeros(4), [], 0, 0
     for t, q in enumerate(order):
         rows = slice(data.offsets[q], data.offsets[q + 1])
@@ -60,7 +60,7 @@ def test_the_regret_bound_holds_against_everybody_in_the_ball(name, seed, eta, b
     rng = np.random.default_rng(seed)
     data, loss = drawn(int(rng.integers(1000))), surrogates.create(name)
     order = rng.integers(0, data.n_queries, 40)
-    found = ogd.run(data, loss, steps=eta, order=order, radius=1.0, ball=ball)
+    found = ogd.run(data, loss, step=eta, order=order, radius=1.0, ball=ball)
     for u in (np.zeros(4), *(project(2 * rng.standard_normal(4), 1.0, ball) for _ in range(5)), found.w):
         comparator = loss.value(data.X64 @ u, data.y, data.offsets)[order].sum()
         allowed = u @ u / (2 * eta) + eta / 2 * np.sum(found.gradient_norms**2)
@@ -100,9 +100,9 @@ def test_the_steps_of_the_experiments():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"steps": 0.0}, "steps: expected numbers > 0"),
-        ({"steps": [0.1, np.nan]}, r"steps\[1\]: .*found nan"),
-        ({"steps": np.nan}, "steps: expected a finite"),
+        ({"step": 0.0}, "step: expected numbers > 0"),
+        ({"step": [0.1, np.nan]}, r"step\[1\]: .*found nan"),
+        ({"step": np.nan}, "step: expected a finite"),
         ({"order": [0, 20]}, r"order\[1\]: .*from 0 to 19, found 20"),
         ({"order": [0.5]}, "order: expected whole numbers"),
         ({"radius": -1.0}, "radius: expected a finite number > 0"),
@@ -112,38 +112,38 @@ def test_the_steps_of_the_experiments():
 )
 def test_wrong_arguments_are_refused(wrong, said):
     with pytest.raises(DataError, match=said):
-        ogd.run(drawn(), "listnet", **{"steps": 0.1, **wrong})
+        ogd.run(drawn(), "listnet", **{"step": 0.1, **wrong})
 
 
 def test_steps_that_overflow_are_named():
-    with pytest.raises(DataError, match="steps: too large"), np.errstate(all="ignore"):
-        ogd.run(drawn(), "squared", steps=1e30, order=np.zeros(60, int))
+    with pytest.raises(DataError, match="step: too large"), np.errstate(all="ignore"):
+        ogd.run(drawn(), "squared", step=1e30, order=np.zeros(60, int))
 
 
-SETTINGS = {"surrogate": "listnet", "steps": [0.001, 0.1], "passes": 3, "selection": "ndcg@10"}
+SETTINGS = {"surrogate": "listnet", "step": [0.001, 0.1], "passes": 3, "selection": "ndcg@10"}
 
 
 def test_training_chooses_its_step_on_the_validation_part_and_is_repeatable():
     train, validation = drawn(1, n=60), drawn(2, n=40)
-    first = learners.create("ogd")(train, validation, SETTINGS, (1, "fold", 1))
-    again = learners.create("ogd")(train, validation, SETTINGS, (1, "fold", 1))
+    first = learners.get("ogd").train(train, validation, SETTINGS, (1, "fold", 1))
+    again = learners.get("ogd").train(train, validation, SETTINGS, (1, "fold", 1))
     assert first.model.to_dict() == again.model.to_dict()
     values = {tried["step"]: tried["validation"] for tried in first.record["tried"]}
     assert first.record["validation"] == max(values.values())
     assert first.record["iterations"] == 180
     assert values[first.record["step"]] == max(values.values())
     np.testing.assert_array_equal(
-        models.from_dict(first.model.to_dict()).score(validation), first.model.score(validation)
+        models.from_dict(first.model.to_dict()).predict(validation), first.model.predict(validation)
     )
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"step": 1}, "did you mean 'steps'"),
+        ({"steps": [1.0]}, "did you mean 'step'"),
         ({"passes": 0}, "passes: .*found 0"),
-        ({"steps": []}, "steps: "),
-        ({"steps": ["a"]}, r"steps\[0\]: .*found 'a'"),
+        ({"step": []}, "step: "),
+        ({"step": ["a"]}, r"step\[0\]: .*found 'a'"),
         ({"features": "cooked"}, "features.*'standardised' or 'raw'"),
     ],
 )

@@ -209,12 +209,12 @@ SETTINGS = {"passes": 4, "selection": "ndcg@10"}
 )
 def test_training_keeps_the_best_number_of_passes_and_is_repeatable(features):
     train, validation = drawn(1, n=50), drawn(2, n=40)
-    first = learners.create("perceptron")(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
-    again = learners.create("perceptron")(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
+    first = learners.get("perceptron").train(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
+    again = learners.get("perceptron").train(train, validation, {**SETTINGS, "features": features}, (1, "fold", 1))
     assert first.model.to_dict() == again.model.to_dict()
     values = [tried["validation"] for tried in first.record["tried"]]
     assert len(values) == 4
     assert first.record["passes"] == int(np.argmax(values)) + 1
     np.testing.assert_array_equal(
-        models.from_dict(first.model.to_dict()).score(validation), first.model.score(validation)
+        models.from_dict(first.model.to_dict()).predict(validation), first.model.predict(validation)
     )

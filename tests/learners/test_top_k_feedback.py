@@ -95,7 +95,7 @@ def test_with_all_labels_it_is_online_gradient_descent(name):
     data, loss = drawn(3), created(name)
     order = np.random.default_rng(4).integers(0, data.n_queries, 150)
     found = top_k.with_all_labels(data, loss, 150, eta=0.03, radius=1.0, order=order, checkpoints=[150])
-    expected = ogd.run(data, loss, steps=0.03, order=order, radius=1.0)
+    expected = ogd.run(data, loss, step=0.03, order=order, radius=1.0)
     np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
     assert found.losses[0] == pytest.approx(expected.losses.mean(), rel=1e-9)
     assert found.squared_norms[0] == pytest.approx((expected.gradient_norms**2).mean(), rel=1e-9)
@@ -106,7 +106,7 @@ def test_lists_shorter_than_what_is_asked_of_memory_in_advance(d):
     data = drawn(11, n=30, least=1, most=3, d=d)
     order = np.append(np.random.default_rng(12).integers(0, data.n_queries, 99), data.n_queries - 1)
     found = top_k.with_all_labels(data, "kl", 100, eta=0.01, radius=1.0, order=order)
-    expected = ogd.run(data, "kl", steps=0.01, order=order, radius=1.0)
+    expected = ogd.run(data, "kl", step=0.01, order=order, radius=1.0)
     np.testing.assert_allclose(found.w, expected.w, rtol=1e-9, atol=1e-12)
 
 
@@ -380,25 +380,25 @@ def test_losses_that_were_not_measured_are_not_numbers():
 
 def test_training_keeps_the_step_that_validation_likes_best():
     data = drawn(11, n=60)
-    chosen = {"surrogate": "ranksvm", "k": 2, "steps": [1e-4, 1.0], "passes": 20, "radius": 5.0, "selection": "ndcg"}
-    train = learners.create("top-k-feedback")
+    chosen = {"surrogate": "ranksvm", "k": 2, "step": [1e-4, 1.0], "passes": 20, "radius": 5.0, "selection": "ndcg"}
+    train = learners.get("top-k-feedback").train
     trained = train(data.take(range(40)), data.take(range(40, 60)), chosen, 3)
     assert trained.record["validation"] == max(tried["validation"] for tried in trained.record["tried"])
-    ndcg = metrics.ndcg(trained.model.score(data), data.y, data.offsets).mean()
+    ndcg = metrics.ndcg(trained.model.predict(data), data.y, data.offsets).mean()
     assert ndcg > metrics.ndcg(np.zeros(data.n_documents), data.y, data.offsets).mean() + 0.1
     again = train(data.take(range(40)), data.take(range(40, 60)), chosen, 3)
     assert again.record == trained.record
 
 
 def test_wrong_settings_of_training_are_named():
-    train, data = learners.create("top-k-feedback"), drawn(12)
-    chosen = {"surrogate": "kl", "k": 1, "steps": [1.0], "passes": 1, "radius": None, "selection": "ndcg"}
-    with pytest.raises(ConfigurationError, match=r"top-k-feedback.*'stpes'.*'steps'"):
+    train, data = learners.get("top-k-feedback").train, drawn(12)
+    chosen = {"surrogate": "kl", "k": 1, "step": [1.0], "passes": 1, "radius": None, "selection": "ndcg"}
+    with pytest.raises(ConfigurationError, match=r"top-k-feedback.*'stpes'.*'step'"):
         train(data, data, {**chosen, "stpes": [1.0]}, 0)
-    with pytest.raises(ConfigurationError, match=r"steps: .*found 1\.0"):
-        train(data, data, {**chosen, "steps": 1.0}, 0)
-    with pytest.raises(ConfigurationError, match=r"steps\[0\]: .*found 'a'"):
-        train(data, data, {**chosen, "steps": ["a"]}, 0)
+    with pytest.raises(ConfigurationError, match=r"step: .*found -1\.0"):
+        train(data, data, {**chosen, "step": -1.0}, 0)
+    with pytest.raises(ConfigurationError, match=r"step\[0\]: .*found 'a'"):
+        train(data, data, {**chosen, "step": ["a"]}, 0)
     with pytest.raises(ConfigurationError, match=r"gamma.*'theory'.*'theori'"):
         train(data, data, {**chosen, "gamma": "theori"}, 0)
     with pytest.raises(DataError, match="validation"):

@@ -34,7 +34,7 @@ def fold_one(mirror, tmp_path_factory):
 
 def measured(model, test: RankingData) -> tuple[float, float]:
     """MAP and MeanNDCG of the LETOR 4.0 evaluation."""
-    found = metrics.letor4(model.score(test), test.y, test.offsets)
+    found = metrics.letor4(model.predict(test), test.y, test.offsets)
     return found["map"], found["mean_ndcg"]
 
 

@@ -57,6 +57,6 @@ def test_fold_one(mirror):
     result = erm.fit(train, "ranksvm", l2=0.1)
     assert result.certified
     assert result.relative_gap <= 1e-6
-    mean_average_precision, mean_ndcg = letor4(LinearModel.of(result.w).score(test), test)
+    mean_average_precision, mean_ndcg = letor4(LinearModel.of(result.w).predict(test), test)
     assert mean_average_precision == pytest.approx(0.4502, abs=0.004)
     assert mean_ndcg == pytest.approx(0.4577, abs=0.004)

@@ -89,7 +89,7 @@ LEVEL = {
 }
 SHIFT = {
     "letor4_mean_ndcg": -0.22,
-    "ap": -0.23,
+    "map": -0.23,
     "letor4_ndcg@1": -0.11,
     "letor4_ndcg@5": -0.03,
     "ndcg@10": 0.0,
@@ -124,7 +124,7 @@ def make(folder: Path) -> Path:
                     _row(dataset, model, measure=measure, mean=mean, sd=float(np.std(folds, ddof=1)))
                     | {"low": mean - half, "high": mean + half, "n_folds": 5, "n_queries": queries}
                 )
-            for a, b in combinations(LEVEL, 2) if measure in ("letor4_mean_ndcg", "ap") else ():
+            for a, b in combinations(LEVEL, 2) if measure in ("letor4_mean_ndcg", "map") else ():
                 difference = means[a] - means[b]
                 p = float(np.exp(-abs(difference) / 0.006))
                 comparisons.append(
@@ -174,8 +174,8 @@ def _training(dataset: str) -> list[dict[str, Any]]:
 
 
 def _published() -> list[dict[str, Any]]:
-    found = [("erm-ranksvm", "ap", 0.450, 0.4469), ("erm-ranksvm", "letor4_mean_ndcg", 0.458, 0.4577)]
-    found += [("erm-listnet", "ap", 0.450, 0.4553), ("erm-listnet", "letor4_mean_ndcg", 0.469, 0.4641)]
+    found = [("erm-ranksvm", "map", 0.450, 0.4469), ("erm-ranksvm", "letor4_mean_ndcg", 0.458, 0.4577)]
+    found += [("erm-listnet", "map", 0.450, 0.4553), ("erm-listnet", "letor4_mean_ndcg", 0.469, 0.4641)]
     return [
         _row("MQ2008", model, fold=1, measure=measure, published=there, measured=here, delta=here - there)
         | {"source": "cone, Table 1"}
@@ -287,7 +287,7 @@ seed: 20261
 datasets: [letor-sim, MQ2008, MQ2007]
 evaluation:
   headline: letor4_mean_ndcg
-  compared: [letor4_mean_ndcg, ap]
+  compared: [letor4_mean_ndcg, map]
 statistics:
   level: 0.95
 """

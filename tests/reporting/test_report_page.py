@@ -162,7 +162,7 @@ def test_numbers_of_the_tables_are_the_numbers_of_the_study(study: Path, report:
         rows = list(csv.DictReader(file))
     assert [row["model"] for row in rows][-1] == "random"
     for row in rows:
-        for measure in ("ndcg@10", "ap"):
+        for measure in ("ndcg@10", "map"):
             [one] = summary.filter(
                 (pl.col("dataset") == "MQ2008") & (pl.col("model") == row["model"]) & (pl.col("measure") == measure)
             ).iter_rows(named=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import typing
 
 import numpy as np
 import pytest
@@ -10,117 +12,271 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_losses import EXPONENTIAL, queries
 
-from pipeline_lib import checks, surrogates
-from pipeline_lib.errors import DataError
+from pipeline_lib import checks, metrics, surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.surrogates.base import SmoothSurrogate
+from pipeline_lib.theory.decomposability import order
 
+# With its default options, and with others that change what is computed.
+CASES = [(name, {}) for name in surrogates.NAMES] + [
+    ("rankboost", {"normalisation": "mean"}),
+    ("ranknet", {"normalisation": "all-pairs"}),
+    ("ranksvm", {"normalisation": "mean", "margin": 0.5}),
+    ("slam-ndcg@k", {"k": 3}),
+    ("smooth-dcg", {"sigma": 0.3, "sign": "as-printed"}),
+    ("smooth-dcg", {"k": 3, "sigma": 0.7, "sign": "regret"}),
+]
+IDS = ["-".join(map(str, [name, *options.values()])) for name, options in CASES]
 # Surrogates that compare documents of different labels only: nothing to lose where there are none.
 COMPARING = ("rankboost", "ranknet", "ranksvm", "slam-map", "slam-ndcg", "slam-ndcg@k", "structured-ndcg", "svm-map")
 # Where several rankings are best, any of them gives a subgradient, and rounding decides which.
 OVER_RANKINGS = ("structured-ndcg", "svm-map")
-SHIFT_INVARIANT = tuple(name for name in surrogates.NAMES if surrogates.create(name).shift_invariant)
+
+every_case = pytest.mark.parametrize("loss", [surrogates.create(name, **options) for name, options in CASES], ids=IDS)
 
 
-def bounded(name, scores, by=50.0):
+def chosen(wanted):
+    """The cases of which ``wanted`` is true, as a parameter."""
+    made = {i: surrogates.create(name, **options) for i, (name, options) in zip(IDS, CASES, strict=True)}
+    kept = {i: loss for i, loss in made.items() if wanted(loss)}
+    return pytest.mark.parametrize("loss", kept.values(), ids=kept)
+
+
+def bounded(loss, scores, by=50.0):
     """Scores within what float64 can hold of surrogates that grow exponentially."""
-    return np.clip(scores, -by, by) if name in EXPONENTIAL else scores
+    return np.clip(scores, -by, by) if loss.name in EXPONENTIAL else scores
 
 
-@pytest.mark.parametrize("name", SHIFT_INVARIANT)
+def some_queries(seed, n_queries=6, largest=12, levels=4, spread=2.0):
+    rng = np.random.default_rng(seed)
+    offsets = np.r_[0, np.cumsum(rng.integers(1, largest + 1, n_queries))].astype(np.int64)
+    return spread * rng.normal(size=offsets[-1]), rng.integers(0, levels, offsets[-1]).astype(np.int32), offsets
+
+
+# --- The gradient, and what the class says of phi ---------------------------------------------------------------------
+
+
+@every_case
+def test_gradient_matches_finite_differences(loss):
+    scores, y, offsets = some_queries(3)  # almost surely further than the step from every kink
+    gradient = loss.gradient(scores, y, offsets)
+    for i in range(len(scores)):
+        step = 1e-6 * (np.arange(len(scores)) == i)
+        slope = (loss.value(scores + step, y, offsets) - loss.value(scores - step, y, offsets)).sum() / 2e-6
+        assert gradient[i] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+@chosen(lambda loss: loss.convex)
+@settings(deadline=None, max_examples=40)
+@given(query=queries(max_m=30), seed=st.integers(0, 2**32))
+def test_convex_ones_lie_above_their_tangents(loss, query, seed):
+    scores, y = bounded(loss, query[0]), query[1]
+    other = scores + np.random.default_rng(seed).normal(size=len(scores)) * max(1.0, np.abs(scores).max())
+    here, gradient = loss.value_and_gradient(scores, y, [0, len(y)])
+    there = loss.value(other, y, [0, len(y)])
+    linear = gradient @ (other - scores)
+    assert there[0] - here[0] - linear >= -1e-9 * (1.0 + abs(there[0]) + abs(here[0]) + abs(linear))
+
+
+@chosen(lambda loss: not loss.convex)
+def test_others_lie_below_a_tangent_somewhere(loss):
+    rng = np.random.default_rng(0)
+    lowest = 0.0
+    for _ in range(200):
+        scores, other = rng.normal(scale=3.0, size=(2, 3))
+        here, gradient = loss.value_and_gradient(scores, [2, 0, 1], [0, 3])
+        lowest = min(lowest, loss.value(other, [2, 0, 1], [0, 3])[0] - here[0] - gradient @ (other - scores))
+    assert lowest < -0.01
+
+
+@every_case
+def test_the_gradient_jumps_where_the_class_says_that_phi_is_not_smooth(loss):
+    # Whole scores in steps of half a margin, so that hinges and ties among rankings are met.
+    step, y, largest = 1e-7, [2, 0, 1, 0], 0.0
+    for scores in itertools.product((-1.0, -0.5, 0.0, 0.5, 1.0), repeat=4):
+        for i in range(4):
+            nudge = step * (np.arange(4) == i)
+            jump = loss.gradient(scores + nudge, y, [0, 4]) - loss.gradient(scores - nudge, y, [0, 4])
+            largest = max(largest, float(np.abs(jump).max()))
+    if loss.smooth:
+        assert largest <= 2 * step * loss.smoothness(4, 2, score_bound=1.1)
+    else:
+        assert largest > 1e-3
+        with pytest.raises(DataError, match="not smooth"):
+            loss.smoothness(4, 2)
+
+
+@chosen(lambda loss: isinstance(loss, SmoothSurrogate))
+def test_second_derivative_and_third_order(loss):
+    scores, y, offsets = some_queries(4, spread=1.0)
+    V = np.random.default_rng(5).normal(size=(len(scores), 3))
+    product, step = loss.hessian_product(scores, y, offsets, V), 1e-5
+    for c in range(3):
+        at = [scores - step * V[:, c], scores, scores + step * V[:, c]]
+        change = loss.gradient(at[2], y, offsets) - loss.gradient(at[0], y, offsets)
+        np.testing.assert_allclose(product[:, c], change / (2 * step), rtol=1e-6, atol=1e-6)
+        bent = [
+            np.add.reduceat(V[:, c] * loss.hessian_product(s, y, offsets, V[:, [c]])[:, 0], offsets[:-1]) for s in at
+        ]
+        high, low = (part.reduceat(V[:, c], offsets[:-1]) for part in (np.maximum, np.minimum))
+        norm = (high - low) / 2 if loss.shift_invariant else np.maximum(high, -low)  # of the shifted direction
+        third = np.abs(bent[2] - bent[0]) / (2 * step)
+        assert np.all(third <= loss.third_order * norm * bent[1] * (1.0 + 1e-5) + 1e-6)
+
+
+@every_case
 @settings(deadline=None, max_examples=40)
 @given(query=queries(max_m=40), shift=st.sampled_from([-1e4, -3.25, 0.5, 1e4]))
-def test_adding_a_constant_changes_nothing(name, query, shift):
-    scores, y = bounded(name, query[0]), query[1]
+def test_adding_a_constant_changes_nothing_where_the_class_says_so(loss, query, shift):
+    if not loss.shift_invariant:
+        assert loss.value([1.0, 2.0], [0, 1], [0, 2])[0] != loss.value([1.5, 2.5], [0, 1], [0, 2])[0]
+        return
+    scores, y = bounded(loss, query[0]), query[1]
     scores = np.round(scores * 1024.0) / 1024.0  # so that nothing is rounded when the constant is added
-    loss, offsets = surrogates.create(name), [0, len(y)]
+    offsets = [0, len(y)]
     value, gradient = loss.value_and_gradient(scores, y, offsets)
     moved, moved_gradient = loss.value_and_gradient(scores + shift, y, offsets)
     size = 1.0 + np.abs(gradient).max()
     assert moved[0] == pytest.approx(value[0], rel=1e-9, abs=1e-9 * size * (1.0 + np.abs(scores).max()))
-    if name not in OVER_RANKINGS:
+    if loss.name not in OVER_RANKINGS:
         np.testing.assert_allclose(moved_gradient, gradient, atol=1e-9 * size)
 
 
-@pytest.mark.parametrize("name", [name for name in surrogates.NAMES if name not in SHIFT_INVARIANT])
-def test_others_change(name):
-    loss = surrogates.create(name)
-    assert loss.value([1.0, 2.0], [0, 1], [0, 2])[0] != loss.value([1.5, 2.5], [0, 1], [0, 2])[0]
+@every_case
+def test_the_gradient_takes_as_many_labels_as_the_class_says(loss):
+    scores = np.array([0.31, -0.22, 0.13, -0.54])
+    stated = loss.order(4, 2)
+    assert stated is None or order(lambda y: loss.gradient(scores, y, [0, 4]), 4, 2) == stated
 
 
-@pytest.mark.parametrize("name", surrogates.NAMES)
-@settings(deadline=None, max_examples=40)
-@given(query=queries(max_m=30), seed=st.integers(0, 2**32))
-def test_the_gradient_moves_with_the_documents(name, query, seed):
-    scores, y = bounded(name, query[0]), query[1]
-    # A reordering that keeps documents of equal label in their order, which some surrogates look at.
-    places = np.random.default_rng(seed).permutation(len(y))
-    order = np.empty(len(y), np.int64)
-    levels = np.minimum(y, 1) if name.endswith("-map") else y
-    for level in set(levels.tolist()):
-        order[np.sort(places[levels == level])] = np.flatnonzero(levels == level)
-    if len(set(scores.tolist())) < len(scores) and name.startswith("slam"):
-        scores = scores + 1e-3 * np.arange(len(scores))  # of equal scores, the first carries the subgradient
-    loss, offsets = surrogates.create(name), [0, len(y)]
-    value, gradient = loss.value_and_gradient(scores, y, offsets)
-    moved, moved_gradient = loss.value_and_gradient(scores[order], y[order], offsets)
-    size = 1.0 + np.abs(gradient).max()
-    assert moved[0] == pytest.approx(value[0], rel=1e-9, abs=1e-9 * size * (1.0 + np.abs(scores).max()))
-    if name not in OVER_RANKINGS:
-        np.testing.assert_allclose(moved_gradient, gradient[order], atol=1e-9 * size)
+@chosen(lambda loss: loss.upper_bounds is not None)
+@settings(deadline=None, max_examples=60)
+@given(query=queries(max_m=15))
+def test_the_loss_is_never_below_the_ranking_loss_that_the_class_names(loss, query):
+    scores, y = query
+    one, measure = loss.upper_bounds.split("-")
+    measure = measure.replace("@k", f"@{getattr(loss, 'k', '')}")
+    value = metrics.per_query([measure], scores, y, [0, len(y)], no_relevant=1.0)[measure][0]
+    slack = 1e-12 * (1.0 + np.abs(scores).max()) * len(y)
+    assert loss.value(scores, y, [0, len(y)])[0] >= int(one) - value - slack
 
 
-@pytest.mark.parametrize("name", surrogates.NAMES)
+@every_case
 @settings(deadline=None, max_examples=60)
 @given(query=queries(max_m=20))
-def test_gradient_norms_stay_below_the_constants(name, query):
-    loss, y = surrogates.create(name), query[1]
-    scores = np.clip(query[0], -3.0, 3.0) if name in (*EXPONENTIAL, "squared", "squared-ndcg") else query[0]
-    gradient = loss.gradient(scores, y, [0, len(y)])
-    bound = float(np.abs(scores).max())
-    for norm, order in (("linf", 1), ("l2", 2)):
-        constant = loss.lipschitz(len(y), 3, norm, score_bound=bound)
-        assert np.linalg.norm(gradient, order) <= constant * (1.0 + 1e-9) + 1e-12
+def test_norms_and_values_stay_below_the_constants(loss, query):
+    y, m = query[1], len(query[1])
+    scores = np.clip(query[0], -3.0, 3.0) if loss.name in (*EXPONENTIAL, "squared", "squared-ndcg") else query[0]
+    value, gradient = loss.value_and_gradient(scores, y, [0, m])
+    reach = float(np.abs(scores).max())
+    for norm, power in (("linf", 1), ("l2", 2)):
+        constant = loss.lipschitz(m, 3, norm, score_bound=reach)
+        assert np.linalg.norm(gradient, power) <= constant * (1.0 + 1e-9) + 1e-12
+    bound = loss.bound(m, 3, reach)
+    assert bound is None or abs(value[0]) <= bound * (1.0 + 1e-9) + 1e-12
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
+def test_every_option_has_a_range_and_keeps_to_it(name):
+    kind = type(surrogates.create(name))
+    kinds = typing.get_type_hints(inspect.unwrap(kind.__init__))
+    for option in inspect.signature(kind).parameters:
+        numbers = checks.RANGES.get(option)
+        assert numbers is not None or typing.get_origin(kinds[option]) is typing.Literal
+        for wrong in ("nonsense", None, np.nan, *(() if numbers is None else (numbers.low - 1, numbers.high * 2))):
+            with pytest.raises((ConfigurationError, DataError), match=option):
+                surrogates.create(name, **{option: wrong})
+
+
+# --- The company of others --------------------------------------------------------------------------------------------
+
+
+@every_case
+@settings(deadline=None, max_examples=40)
+@given(query=queries(max_m=30), seed=st.integers(0, 2**32))
+def test_the_gradient_moves_with_the_documents(loss, query, seed):
+    scores, y = bounded(loss, query[0]), query[1]
+    # A reordering that keeps documents of equal label in their order, which some surrogates look at.
+    places = np.random.default_rng(seed).permutation(len(y))
+    moved_order = np.empty(len(y), np.int64)
+    levels = np.minimum(y, 1) if loss.name.endswith("-map") else y
+    for level in set(levels.tolist()):
+        moved_order[np.sort(places[levels == level])] = np.flatnonzero(levels == level)
+    if len(set(scores.tolist())) < len(scores) and loss.name.startswith("slam"):
+        scores = scores + 1e-3 * np.arange(len(scores))  # of equal scores, the first carries the subgradient
+    offsets = [0, len(y)]
+    value, gradient = loss.value_and_gradient(scores, y, offsets)
+    moved, moved_gradient = loss.value_and_gradient(scores[moved_order], y[moved_order], offsets)
+    size = 1.0 + np.abs(gradient).max()
+    assert moved[0] == pytest.approx(value[0], rel=1e-9, abs=1e-9 * size * (1.0 + np.abs(scores).max()))
+    if loss.name not in OVER_RANKINGS:
+        np.testing.assert_allclose(moved_gradient, gradient[moved_order], atol=1e-9 * size)
+
+
+@every_case
+def test_a_query_alone_equals_itself_among_others(loss):
+    scores, y, offsets = some_queries(5, n_queries=9, largest=80)
+    values, gradient = loss.value_and_gradient(scores, y, offsets)
+    for q, (a, b) in enumerate(itertools.pairwise(offsets)):
+        alone, own = loss.value_and_gradient(scores[a:b], y[a:b], [0, b - a])
+        assert alone[0] == values[q]
+        np.testing.assert_array_equal(own, gradient[a:b])
+
+
+# --- The ends of the domain -------------------------------------------------------------------------------------------
+
+
+@every_case
 @pytest.mark.parametrize("label", [0, 1, 4])
-def test_one_document(name, label):
-    loss = surrogates.create(name)
+def test_one_document(loss, label):
     value, gradient = loss.value_and_gradient([0.7], [label], [0, 1])
     assert np.isfinite(value).all()
     if loss.shift_invariant:
         assert gradient[0] == 0.0
-    if name in COMPARING:
+    if loss.name in COMPARING:
         assert (value[0], gradient[0]) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("name", surrogates.NAMES)
+@every_case
 @pytest.mark.parametrize("label", [0, 2])
-def test_equal_labels(name, label):
+def test_equal_labels(loss, label):
     """Also: no relevant document, for label 0."""
-    value, gradient = surrogates.create(name).value_and_gradient([3.0, -1.0, 0.5, 3.0], [label] * 4, [0, 4])
+    value, gradient = loss.value_and_gradient([3.0, -1.0, 0.5, 3.0], [label] * 4, [0, 4])
     assert np.isfinite(value).all()
     assert np.isfinite(gradient).all()
-    if name in COMPARING:
-        assert value[0] == 0.0
+    if loss.name in COMPARING:
+        assert value[0] == loss.lipschitz(4, 0, score_bound=1.0) == 0.0
         np.testing.assert_array_equal(gradient, 0.0)
 
 
-@pytest.mark.parametrize("name", SHIFT_INVARIANT)
+@chosen(lambda loss: loss.shift_invariant)
 @pytest.mark.parametrize("m", [1, 3, 7, 49])
-def test_equal_labels_and_equal_scores_leave_nothing_to_do(name, m):
-    if name == "structured-ndcg":  # it wants equal labels in document order, but not where all are equal
-        assert surrogates.create(name).value(np.zeros(m), np.ones(m), [0, m])[0] == 0.0
-    gradient = surrogates.create(name).gradient(np.full(m, 1.5), np.full(m, 1), [0, m])
+def test_equal_labels_and_equal_scores_leave_nothing_to_do(loss, m):
+    if loss.name == "structured-ndcg":  # it wants equal labels in document order, but not where all are equal
+        assert loss.value(np.zeros(m), np.ones(m), [0, m])[0] == 0.0
+    gradient = loss.gradient(np.full(m, 1.5), np.full(m, 1), [0, m])
     np.testing.assert_array_equal(gradient, 0.0)
 
 
-@pytest.mark.parametrize("name", surrogates.NAMES)
+@every_case
+def test_no_queries(loss):
+    values, gradient = loss.value_and_gradient([], [], np.array([0]))
+    assert values.shape == gradient.shape == (0,)
+
+
+@every_case
+def test_labels_up_to_255(loss):
+    values, gradient = loss.value_and_gradient([0.5, -0.5, 0.0], [255, 0, 254], [0, 3])
+    assert np.isfinite(values).all()
+    assert np.isfinite(gradient).all()
+
+
+@every_case
 @pytest.mark.parametrize("labels", [[0, 3, 1, 3, 0, 2], [0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1]])
-def test_scores_up_to_1e4(name, labels):
-    loss = surrogates.create(name)
+def test_scores_up_to_1e4(loss, labels):
     for signs in itertools.product((-1e4, 0.0, 1e4), repeat=3):
         scores = [*signs, 5e3, -5e3, 1.0]
-        if name in EXPONENTIAL and loss.unchecked(*checks.ranking(scores, labels, [0, 6]))[0][0] == np.inf:
+        if loss.name in EXPONENTIAL and loss.unchecked(*checks.ranking(scores, labels, [0, 6]))[0][0] == np.inf:
             with pytest.raises(DataError, match="range of float64"):
                 loss.value_and_gradient(scores, labels, [0, 6])
             continue
@@ -129,12 +285,11 @@ def test_scores_up_to_1e4(name, labels):
         assert np.isfinite(gradient).all()
 
 
-@pytest.mark.parametrize("name", surrogates.NAMES)
+@every_case
 @pytest.mark.parametrize("levels", [2, 5, 40])
-def test_ten_thousand_documents_in_one_query_and_in_many(name, levels):
+def test_ten_thousand_documents_in_one_query_and_in_many(loss, levels):
     rng = np.random.default_rng(4)
     scores, y = rng.normal(size=10_000), rng.integers(0, levels, 10_000)
-    loss = surrogates.create(name)
     one, gradient = loss.value_and_gradient(scores, y, [0, 10_000])
     assert np.isfinite(one).all()
     assert np.isfinite(gradient).all()
@@ -147,3 +302,61 @@ def test_ten_thousand_documents_in_one_query_and_in_many(name, levels):
         alone, own = loss.value_and_gradient(scores[a:b], y[a:b], [0, b - a])
         assert alone[0] == values[q]
         np.testing.assert_array_equal(own, gradient[a:b])
+
+
+# --- Arguments, names and options -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+def test_constants_reject_wrong_lists(name):
+    loss = surrogates.create(name)
+    for m, y_max, norm in ((0, 1, "linf"), (3, -1, "linf"), (3, 1, "l1")):
+        with pytest.raises(DataError):
+            loss.lipschitz(m, y_max, norm, score_bound=1.0)
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
+@pytest.mark.parametrize(
+    ("scores", "y", "offsets", "said"),
+    [
+        ([1.0, np.nan], [0, 1], [0, 2], r"scores\[1\]"),
+        ([1.0, np.inf], [0, 1], [0, 2], r"scores\[1\]"),
+        ([1.0, 2.0], [0, -1], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0, 0.5], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0, 256], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0, np.nan], [0, 2], r"y\[1\]"),
+        ([1.0, 2.0], [0], [0, 2], "y"),
+        ([1.0, 2.0], [0, 1], [0, 1], "offsets"),
+        ([1.0, 2.0], [0, 1], [0, 1, 1, 2], "offsets"),
+        ([1.0, 2.0], [0, 1], [1, 2], "offsets"),
+        ([1.0, 2.0], [0, 1], [], "offsets"),
+        ([1.0, 2.0], [0, 1], [0.0, 2.0], "offsets"),
+    ],
+)
+def test_bad_input_is_refused(name, scores, y, offsets, said):
+    for method in ("value", "gradient", "value_and_gradient"):
+        with pytest.raises(DataError, match=said):
+            getattr(surrogates.create(name), method)(scores, y, offsets)
+
+
+def test_input_is_left_alone():
+    scores, y, offsets = some_queries(0)
+    before = scores.copy(), y.copy(), offsets.copy()
+    for name in surrogates.NAMES:
+        surrogates.create(name).value_and_gradient(scores, y, offsets)
+    for kept, array in zip(before, (scores, y, offsets), strict=True):
+        np.testing.assert_array_equal(kept, array)
+
+
+def test_names_and_options():
+    for name in surrogates.NAMES:
+        loss = surrogates.create(name)
+        assert loss.name == name
+        assert surrogates.target_of(name) == f"{type(loss).__module__}:{type(loss).__name__}"
+    with pytest.raises(ConfigurationError, match="did you mean 'ranksvm'"):
+        surrogates.create("rank-svm")
+    with pytest.raises(ConfigurationError, match="did you mean 'margin'"):
+        surrogates.create("ranksvm", margins=1.0)
+    for options in ({"normalisation": "average"}, {"margin": 0.0}, {"margin": np.nan}):
+        with pytest.raises(ConfigurationError):
+            surrogates.create("ranksvm", **options)

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory.constants import constants, search, supremum
 from pipeline_lib.theory.self_bounding import ratio
 
@@ -17,6 +18,7 @@ WHATS = ("lipschitz-linf", "lipschitz-l2", "smoothness", "bound")
 VARIANTS = [
     ("ranksvm", {"normalisation": "mean"}),
     ("ranksvm", {"margin": 0.5}),
+    ("ranknet", {"normalisation": "all-pairs"}),
     ("ranknet", {"normalisation": "mean"}),
     ("rankboost", {"normalisation": "mean"}),
     ("smooth-dcg", {"sigma": 0.1, "sign": "as-printed"}),
@@ -197,13 +199,22 @@ def test_lemma_14_wants_a_non_negative_loss():
         ratio(surrogates.create("squared"), [0.0], [1.0], [1], [0, 1], 0.0)
 
 
-def test_constants_of_an_unknown_surrogate_are_its_own():
-    class Doubled(type(surrogates.create("listnet"))):
-        name = "doubled"
+def test_what_a_surrogate_does_not_state_is_not_known():
+    class Silent(Surrogate):
+        name = "silent"
 
-    found = constants(Doubled(), 5, 2, score_bound=1.0)
-    assert (found.lipschitz, found.smoothness, found.bound, found.order) == (2.0, 2.0, None, None)
-    assert supremum(Doubled(), 5, 2, "lipschitz-linf") is None
+        def unchecked(self, scores, y, offsets):
+            return np.zeros(len(offsets) - 1), np.zeros(len(scores))
+
+        def lipschitz(self, m, y_max, norm="linf", *, score_bound=None):
+            return 3.0
+
+        def smoothness(self, m, y_max, *, score_bound=None):
+            raise DataError("silent is not smooth")
+
+    found = constants(Silent(), 5, 2, score_bound=1.0)
+    assert (found.lipschitz, found.smoothness, found.bound, found.order) == (3.0, None, None, None)
+    assert supremum(Silent(), 5, 2, "lipschitz-linf") is None
 
 
 def test_errors_say_what_was_expected():

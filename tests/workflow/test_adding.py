@@ -192,7 +192,7 @@ def test_a_learner(following: Callable[..., Project]) -> None:
 
 
 def test_a_measure(following: Callable[..., Project]) -> None:
-    measures = {"measures": ["ap", "rr@1", "rr@10"], "headline": "rr@10", "compared": ["rr@10"]}
+    measures = {"measures": ["map", "rr@1", "rr@10"], "headline": "rr@10", "compared": ["rr@10"]}
     models = [{"name": "best", "algorithm": "best-feature", "selection": "rr@10"}]
     project = following("a-measure", evaluation=measures, models=models, folds=[1])
     used("a-measure", project.folder)

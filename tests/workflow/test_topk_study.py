@@ -21,7 +21,7 @@ IDENTITIES = ("lemma1", "estimators", "lemma2", "lemma3", "kl-min", "lemma4", "t
 def test_every_claim_gets_its_status_and_a_second_run_does_nothing(new_project: Callable[..., Project]) -> None:
     models = [
         {"name": "random", "algorithm": "random"},
-        {"name": "top", "algorithm": "top-k-feedback", "surrogate": "ranksvm", "k": 2, "passes": 2, "steps": [1.0]},
+        {"name": "top", "algorithm": "top-k-feedback", "surrogate": "ranksvm", "k": 2, "passes": 2, "step": [1.0]},
     ]
     project = new_project(papers=["topk"], experiments=SETTINGS, models=models, folds=[1])
     wanted = ["reports/small/claims.json", "results/small/models/letor-sim/top/fold-1.json"]

@@ -234,10 +234,10 @@ def per_trained_fold(pattern):
 
 
 def stored(*inputs):
-    """The files of fixed names below results/ among the inputs of rules, for a target to ask for.
+    """The files of fixed names below results/ among the inputs of rules, for a target to request.
 
-    Snakemake makes a missing file again only where a job that runs, or a target, asks for it. After a job that failed
-    or was killed, its files would stay missing as long as everything that was made from them before still exists.
+    Snakemake makes a missing file again only if a job that runs, or a target, requests it. After a job that failed or
+    was killed, its files would stay missing as long as everything that was made from them before still exists.
     """
     paths = {str(path).replace("{study}", STUDY.name) for files in inputs for path in files if not callable(path)}
     return sorted(path for path in paths if path.startswith("results/"))

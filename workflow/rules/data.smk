@@ -2,8 +2,8 @@
 ruleorder: simulate_data > obtain_data
 
 
-# What is made for people asks for these. Nothing is made from them, because a touched file is no reason to train again;
-# a conversion compares what it reads itself. A check that failed leaves no record, and the next run checks again.
+# Targets request these records. Nothing is made from them, because a touched file is no reason to train
+# again; a conversion compares what it reads itself. A check that failed leaves no record, and the next run checks again.
 CHECKED = per_dataset(str(raw_files.record_path("{dataset}")))
 
 

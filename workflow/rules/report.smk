@@ -4,9 +4,10 @@ LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for 
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # Whose formulas the report shows.
-CHOSEN_LEARNERS = [
+CHOSEN = [
     *sorted({learners.target_of(model.algorithm) for model in STUDY.models}),
     *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate)),
+    *sorted({measures.target_of(name) for name in STUDY.config["evaluation"]["measures"]}),
 ]
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
 
@@ -170,7 +171,7 @@ use rule job as render_report with:
     localrule: runs_locally("render_report")
     params:
         command="render-report",
-        code=code("render_report", *PAGE_CODE, *CHOSEN_LEARNERS),
+        code=code("render_report", *PAGE_CODE, *CHOSEN),
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",

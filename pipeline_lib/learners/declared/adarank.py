@@ -11,7 +11,7 @@ from pipeline_lib.learners.declaration import Learner, PlainFeatures, RankingMea
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -25,6 +25,10 @@ class AdaRankSettings(Selecting):
     )
     features: PlainFeatures = Field("raw", description="raw or standardised")
 
+    def chooses(self) -> bool:
+        """Whether there are several numbers of rounds."""
+        return self.rounds > 1
+
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
     from pipeline_lib.learners import adarank
@@ -35,6 +39,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     AdaRankSettings,
-    formula="boosting of single features, queries weighted by exp(−measure of the ranking so far)",
+    formula=(
+        r"s \leftarrow s + \alpha_t x_{k_t}, \quad "
+        r"\sum_q P_t(q)\, E(x_{k_t}, y_q) = \max_k \sum_q P_t(q)\, E(x_k, y_q), \quad "
+        r"P_t(q) \propto e^{-E(s, y_q)}"
+    ),
     seconds=lambda settings: 0.01 * settings.rounds,
 )

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 from pipeline_lib.learners.declaration import Learner, Selecting
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
 class BestFeatureSettings(Selecting):
     """The single feature, with a sign, that ranks the training part best."""
+
+    def chooses(self) -> bool:
+        """Whether anything is chosen on the validation part: nothing is."""
+        return False
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
@@ -25,6 +29,6 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     BestFeatureSettings,
-    formula="the one feature, with its sign, that ranks best on the training queries",
+    formula=r"s = \pm x_k, \text{ the feature and the sign that rank the training queries best}",
     control=True,
 )

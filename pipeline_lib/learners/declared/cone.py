@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Learner, PlainFeatures, Selecting
-from pipeline_lib.settings import Positive, Rising, Whole
+from pipeline_lib.learners.declaration import Learner, PlainFeatures, Selecting, Sizes
+from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
 class ConeSettings(Selecting):
     """ConeRank: Algorithm 1 over the training queries in random order, ranking with the linear score."""
 
-    basis: Rising = Field((10,), description="values of K, of which the best is chosen on the validation part")
+    basis: Sizes = Field((10,), description="K, or several values, of which the best is chosen on the validation part")
     method: Literal["sg", "sg-printed", "eg", "eg-linear", "exact"] = Field(
         "sg", description="method of folding in: sg, eg, eg-linear, exact, or sg-printed (docs/errata.md, letter W)"
     )
@@ -45,6 +45,9 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     ConeSettings,
-    formula="min_U  mean of φ_j min_w ||z_j − U w||^2 over pair differences z_j,  w on the simplex, ||u_k|| ≤ c",
+    formula=(
+        r"\min_{U:\, \lVert u_k \rVert \le c} \; \frac{1}{n} \sum_q \frac{1}{n_q} \sum_{j \le n_q} "
+        r"\phi_j \min_{w \ge 0,\, \sum_k w_k = 1} \lVert z_j - U w \rVert^2"
+    ),
     seconds=lambda settings: 0.01 * settings.passes * settings.restarts * sum(settings.basis),
 )

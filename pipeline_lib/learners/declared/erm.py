@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Ball, Features, Learner, Radius, Regularisation, Selecting, Tolerance
+from pipeline_lib.learners.declaration import (
+    Ball,
+    Features,
+    Learner,
+    Radius,
+    Regularisation,
+    Selecting,
+    Tolerance,
+    several,
+)
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -19,7 +28,7 @@ class ErmSettings(Selecting):
 
     l2: Regularisation = Field(
         (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0),
-        description="values of l2, of which the best is chosen on the validation part",
+        description="l2, or several values, of which the best is chosen on the validation part",
     )
     radius: Radius = Field(None, description="largest ||w||; null means no limit")
     ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
@@ -27,6 +36,10 @@ class ErmSettings(Selecting):
     features: Features = Field(
         "standardised", description="standardised, raw, or {kernel: gaussian, components: 300, bandwidth: median}"
     )
+
+    def chooses(self) -> bool:
+        """Whether there are several l2."""
+        return several(self.l2)
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
@@ -38,6 +51,6 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     ErmSettings,
-    formula="min_w  λ/2 ||w||^2 + (1/n) Σ_q φ(X_q w, y_q)",
+    formula=r"\min_w \; \frac{\lambda}{2} \lVert w \rVert^2 + \frac{1}{n} \sum_{q=1}^{n} \varphi(X_q w, y_q)",
     with_surrogate=True,
 )

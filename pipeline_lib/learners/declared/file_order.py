@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline_lib.learners.declaration import Learner, NoSettings
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -18,4 +18,6 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return controls.train_file_order(train, validation, settings, seed)
 
 
-LEARNER = Learner(_train, NoSettings, formula="w = 0: documents stay in the order of the file", control=True)
+LEARNER = Learner(
+    _train, NoSettings, formula=r"w = 0 \quad \text{(documents stay in the order of the file)}", control=True
+)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline_lib.learners.declaration import Learner, NoSettings
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -18,4 +18,4 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return controls.train_ideal(train, validation, settings, seed)
 
 
-LEARNER = Learner(_train, NoSettings, formula="scores equal to the labels: the best any ranking can do", control=True)
+LEARNER = Learner(_train, NoSettings, formula=r"s = y \quad \text{(the best any ranking can do)}", control=True)

@@ -7,25 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Ball, Features, Learner, Radius, Selecting, Steps
+from pipeline_lib.learners.declaration import Ball, Features, Learner, Radius, Selecting, Steps, several
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
 class OgdSettings(Selecting):
     """Online gradient descent, eta_t = c / sqrt(t) over the training queries in random order."""
 
-    steps: Steps = Field(
-        (1e-3, 1e-2, 1e-1, 1.0), description="values of c, of which the best is chosen on the validation part"
+    step: Steps = Field(
+        (1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, of which the best is chosen on the validation part"
     )
     passes: Whole = Field(5, description="number of times that every query is visited")
     radius: Radius = Field(None, description="largest ||w||; null means no limit")
     ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
     average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
     features: Features = Field("standardised", description="as for erm")
+
+    def chooses(self) -> bool:
+        """Whether there are several steps."""
+        return several(self.step)
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
@@ -37,7 +41,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     OgdSettings,
-    formula="w ← Π(w − η_t X_q^T ∇_s φ(X_q w, y_q)),  η_t = c/√t;  the mean of all w (or the last) ranks",
+    formula=(
+        r"w \leftarrow \Pi\bigl( w - \eta_t X_q^\top \nabla_s \varphi(X_q w, y_q) \bigr), \quad "
+        r"\eta_t = \frac{c}{\sqrt{t}}"
+    ),
     with_surrogate=True,
     seconds=lambda settings: 0.02 * settings.passes,
 )

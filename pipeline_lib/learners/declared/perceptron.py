@@ -11,7 +11,7 @@ from pipeline_lib.learners.declaration import Features, Learner, RankingMeasure,
 from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -19,13 +19,17 @@ class PerceptronSettings(Selecting):
     """The perceptron of SLAM, over the training queries in random order."""
 
     measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
-    eta: Literal["theory"] | Positive = Field(1.0, description='the step size: a number, or "theory"')
+    step: Literal["theory"] | Positive = Field(1.0, description='the step size: a number, or "theory"')
     active: Literal["margin", "misordered"] = Field(
         "margin", description="which hinges are active: margin (as printed) or misordered"
     )
     passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
     average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
     features: Features = Field("standardised", description="as for erm")
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of passes."""
+        return self.passes > 1
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
@@ -37,7 +41,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     PerceptronSettings,
-    formula="w ← w − η z_q whenever the ranking loss of X_q w is not 0, z_q a subgradient of SLAM",
+    formula=(
+        r"w \leftarrow w - \eta X_q^\top \nabla_s \varphi(X_q w, y_q) "
+        r"\quad \text{where } X_q w \text{ ranks with a loss } (\varphi \text{ of SLAM})"
+    ),
     # Every number of passes up to the largest is run from the start.
     seconds=lambda settings: 0.01 * settings.passes**2,
 )

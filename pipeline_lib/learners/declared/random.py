@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline_lib.learners.declaration import Learner, NoSettings
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -18,4 +18,4 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return controls.train_random(train, validation, settings, seed)
 
 
-LEARNER = Learner(_train, NoSettings, formula="scores drawn uniformly at random", control=True)
+LEARNER = Learner(_train, NoSettings, formula=r"s_i \text{ uniform on } [0, 1], \text{ independent}", control=True)

@@ -11,7 +11,7 @@ from pipeline_lib.learners.declaration import Learner, Selecting
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -23,6 +23,10 @@ class RankBoostSettings(Selecting):
         "alike", description="whether all pairs have equal weight (alike) or all queries (queries-alike)"
     )
 
+    def chooses(self) -> bool:
+        """Whether there are several numbers of rounds."""
+        return self.rounds > 1
+
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
     from pipeline_lib.learners import rankboost
@@ -33,6 +37,9 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     RankBoostSettings,
-    formula="boosting of thresholds on features, pairs weighted by exp(s_j − s_i)",
+    formula=(
+        r"s \leftarrow s + \alpha_t\, \mathbb{1}[x_{k_t} > \theta_t], \quad "
+        r"\text{pairs with } y_i > y_j \text{ weighted by } e^{s_j - s_i}"
+    ),
     seconds=lambda settings: 0.003 * settings.rounds,
 )

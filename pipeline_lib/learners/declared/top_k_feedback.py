@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Features, Learner, Radius, Selecting, Steps
+from pipeline_lib.learners.declaration import Features, Learner, Radius, Selecting, Steps, several
 from pipeline_lib.settings import Probability, Whole
 
 if TYPE_CHECKING:
-    from pipeline_lib.learners.models import Trained
+    from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
 
@@ -22,8 +22,8 @@ class TopKFeedbackSettings(Selecting):
     """
 
     k: Whole = Field(2, description="number of labels that are seen; pairwise surrogates need at least 2")
-    steps: Steps = Field(
-        (1e-3, 1e-2, 1e-1, 1.0), description="values of c, of which the best is chosen on the validation part"
+    step: Steps = Field(
+        (1e-3, 1e-2, 1e-1, 1.0), description="c, or several values, of which the best is chosen on the validation part"
     )
     passes: Whole = Field(50, description="number of times that every query is visited")
     gamma: Literal["theory"] | Probability = Field(
@@ -35,6 +35,10 @@ class TopKFeedbackSettings(Selecting):
     )
     features: Features = Field("standardised", description="as for erm")
 
+    def chooses(self) -> bool:
+        """Whether there are several steps."""
+        return several(self.step)
+
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
     from pipeline_lib.learners import top_k_feedback
@@ -45,7 +49,10 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 LEARNER = Learner(
     _train,
     TopKFeedbackSettings,
-    formula="w ← Π_U(w − η z_q), z_q an unbiased estimate of X_q^T ∇_s φ from the labels of the k documents shown",
+    formula=(
+        r"w \leftarrow \Pi(w - \eta z_q), \quad \mathbb{E}\, z_q = X_q^\top \nabla_s \varphi(X_q w, y_q), "
+        r"\text{ from the labels of the } k \text{ documents shown}"
+    ),
     with_surrogate=True,
     seconds=lambda settings: 0.02 * settings.passes,
 )

@@ -24,7 +24,7 @@ TABLE = "tables/cone-adarank.parquet"
 ROUNDS = 100
 MEASURES = ("map", "ndcg")
 REPEATS = (None, 1)
-SELECTION = {"map": "ap", "ndcg": "letor4_mean_ndcg"}
+SELECTION = {"map": "map", "ndcg": "letor4_mean_ndcg"}
 
 
 def run_fold(dataset: str, fold: int, parts: Sequence[RankingData], seed: int, resamples: int) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def run_fold(dataset: str, fold: int, parts: Sequence[RankingData], seed: int, r
                 "training": int(np.argmax(found.values)),
                 "no gain": first_without_gain(found.values),
                 "last": len(tested) - 1,
-                "best on test": int(np.argmax([values["ap"] for values in tested])),
+                "best on test": int(np.argmax([values["map"] for values in tested])),
             }
             rng = generator(seed, "cone-adarank", dataset, fold, measure, 0 if repeats is None else repeats)
             drawn = chosen_anew(held, resamples, rng)
@@ -53,7 +53,7 @@ def run_fold(dataset: str, fold: int, parts: Sequence[RankingData], seed: int, r
                 place = {"dataset": dataset, "fold": fold, "measure": measure, "repeats": repeats, "stop": stop}
                 features = len(set(found.features[: after + 1].tolist()))
                 row = {**place, "rounds": after + 1, "features": features}
-                for name, key in (("map", "ap"), ("ndcg", "letor4_mean_ndcg")):
+                for name, key in SELECTION.items():
                     ends = (
                         np.quantile([tested[t][key] for t in drawn], [0.025, 0.975]) if stop == "validation" else None
                     )

@@ -262,15 +262,15 @@ def _measured(found: cone.Fit, fold_in: FoldIn, validation: RankingData, test: R
 
 def _means(a: Floats, data: RankingData) -> tuple[float, float]:
     scores = np.einsum("ij,j->i", data.X64, a)
-    measured = metrics.per_query(["ap", SELECTION], scores, data.y, data.offsets)
-    return float(measured["ap"].mean()), float(measured[SELECTION].mean())
+    measured = metrics.per_query(["map", SELECTION], scores, data.y, data.offsets)
+    return float(measured["map"].mean()), float(measured[SELECTION].mean())
 
 
 def _ranksvm(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData]) -> dict[str, Any]:
     train, validation, test = parts
     options = {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": list(settings.ranksvm_l2)}
     trained = erm.LEARNER.train(train, validation, {**options, "selection": SELECTION}, 0)
-    measured = metrics.per_query(["ap", SELECTION], trained.model.score(test), test.y, test.offsets)
+    measured = metrics.per_query(["map", SELECTION], trained.predict(test), test.y, test.offsets)
     return {
         "dataset": dataset,
         "fold": fold,
@@ -283,6 +283,6 @@ def _ranksvm(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[R
         "objective": None,
         "passes": None,
         "validation": None,
-        "map": float(measured["ap"].mean()),
+        "map": float(measured["map"].mean()),
         "ndcg": float(measured[SELECTION].mean()),
     }

@@ -13,11 +13,12 @@ from typing import Any
 from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.errors import DataError
+from pipeline_lib.measures import seed_axis
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import bootstrap_interval, over_folds
 
 TABLE = "tables/cone-table1.parquet"
-MEASURES = {"ap": "MAP", "letor4_mean_ndcg": "NDCG"}
+MEASURES = {"map": "MAP", "letor4_mean_ndcg": "NDCG"}
 TOLERANCE = 0.015
 FOLD = 1
 
@@ -78,7 +79,7 @@ def cell(
     if FOLD not in values:
         raise DataError(f"Table 1: expected fold {FOLD} of {model} on {dataset}, found folds {sorted(values)}")
     first = values[FOLD]
-    rng = generator(seed, "cone-table1", dataset, model, measure)
+    rng = generator(seed, "cone-table1", dataset, model, seed_axis(measure))
     low, high = bootstrap_interval(first, resamples=resamples, rng=rng)
     means = [float(found.mean()) for found in values.values()]
     folds = over_folds(means) if len(means) > 1 else None

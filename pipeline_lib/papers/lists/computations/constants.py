@@ -20,10 +20,9 @@ from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.papers import score_lists
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
-from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.surrogates.base import Surrogate, What
 from pipeline_lib.theory import constant_search, invariance, operator_norms, self_bounding
 from pipeline_lib.theory import constants as known
-from pipeline_lib.theory.constant_search import What
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.constants import ConstantsSettings

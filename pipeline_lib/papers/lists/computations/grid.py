@@ -193,10 +193,10 @@ def _rankers(
         steady = erm.fit(sample, loss, l2=l2, radius=settings.radius, tol=settings.tol)
         rankers.append(ranker("rerm", steady.w, steady.relative_gap))
         step = ogd.lipschitz_step(n, **given)
-        rankers.append(ranker("ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
+        rankers.append(ranker("ogd", ogd.run(sample, loss, step=step, radius=settings.radius).average))
     if loss.convex and loss.smooth:
         S = settings.radius * R
         H = R**2 * loss.smoothness(part.m, part.population.settings.y_max, score_bound=S)
         step = ogd.smooth_step(n, radius=settings.radius, smoothness=H, optimal_risk=max(optimum, 0.0))
-        rankers.append(ranker("smooth-ogd", ogd.run(sample, loss, steps=step, radius=settings.radius).average))
+        rankers.append(ranker("smooth-ogd", ogd.run(sample, loss, step=step, radius=settings.radius).average))
     return rankers

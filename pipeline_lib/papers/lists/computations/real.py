@@ -107,7 +107,7 @@ class _Part:
             steady = erm.fit(sample, loss, l2=l2, radius=settings.radius, tol=settings.tol)
             of_rerm, of_ogd = (list_bounds.evaluate(name, n=n, **given) for name in ("rerm", "ogd"))
             rows.append(self._row("rerm", steady.w, self.rest, steady.relative_gap, of_rerm))
-            average = ogd.run(sample, loss, steps=ogd.lipschitz_step(n, **steep), radius=settings.radius).average
+            average = ogd.run(sample, loss, step=ogd.lipschitz_step(n, **steep), radius=settings.radius).average
             rows.append(self._row("ogd", average, self.rest, None, of_ogd))
         return [{**row, **common} for row in rows]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline_lib import metrics, progress, surrogates
+from pipeline_lib import metrics, progress, ranking, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
@@ -117,9 +117,10 @@ def ranking_loss(kind: str, scores: Floats, y: Labels) -> Floats:
 
 def worst_order(scores: Floats, y: Labels) -> Any:
     """Documents of every row from the first rank to the last, the less relevant of equal scores first."""
-    by_label = np.argsort(y, axis=1, kind="stable")
-    by_score = np.argsort(-np.take_along_axis(scores, by_label, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(by_label, by_score, axis=1)
+    order = np.empty(scores.shape, np.int64)
+    for own, labels, ranked in zip(scores, y, order, strict=True):
+        ranking.worst_order(own, labels, ranked)
+    return order
 
 
 def loss_as_printed(kind: str, scores: Floats, y: Labels) -> Floats:
@@ -131,8 +132,8 @@ def loss_as_printed(kind: str, scores: Floats, y: Labels) -> Floats:
     _, flat, offsets = score_lists.stacked(scores, y)
     v = weights_of_all(flat, offsets, kind).reshape(n, m)
     ranks = np.argsort(worst_order(scores, y), axis=1) + 1.0
-    ideal = np.argsort(np.argsort(-y, axis=1, kind="stable"), axis=1) + 1.0
-    gained = (v * np.log2(ideal + 1.0) / np.log2(ranks + 1.0)).sum(axis=1)
+    ideal = ranking.ideal_ranks(flat, offsets).reshape(n, m)
+    gained = (v * ranking.inverse_discounts(ideal) / ranking.inverse_discounts(ranks)).sum(axis=1)
     return np.where(v.sum(axis=1) > 0.0, 1.0 - gained, 0.0)
 
 
@@ -321,7 +322,6 @@ def table_of_constants(settings: LossesSettings, seed: int) -> tuple[list[Row], 
             rng = generator(seed, "slam-losses", "search", name, m)
             norm = constant_search.search(name, m, y_max, "lipschitz-linf", rng=rng, restarts=settings.restarts).value
             known = constants.supremum(name, m, y_max, "lipschitz-linf")
-            # The classes of SLAM and of the structured losses state constants that are attained (see their docstrings).
             exact.append(constants.constants(name, m, y_max).lipschitz if known is None else known)
             searched.append(norm)
             setting = {"surrogate": name, "m": m, "y_max": y_max}

@@ -1,0 +1,235 @@
+"""How are the learners used from scikit-learn: in pipelines, searches over settings, and cross-validation?
+
+There is one estimator for each learner, made from what is declared of it, so that its arguments are the learner's
+settings with the same defaults: ``AdarankRanker``, ``ConeRanker``, ``ErmRanker``, ``OgdRanker``, ``PerceptronRanker``,
+``RankboostRanker``, ``TopKFeedbackRanker``, and those of the learners that are added. scikit-learn must be installed
+(``pip install 'pipeline_lib[sklearn]'``).
+
+Documents with the same entry of ``qid`` belong to one query. ``fit``, ``score`` and the scorers take it, and request it
+by scikit-learn's metadata routing. All documents of a query must be on one side of a split: ``GroupKFold`` with
+``groups=qid`` sees to it.
+
+Example
+-------
+>>> import sklearn
+>>> from sklearn.model_selection import GridSearchCV, GroupKFold
+>>> from pipeline_lib.estimators import ErmRanker, PerQuery
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(60, 3))
+>>> y, qid = (X[:, 0] > 0.5).astype(int), np.repeat(np.arange(12), 5)
+>>> with sklearn.config_context(enable_metadata_routing=True):
+...     search = GridSearchCV(ErmRanker(), {"l2": [0.01, 100.0]}, cv=GroupKFold(3), scoring=PerQuery("ndcg@10"))
+...     _ = search.fit(X, y, groups=qid, qid=qid)
+>>> search.best_params_, search.predict(X).shape
+({'l2': 0.01}, (60,))
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import checks, learners, metrics
+from pipeline_lib.arrays import Floats
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners.declaration import Learner
+from pipeline_lib.ranking_data import RankingData
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.metadata_routing import UNUSED
+    from sklearn.utils.multiclass import type_of_target
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        f"pipeline_lib.estimators needs scikit-learn ({error}): pip install 'pipeline_lib[sklearn]'"
+    ) from error
+
+SURROGATE = "listnet"
+"""What an estimator minimises when no surrogate is named: to scikit-learn every argument has a default."""
+
+
+class Ranker(BaseEstimator):  # type: ignore[misc]
+    """What the estimators have in common; the subclasses name the learner and have its settings as arguments.
+
+    Attributes
+    ----------
+    ranker_ : Trained
+        After ``fit``: the model with the record of its training. ``ranker_.save(path)`` stores it.
+    n_queries_, n_features_in_ : int
+    feature_names_in_ : array of str
+        Where the documents of ``fit`` have named columns; the stored model keeps the names too.
+    """
+
+    learner: str
+    # Metadata routing reads these: a search passes the queries on without being told to.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def fit(self, X: Any, y: Any, qid: Any = None) -> Ranker:
+        """Train.
+
+        Parameters
+        ----------
+        X : shape (N, d)
+            Documents, in any order.
+        y : shape (N,)
+            Their labels, whole numbers in 0..255.
+        qid : shape (N,), optional
+            Numbers or texts: documents with the same one belong to one query. Without it all belong to one query.
+
+        Raises
+        ------
+        DataError, ConfigurationError
+            When an argument or a setting is none; both are ``ValueError``.
+        """
+        type_of_target(y, raise_unknown=True)
+        # One document cannot be ranked.
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        settings = self.get_params(deep=False)
+        seed = checks.whole("random_state", settings.pop("random_state"))
+        if "options" in settings:
+            settings["options"] = settings["options"] or {}
+        data, _ = by_query(X, y, qid)
+        trained = learners.create(self.learner, **settings).fit(data, seed=seed)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            model: Any = trained.model
+            trained = replace(trained, model=replace(model, feature_names=tuple(map(str, names))))
+        self.ranker_, self.n_queries_ = trained, data.n_queries
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """A score for every document, shape (N,); larger scores come first."""
+        check_is_fitted(self)
+        return self.ranker_.predict(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+        """The mean over queries of NDCG@10."""
+        return PerQuery("ndcg@10")(self, X, y, qid=qid)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+
+class PerQuery(BaseEstimator):  # type: ignore[misc]
+    """A scorer for ``scoring=`` of scikit-learn's searches: the mean of a measure over the queries of ``qid``.
+
+    Parameters
+    ----------
+    measure : str
+        A measure of ``metrics.per_query``, such as "ndcg@10" or "map".
+    y_max : int, optional
+        The largest label of the scale, which "err" needs.
+
+    Example
+    -------
+    >>> ranker = RankboostRanker(rounds=1).fit([[0.0], [1.0], [0.0], [1.0]], [0, 1, 0, 1], qid=["a", "a", "b", "b"])
+    >>> PerQuery("map")(ranker, [[0.0], [1.0]], [1, 0], qid=["a", "a"])
+    0.5
+    """
+
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"qid": True, "estimator": UNUSED}
+
+    def __init__(self, measure: str = "ndcg@10", y_max: int | None = None) -> None:
+        self.measure = measure
+        self.y_max = y_max
+
+    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None) -> float:
+        """See :meth:`score`, which has its name for the sake of metadata routing."""
+        return self.score(estimator, X, y, qid=qid)
+
+    def score(self, estimator: Any, X: Any, y: Any, qid: Any = None) -> float:
+        """How well ``estimator.predict(X)`` ranks the documents of every query.
+
+        Raises
+        ------
+        DataError
+            When the estimator was fitted to several queries, and no ``qid`` says which documents belong together.
+        """
+        last = estimator[-1] if hasattr(estimator, "steps") else estimator
+        if qid is None and getattr(last, "n_queries_", 1) > 1:
+            raise DataError(
+                "qid: expected the query of every document, as in fit, found None; searches pass it on after "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+        scores = checks.floats("scores", estimator.predict(X), ndim=1)
+        data, order = by_query(scores[:, None], y, qid)
+        values = metrics.per_query([self.measure], scores[order], data.y, data.offsets, y_max=self.y_max)
+        return float(np.mean(values[self.measure]))
+
+
+def by_query(X: Any, y: Any, qid: Any) -> tuple[RankingData, NDArray[np.intp]]:
+    """The documents sorted by query, and the order that does it; within a query they keep their order.
+
+    Raises
+    ------
+    DataError
+        When X, y and qid have different lengths, labels are not whole numbers in 0..255, or a query has no name.
+
+    Example
+    -------
+    >>> data, order = by_query([[0.5], [1.5], [2.5]], [0, 1, 2], ["b", "a", "b"])
+    >>> data.y, data.offsets, order
+    (array([1, 0, 2], dtype=int32), array([0, 1, 3]), array([1, 0, 2]))
+    """
+    labels = checks.labels("y", y)
+    names = np.zeros(len(labels), np.int64) if qid is None else np.asarray(qid)
+    if names.shape != labels.shape:
+        raise DataError(f"qid: expected the query of each of {len(labels)} documents, found shape {names.shape}")
+    if names.dtype.kind == "f":
+        checks.array("qid", names)
+    try:
+        numbers = np.unique(names, return_inverse=True)[1]
+    except TypeError as error:
+        raise DataError(f"qid: expected numbers or texts, found values that cannot be compared ({error})") from error
+    order = np.argsort(numbers, kind="stable")
+    return RankingData.from_arrays(np.asarray(X)[order], labels[order], numbers[order]), order
+
+
+def class_name(learner: str) -> str:
+    """What the estimator of a learner is called.
+
+    Example
+    -------
+    >>> class_name("top-k-feedback")
+    'TopKFeedbackRanker'
+    """
+    return "".join(word.capitalize() for word in learner.split("-")) + "Ranker"
+
+
+def _estimator(name: str, declared: Learner) -> type[Ranker]:
+    """The class whose arguments are the settings of a learner."""
+    defaults = declared.settings.parse({}).model_dump()
+    if declared.with_surrogate:
+        defaults = {"surrogate": SURROGATE, "options": None, **defaults}
+    defaults["random_state"] = 0
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(key, keyword, default=value) for key, value in defaults.items()]
+
+    def __init__(self: Any, **settings: Any) -> None:
+        for key in settings:
+            if key not in defaults:
+                raise TypeError(f"{class_name(name)}() got an unexpected keyword argument {key!r}")
+        for key, value in {**defaults, **settings}.items():
+            setattr(self, key, value)
+
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = inspect.Signature([itself, *parameters])  # type: ignore[attr-defined]
+    text = f"The learner {name}: {declared.formula}.\n\n    Its arguments are the settings of the learner."
+    return type(
+        class_name(name), (Ranker,), {"__init__": __init__, "learner": name, "__doc__": text, "__module__": __name__}
+    )
+
+
+RANKERS = {name: _estimator(name, learners.get(name)) for name in learners.NAMES if not learners.get(name).control}
+"""Every estimator by the name of its learner."""
+globals().update({kind.__name__: kind for kind in RANKERS.values()})
+__all__ = ["RANKERS", "PerQuery", "Ranker", *sorted(kind.__name__ for kind in RANKERS.values())]

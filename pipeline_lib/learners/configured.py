@@ -1,0 +1,102 @@
+"""How is a learner with its settings trained on a data set, when nobody says which queries are for choosing?
+
+Most learners choose something by queries that they do not train on: the best of several l2, the number of passes. Where
+no such queries are given and the settings leave something to be chosen, a fifth of the queries is set apart at random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib import learners, surrogates
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners.ranker import Seed, Trained
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
+
+SET_APART = 0.2
+"""The share of the queries by which settings are chosen when no others are given."""
+
+
+@checked
+@dataclass(frozen=True)
+class ConfiguredLearner:
+    """A learner and all of its settings; :func:`pipeline_lib.learners.create` makes it.
+
+    Attributes
+    ----------
+    name : str
+        One of ``learners.NAMES``.
+    settings : dict
+        Plain values, defaults included.
+    """
+
+    name: str
+    settings: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if learners.get(self.name).with_surrogate and "surrogate" in self.settings:
+            surrogates.check_options(self.settings["surrogate"], self.settings.get("options", {}))
+
+    def fit(self, data: RankingData, validation: RankingData | None = None, *, seed: Seed = 0) -> Trained:
+        """Train a ranker.
+
+        Parameters
+        ----------
+        data : RankingData
+            At least one query.
+        validation : RankingData, optional
+            Queries by which the learner chooses what its settings leave open, such as the best of several l2. When
+            not given, a fifth of the queries of ``data`` is set apart for it, at random and not used for training;
+            where nothing is open, and where there is only one query, all of ``data`` is used for training.
+        seed : int or axes of a seed
+            Of everything that is random: the queries set apart, the orders of queries, random features.
+
+        Returns
+        -------
+        Trained
+            With ``predict(X)``, ``save(path)``, and the ``record`` of what was tried and chosen.
+
+        Raises
+        ------
+        DataError
+            When there is no query, the validation part has other features, or the learner cannot learn from the data.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], [1, 1, 2, 2])
+        >>> ranker = learners.create("rankboost", rounds=2).fit(data, seed=3)
+        >>> ranker.record["rounds"], ranker.predict([[0.0], [1.0]]).argmax()
+        (1, np.int64(1))
+        """
+        if not data.n_queries:
+            raise DataError("data: expected at least one query, found none")
+        declared = learners.get(self.name)
+        chosen = declared.every_setting.parse(self.settings, self.name)
+        train = data
+        if validation is None:
+            train, validation = parts(data, seed) if declared.chooses(chosen) else (data, data)
+        trained = declared.train(train, validation, self.settings, seed)
+        return replace(trained, about={"algorithm": self.name, "settings": self.settings})
+
+
+@checked
+def parts(data: RankingData, seed: Seed) -> tuple[RankingData, RankingData]:
+    """The queries for training and the fifth, at least one, that is set apart; a single query is in both.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays(np.zeros((10, 1)), np.zeros(10), np.arange(10))
+    >>> [part.n_queries for part in parts(data, 0)], [part.n_queries for part in parts(data.take([0]), 0)]
+    ([8, 2], [1, 1])
+    """
+    if data.n_queries < 2:
+        return data, data
+    axes = seed if isinstance(seed, tuple) else (seed,)
+    order = generator(*axes, "set-apart").permutation(data.n_queries)
+    n = max(1, round(SET_APART * data.n_queries))
+    return data.take(np.sort(order[n:])), data.take(np.sort(order[:n]))

@@ -1,0 +1,184 @@
+"""What can every trained ranker do, whichever learner made it? It scores documents, and it is saved.
+
+Three things are rankers: a :class:`Model`, which is nothing but the map from documents to scores; a :class:`Trained`,
+which is a model with the record of its training, as ``learners.create(...).fit(data)`` and ``learners.load`` give it;
+and a :class:`Result`, which is what a learner's own function (``erm.fit``, ``perceptron.run``, ...) found. All have
+``predict(X)`` and ``save(path)``.
+
+A saved ranker is one JSON document with a checksum (:mod:`pipeline_lib.storage`). It holds numbers and texts only, so
+that reading it executes nothing. The workflow stores its models in the same form.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib import checks, seeds, storage
+from pipeline_lib.arrays import Floats
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
+
+Seed = int | tuple[seeds.Axis, ...]
+
+
+class Model(ABC):
+    """A map from documents to scores; larger scores come first.
+
+    Attributes
+    ----------
+    kind : str
+        By which :func:`pipeline_lib.learners.models.from_dict` knows its form.
+    feature_names : tuple of str or None
+        What the features were called in training, where that is known.
+    """
+
+    kind: ClassVar[str]
+    feature_names: tuple[str, ...] | None = None
+
+    def predict(self, X: RankingData | ArrayLike) -> Floats:
+        """A score for every document, shape (N,).
+
+        Parameters
+        ----------
+        X : RankingData, or shape (N, d)
+            The documents; a matrix is rounded to single precision, in which features are stored, and counts as the
+            documents of one query. Columns that have names, as those of a data frame, must have those of training.
+
+        Raises
+        ------
+        DataError
+            When there are more or fewer features than in training, or other ones; or a feature is not finite.
+        """
+        data = documents(X)
+        expected = self.n_inputs()
+        if expected is not None and data.n_features != expected:
+            raise DataError(
+                f"X: the {self.kind} model was trained with {expected} features, found documents with {data.n_features}"
+            )
+        _check_names(self.feature_names, names_of(X))
+        return self._scores(data)
+
+    @abstractmethod
+    def n_inputs(self) -> int | None:
+        """The number of features that a document must have; None when it makes no difference."""
+
+    @abstractmethod
+    def _scores(self, data: RankingData) -> Floats:
+        """The scores of documents whose features were compared with those of training."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """All of the model in plain JSON types, with its ``kind``."""
+
+    @checked
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, which :func:`pipeline_lib.learners.load` reads."""
+        Trained(self).save(path)
+
+    def _named(self) -> dict[str, Any]:
+        """The part of :meth:`to_dict` that names the features; empty where they have no names."""
+        return {} if self.feature_names is None else {"feature_names": list(self.feature_names)}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model and the record of its training.
+
+    Attributes
+    ----------
+    model : Model
+    record : dict
+        How the model came about, in plain JSON types: its settings, what was tried and what was chosen.
+    about : dict
+        What else its file says: the learner and the settings given, and in the workflow the data set and the fold.
+    """
+
+    model: Model
+    record: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def predict(self, X: RankingData | ArrayLike) -> Floats:
+        """See :meth:`Model.predict`."""
+        return self.model.predict(X)
+
+    @checked
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ranker to a file, which :func:`pipeline_lib.learners.load` reads."""
+        storage.write_json(path, {**self.about, "trained": self.model.to_dict(), "record": self.record})
+
+
+class Result(ABC):
+    """What a learner's own function found: numbers about its way, and a model."""
+
+    @property
+    @abstractmethod
+    def model(self) -> Model:
+        """What was found, as a model."""
+
+    def predict(self, X: RankingData | ArrayLike) -> Floats:
+        """See :meth:`Model.predict`."""
+        return self.model.predict(X)
+
+    @checked
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, which :func:`pipeline_lib.learners.load` reads."""
+        self.model.save(path)
+
+
+@checked
+def documents(X: RankingData | ArrayLike) -> RankingData:
+    """The documents as they are, or those of a matrix (N, d) as one query without labels.
+
+    Raises
+    ------
+    DataError
+        When X is not a matrix of finite numbers.
+
+    Example
+    -------
+    >>> documents([[0.0, 1.0], [1.0, 2.0]])
+    RankingData(1 queries, 2 documents, 2 features, labels 0..0)
+    """
+    if isinstance(X, RankingData):
+        return X
+    # By rows: sums over features would be taken in another order where features lie column by column.
+    matrix = np.ascontiguousarray(checks.array("X", X, ndim=2))
+    nothing = np.zeros(len(matrix), np.int64)
+    return RankingData.from_arrays(matrix, nothing, nothing)
+
+
+def names_of(X: Any) -> tuple[str, ...] | None:
+    """What the features of documents are called; None where they have no names.
+
+    Example
+    -------
+    >>> import polars as pl
+    >>> names_of(pl.DataFrame({"bm25": [0.5], "length": [3]})), names_of(np.zeros((1, 2)))
+    (('bm25', 'length'), None)
+    """
+    if isinstance(X, RankingData):
+        given: tuple[str, ...] | None = getattr(X, "feature_names", None)
+        return given
+    columns = getattr(X, "columns", None)
+    try:
+        names = None if columns is None else tuple(columns)
+    except TypeError:
+        return None
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _check_names(expected: tuple[str, ...] | None, found: tuple[str, ...] | None) -> None:
+    if expected is None or found is None or expected == found:
+        return
+    place = next(k for k, names in enumerate(zip(expected, found, strict=True)) if names[0] != names[1])
+    advice = "bring the columns into that order" if set(expected) == set(found) else "give the features of training"
+    raise DataError(
+        f"X: feature {place + 1}: expected {expected[place]!r} as in training, found {found[place]!r}; {advice}"
+    )
