@@ -157,9 +157,7 @@ STATEMENTS = {
     "ogd": Statement("Theorem 5", ("lipschitz",), _ogd, convex=True),
     "rerm": Statement("Theorem 6", ("lipschitz",), _rerm, convex=True),
     "erm": Statement("Theorem 9", ("lipschitz", "loss_bound", "delta"), _erm, by_entropy=True, ball="l2"),
-    "erm-l1": Statement(
-        "Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True, ball="l1"
-    ),
+    "erm-l1": Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True, ball="l1"),
     "smooth-ogd": Statement("equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True),
     "optimistic": Statement(
         "Theorem 17",
