@@ -91,7 +91,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Certificates:
-    """What every bound says: ``holding``, the least risk first, and for the others why they say nothing."""
+    """What every bound says: ``holding``, the least risk first, and the ``reasons`` for which others say nothing."""
 
     holding: tuple[Certificate, ...]
     reasons: dict[str, str]
@@ -121,7 +121,7 @@ def certify(known: Facts, surrogate: Surrogate, *, delta: float = DELTA) -> Cert
 
 @checked
 def of_class(known: Facts, surrogate: Surrogate, *, radius: float, delta: float = DELTA) -> Certificates:
-    """What the bounds say of every ranker of norm at most ``radius`` at once, whose risk in training is that of ``known``.
+    """What the bounds say of all rankers of norm at most ``radius`` at once, for the training risk of ``known``.
 
     The radius is that of the l2 ball, for ``erm-l1`` of the l1 ball, and must not depend on the data. The norms of the
     weights in ``known`` are not used.

@@ -32,8 +32,8 @@ MEANINGS = {
 class Statement:
     """The place of a bound in the paper, the constants that its formula needs, and the losses for which it holds.
 
-    ``ball`` is the norm of the ball of rankers for all of which the bound holds at once; a bound for the one ranker that
-    a learner gives has none. With ``unit_losses`` the statement is for losses in [0, 1].
+    ``ball`` is the norm of the ball for all of whose rankers the bound holds at once; a bound for the one ranker that a
+    learner gives has none. With ``unit_losses`` the statement is for losses in [0, 1].
     """
 
     place: str

@@ -6,7 +6,7 @@ their own, so that no training is repeated when a bound is changed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,13 +76,14 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
 
 
 @checked
-def of_model(model: Model, data: RankingData, surrogate: Surrogate) -> Facts | None:
-    """The facts about a model, for features as the model standardises them; None where it is not linear.
+def of_model(model: Model, data: RankingData, surrogate: Surrogate) -> Facts:
+    """The facts about a linear model, for features as the model standardises them.
 
     Raises
     ------
     DataError
-        When the data have no query or other features than the model, or a loss exceeds the range of float64.
+        When the model is not linear, the data have no query or other features than the model, or a loss exceeds the
+        range of float64.
 
     Example
     -------
@@ -92,5 +93,24 @@ def of_model(model: Model, data: RankingData, surrogate: Surrogate) -> Facts | N
     2.0
     """
     if not isinstance(model, LinearModel):
-        return None
+        raise DataError(f"expected a model with scores that are linear in the features, found one of kind {model.kind}")
     return facts(Standardisation(model.mean, model.scale).apply(data), model.w, surrogate)
+
+
+@checked
+def recorded(model: Model, data: RankingData, surrogate: Surrogate | None) -> dict[str, Any]:
+    """What the record of a training says of a model: its ``facts``, or why there is none, ``without_facts``.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[3.0], [1.0]], [1, 0], [1, 1])
+    >>> recorded(LinearModel.of([2.0]), data, None)
+    {'without_facts': 'expected a learner that minimises a surrogate, whose risk the bounds are about, found none'}
+    """
+    if surrogate is None:
+        reason = "expected a learner that minimises a surrogate, whose risk the bounds are about, found none"
+        return {"without_facts": reason}
+    try:
+        return {"facts": of_model(model, data, surrogate)._asdict()}
+    except DataError as error:
+        return {"without_facts": str(error)}

@@ -134,9 +134,15 @@ def test_one_document_a_query_is_no_reason_to_fail() -> None:
     assert certificates.certify(KNOWN._replace(m=1, y_max=0), surrogates.create("ranksvm")).holding
 
 
-def test_models_that_are_not_linear_have_no_facts() -> None:
+def test_models_without_facts_say_why() -> None:
+    data, loss = sample(3, 0), surrogates.create("listnet")
     stump = ThresholdModel.of([0], [0.0], [1.0], n_features=5)
-    assert ranker_facts.of_model(stump, sample(3, 0), surrogates.create("listnet")) is None
+    with pytest.raises(DataError, match="thresholds"):
+        ranker_facts.of_model(stump, data, loss)
+    linear = LinearModel.of([1.0] * 5)
+    found = [ranker_facts.recorded(model, data, use) for model, use in ((stump, loss), (linear, None), (linear, loss))]
+    assert [set(each) for each in found] == [{"without_facts"}, {"without_facts"}, {"facts"}]
+    assert Facts(**found[2]["facts"]) == ranker_facts.of_model(linear, data, loss)
 
 
 def test_facts_are_those_of_the_features_that_the_model_sees() -> None:
