@@ -84,6 +84,7 @@ CERTIFICATES = {
     "empirical_risk": pl.Float64,
     "largest_loss": pl.Float64,
     "n": pl.Int64,
+    "delta": pl.Float64,
     "informative": pl.Boolean,
     "informative_from": pl.Int64,
     "reason": pl.String,
@@ -196,7 +197,7 @@ def certificate_table(paths: Sequence[Path]) -> pl.DataFrame:
         found = certificates.certify(known, loss)
         for one in found.holding:
             values = {name: getattr(one, name) for name in CERTIFICATES if hasattr(one, name)}
-            rows.append({**about, "n": known.n, **values})
+            rows.append({**about, "n": known.n, "delta": certificates.DELTA, **values})
         rows += [
             {**about, "bound": name, "place": list_bounds.place(name), "n": known.n, "reason": reason}
             for name, reason in found.reasons.items()

@@ -11,11 +11,22 @@ from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.papers import names
-from pipeline_lib.reporting import claims_section, figures, page, sections
+from pipeline_lib.reporting import (
+    claims_section,
+    data_section,
+    figures,
+    methods_section,
+    overview_section,
+    page,
+    provenance_section,
+    published_section,
+    results_section,
+)
 from pipeline_lib.reporting.blocks import Section, inline, mathematics, plain
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.formulas import mathml
 from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.study import Study
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
 
 Kind = TypeVar("Kind", Table, Figure)
@@ -50,23 +61,23 @@ def render(
 
 def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[str]) -> list[Section]:
     """All sections in their order, with the pages and the claims of ``papers`` among them."""
-    study = sections.Study(results)
+    study = Study(results)
     pages = [page.build(paper, results, claims) for paper in names() if paper in papers]
     first = (
-        *sections.overview(study),
+        *overview_section.overview(study),
         *claims_section.left_out(claims, papers),
         *claims_section.headline(claims, papers),
-        *sections.best_learners(study),
+        *overview_section.best_learners(study),
     )
     parts = [
         Section("overview", "Overview", first),
-        sections.datasets(study),
-        sections.results(study),
+        data_section.datasets(study),
+        results_section.results(study),
         *pages,
-        sections.published(study),
+        published_section.published(study),
         claims_section.section(claims, papers),
-        sections.methods(study),
-        sections.provenance(study),
+        methods_section.methods(study),
+        provenance_section.provenance(study),
     ]
     return [part for part in parts if part is not None]
 
