@@ -26,6 +26,7 @@ from pipeline_lib.reporting.tables import (
     simple,
     span,
     text,
+    whole,
 )
 
 
@@ -70,7 +71,7 @@ def _best_table(study: Study) -> Table:
     controls = {place: study.best_control(*place) for place in ranked}
     columns = [Column("dataset", "Data set", "left"), Column("measure", "Measure", "left")]
     columns.append(Column("model", "Best learner" if several else "Learner", "left"))
-    columns += [Column("mean", "Mean"), Column("interval", study.interval())]
+    columns += [Column("mean", "Mean"), Column("interval", study.interval()), Column("n_queries", "Test queries")]
     # Columns that nothing could stand in are left out.
     columns += [Column("runner_up", "Next learner", "left")] if several else []
     columns += [Column("control", "Best control", "left")] if any(controls.values()) else []
@@ -100,6 +101,7 @@ def _best_row(study: Study, dataset: str, measure: str, learners: Sequence[str])
         "model": Cell(study.model_title(learners[0]), raw=learners[0], strong=True),
         "mean": number(best["mean"]),
         "interval": span(best["low"], best["high"]),
+        "n_queries": whole(best["n_queries"]),
         "runner_up": _against(study, dataset, measure, learners[0], learners[1] if len(learners) > 1 else None),
         "control": _against(study, dataset, measure, learners[0], control),
     }

@@ -35,6 +35,7 @@ from pipeline_lib.reporting.tables import (
     simple,
     span,
     text,
+    whole,
 )
 from pipeline_lib.statistics import smallest_p_value
 
@@ -241,7 +242,7 @@ def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
         return [Note(words)]
     columns = [Column("model_a", "Model", "left"), Column("model_b", "Compared with", "left")]
     columns += [Column("difference", "Difference"), Column("interval", study.interval())]
-    columns += [Column("p_value", "p"), Column("p_holm", "p, Holm")]
+    columns += [Column("p_value", "p"), Column("p_holm", "p, Holm"), Column("n_queries", "Queries")]
     rows = [
         [
             Cell(study.model_title(row["model_a"]), raw=row["model_a"]),
@@ -250,6 +251,7 @@ def _comparison_blocks(study: Study, dataset: str, measure: str) -> list[Block]:
             span(row["low"], row["high"], signed=True),
             probability(row["p_value"]),
             probability(row["p_holm"]),
+            whole(study.tested_queries(dataset)),
         ]
         for row in found
     ]

@@ -55,7 +55,7 @@ def render(
     """
     results = ResultsFolder.at(results_folder)
     folder = Path(reports_folder)
-    text = _page(results.study, build(results, judged.read(claims), papers), folder, heading(papers))
+    text = _page(results.study, build(results, judged.read(claims), papers), folder, heading(results.study, papers))
     write_text(folder / "index.html", text)
 
 
@@ -82,17 +82,18 @@ def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[s
     return [part for part in parts if part is not None]
 
 
-def heading(papers: Sequence[str]) -> str:
-    """The page's heading: it speaks of claims only where the study took up some paper, and says of how many.
+def heading(study: str, papers: Sequence[str]) -> str:
+    """The page's heading: of how many papers it speaks, and where the study took up none, what the study is called.
 
     Example
     -------
-    >>> heading(["slam", "cone"]), heading([])
-    ('Learning to rank: what two papers claim and what was measured', 'Learning to rank: what was measured')
+    >>> heading("default", ["slam", "cone"]), heading("mine", [])
+    ('Learning to rank: what two papers claim and what was measured', 'Learning to rank: what was measured in mine')
     """
+    if not papers:
+        return f"Learning to rank: what was measured in {study}"
     number = NUMBERS[len(papers)] if len(papers) < len(NUMBERS) else str(len(papers))
-    claimed = f"what {number} paper{'s claim' if len(papers) != 1 else ' claims'} and " if papers else ""
-    return f"Learning to rank: {claimed}what was measured"
+    return f"Learning to rank: what {number} paper{'s claim' if len(papers) != 1 else ' claims'} and what was measured"
 
 
 def _page(study: str, parts: Sequence[Section], folder: Path, title: str) -> str:
