@@ -1,14 +1,26 @@
-"""Evaluate a bound of the paper `lists`: its value, whether it is vacuous, and from which n it is not."""
+"""Evaluate a bound of the paper `lists`, or all that hold for a ranker and a file of documents.
+
+With --name, --n and --m: the bound's value, whether it is vacuous, and from which n it is not. With --data and
+--surrogate: what the bounds certify of a ranker, which is that of --model, or else trained on the file with the default
+settings; with --radius, what they say of all linear rankers of the ball, with standardised features.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from pipeline_lib import surrogates
-from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.theory import list_bounds
+import numpy as np
+
+from pipeline_lib import learners, surrogates
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.ranking_data import Standardisation
+from pipeline_lib.sources import query_stream
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory import certificates, list_bounds, ranker_facts
 
 # Constants that may be given on the command line, and then replace those of the surrogate.
 NUMBERS = ("lipschitz", "lipschitz_l2", "smoothness", "loss_bound", "delta", "optimal_risk", "empirical_risk")
@@ -16,13 +28,17 @@ NUMBERS = ("lipschitz", "lipschitz_l2", "smoothness", "loss_bound", "delta", "op
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--name", required=True, help=f"name of the bound: {', '.join(list_bounds.NAMES)}")
+    parser.add_argument(
+        "--data", type=Path, help="documents with labels: LETOR text, or a stored data set as Parquet (.parquet)"
+    )
+    parser.add_argument("--model", type=Path, help="with --data: trained linear ranker, as `save` or a study stored it")
+    parser.add_argument("--name", help=f"name of the bound: {', '.join(list_bounds.NAMES)}")
     parser.add_argument("--surrogate", help="surrogate that supplies the constants not given here")
     parser.add_argument("--options", type=json.loads, default={}, help="options of the surrogate, as JSON")
     parser.add_argument("--y-max", type=int, default=2, help="the largest label")
-    parser.add_argument("--n", required=True, type=float, help="number of queries")
-    parser.add_argument("--m", required=True, type=int, help="number of documents per query")
-    parser.add_argument("--radius", type=float, default=1.0, help="radius of the class: W2, or W1 for erm-l1")
+    parser.add_argument("--n", type=float, help="number of queries")
+    parser.add_argument("--m", type=int, help="number of documents per query")
+    parser.add_argument("--radius", type=float, help="radius of the class: W2, or W1 for erm-l1; 1 without --data")
     parser.add_argument(
         "--feature-norm",
         type=float,
@@ -36,7 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the bound."""
+    """Print the bound, or the certificates."""
+    if arguments.data is not None:
+        print("\n".join(_for_data(arguments)))
+        return
+    missing = [f"--{name}" for name in ("name", "n", "m") if getattr(arguments, name) is None]
+    if missing:
+        raise ConfigurationError(f"bound: expected {', '.join(missing)}, or --data and --surrogate, found neither")
     constants = _constants(arguments)
     if constants.get("loss_bound") is None:
         raise ConfigurationError("bound: expected --loss-bound, or a --surrogate that implies it")
@@ -54,13 +76,88 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _constants(arguments: argparse.Namespace) -> dict[str, Any]:
-    given = {"m": arguments.m, "radius": arguments.radius, "feature_norm": arguments.feature_norm}
+    radius = 1.0 if arguments.radius is None else arguments.radius
+    given = {"m": arguments.m, "radius": radius, "feature_norm": arguments.feature_norm}
     supplied: dict[str, Any] = {}
     if arguments.surrogate is not None:
-        if not isinstance(arguments.options, dict):
-            raise ConfigurationError(f"options: expected a JSON object, found {json.dumps(arguments.options)}")
-        loss = surrogates.create(arguments.surrogate, **arguments.options)
-        supplied = list_bounds.of_surrogate(arguments.name, loss, y_max=arguments.y_max, **given)
+        supplied = list_bounds.of_surrogate(arguments.name, _loss(arguments), y_max=arguments.y_max, **given)
     stated = {name: getattr(arguments, name) for name in (*NUMBERS, "d", "entropy")}
     supplied |= {name: value for name, value in stated.items() if value is not None}
     return {"delta": 0.05, **given, **supplied}
+
+
+def _loss(arguments: argparse.Namespace) -> Surrogate:
+    if not isinstance(arguments.options, dict):
+        raise ConfigurationError(f"options: expected a JSON object, found {json.dumps(arguments.options)}")
+    return surrogates.create(arguments.surrogate, **arguments.options)
+
+
+def _for_data(arguments: argparse.Namespace) -> Iterator[str]:
+    """What the bounds say of a file, line by line."""
+    if arguments.surrogate is None:
+        raise ConfigurationError("bound: expected --surrogate, the loss whose risk is bounded, with --data, found none")
+    if arguments.model is not None and arguments.radius is not None:
+        raise ConfigurationError("bound: expected --model or --radius, found both")
+    given = [f"--{name}" for name in ("name", "n", "m", "d") if getattr(arguments, name) is not None]
+    if given:
+        raise ConfigurationError(f"bound: expected no {', '.join(given)} with --data, which says it")
+    loss, delta = _loss(arguments), certificates.DELTA if arguments.delta is None else arguments.delta
+    who, known = _known(arguments, loss)
+    yield (
+        f"{arguments.data}: {known.n:,} queries of at most {known.m:,} documents with {known.d:,} features and labels "
+        f"up to {known.y_max}"
+    )
+    yield who
+    if arguments.radius is None:
+        found = certificates.certify(known, loss, delta=delta)
+        yield f"norms {known.l2:.4g} (l2) and {known.l1:.4g} (l1); training risk {known.empirical_risk:.6g}"
+    else:
+        found = certificates.of_class(known, loss, radius=arguments.radius, delta=delta)
+    yield ""
+    yield from _table(found)
+    yield ""
+    yield from found.reasons.values()
+    if found.holding:
+        yield _in_words(found.holding[0], delta, arguments.radius is not None)
+
+
+def _known(arguments: argparse.Namespace, loss: Surrogate) -> tuple[str, ranker_facts.Facts]:
+    """What is certified, in words, and the facts about it."""
+    if arguments.model is not None:
+        ranker = learners.load(arguments.model)
+        data = query_stream.whole(arguments.data, n_features=ranker.model.n_inputs())
+        try:
+            return f"the ranker of {arguments.model}, {loss.name}", ranker_facts.of_model(ranker.model, data, loss)
+        except DataError as error:
+            raise DataError(f"{arguments.model}: {error}") from error
+    data = query_stream.whole(arguments.data)
+    if arguments.radius is not None:
+        inside = Standardisation.of(data).apply(data)
+        known = ranker_facts.facts(inside, np.zeros(data.n_features), loss)._replace(empirical_risk=0.0)
+        return f"all linear rankers with a norm of at most {arguments.radius:g}, {loss.name}, at training risk 0", known
+    settings = {"surrogate": arguments.surrogate, "options": arguments.options}
+    trained = learners.create("erm", **settings).fit(data)
+    who = f"the ranker that erm finds with its default settings, {loss.name}, l2 = {trained.record['l2']:g}"
+    return who, ranker_facts.of_model(trained.model, data, loss)
+
+
+def _table(found: certificates.Certificates) -> Iterator[str]:
+    yield f"{'bound':<13}{'stated in':<24}{'radius':>10}{'risk at most':>14}{'largest loss':>14}  informative"
+    for one in found.holding:
+        yield (
+            f"{one.bound:<13}{one.place:<24}{one.radius:>10.4g}{one.risk:>14.6g}{one.largest_loss:>14.6g}  "
+            f"{'yes' if one.informative else f'no, {_from(one)}'}"
+        )
+
+
+def _from(one: certificates.Certificate) -> str:
+    return "nor for any n up to 10^15" if one.informative_from is None else f"but from n = {one.informative_from:,}"
+
+
+def _in_words(one: certificates.Certificate, delta: float, of_class: bool) -> str:
+    what = "exceeds the training risk by" if of_class else "is"
+    worth = "This is informative" if one.informative else "This is not informative"
+    return (
+        f"With probability {1.0 - delta:g}, the risk on new queries {what} at most {one.risk:.6g} ({one.bound}). "
+        f"{worth}: the largest loss of any ranker of the ball is {one.largest_loss:.6g}."
+    )

@@ -10,9 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from pipeline_lib import statistics, storage
+from pipeline_lib import statistics, storage, surrogates
 from pipeline_lib.measures import seed_axis
 from pipeline_lib.seeds import generator
+from pipeline_lib.theory import certificates, list_bounds
+from pipeline_lib.theory.ranker_facts import Facts
 
 KEYS = ("dataset", "model", "fold", "query", "qid")
 MEASURES = {
@@ -76,6 +78,24 @@ PUBLISHED = {
     "delta": pl.Float64,
     "source": pl.String,
 }
+CERTIFICATES = {
+    "dataset": pl.String,
+    "model": pl.String,
+    "fold": pl.UInt8,
+    "surrogate": pl.String,
+    "bound": pl.String,
+    "place": pl.String,
+    "radius": pl.Float64,
+    "risk": pl.Float64,
+    "deviation": pl.Float64,
+    "empirical_risk": pl.Float64,
+    "largest_loss": pl.Float64,
+    "n": pl.Int64,
+    "delta": pl.Float64,
+    "informative": pl.Boolean,
+    "informative_from": pl.Int64,
+    "reason": pl.String,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write measures, summary, training, validation and published as Parquet, and the weights where they are wanted."""
+    """Write measures, summary, training, validation, certificates and published as Parquet, and the weights if asked."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
     tables = {
@@ -104,6 +124,7 @@ def run(arguments: argparse.Namespace) -> None:
         "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
         "training": training_table(arguments.models),
         "validation": validation_table(arguments.models),
+        "certificates": certificate_table(arguments.models),
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
@@ -183,6 +204,29 @@ def weights_table(paths: Sequence[Path]) -> pl.DataFrame:
             keys = (content["dataset"], content["model"], content["fold"])
             rows += [(*keys, name, weight) for name, weight in zip(names, trained["w"], strict=True)]
     return pl.DataFrame(rows, schema=WEIGHTS, orient="row")
+
+
+def certificate_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """What every bound of `lists` certifies of every model on every fold, or the reason why it says nothing of it."""
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        content = storage.read_json(path)
+        settings, record = content["settings"], content["record"]
+        about = {**{key: content[key] for key in ("dataset", "model", "fold")}, "surrogate": settings.get("surrogate")}
+        if "facts" not in record:
+            rows.append({**about, "reason": record["without_facts"]})
+            continue
+        known = Facts(**record["facts"])
+        loss = surrogates.create(settings["surrogate"], **settings.get("options", {}))
+        found = certificates.certify(known, loss)
+        for one in found.holding:
+            values = {name: getattr(one, name) for name in CERTIFICATES if hasattr(one, name)}
+            rows.append({**about, "n": known.n, "delta": certificates.DELTA, **values})
+        rows += [
+            {**about, "bound": name, "place": list_bounds.place(name), "n": known.n, "reason": reason}
+            for name, reason in found.reasons.items()
+        ]
+    return pl.DataFrame([{name: row.get(name) for name in CERTIFICATES} for row in rows], schema=CERTIFICATES)
 
 
 def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: dict[str, str]) -> pl.DataFrame:

@@ -9,10 +9,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline_lib import learners
+from pipeline_lib import learners, surrogates
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources import folds
+from pipeline_lib.theory import ranker_facts
 
 _LOG = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read the fold, train, and write the model with the record of its training."""
+    """Read the fold, train, and write the model with the record of its training and the facts for its certificates."""
     train, validation = (
         RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, arguments.fold, part), stored=True)
         for part in ("train", "validation")
@@ -44,8 +45,12 @@ def run(arguments: argparse.Namespace) -> None:
     trained = learners.get(arguments.algorithm).train(train, validation, arguments.settings, job_seed)
     if trained.record.get("certified") is False:
         print(f"warning: not certified: {trained.record}", file=sys.stderr)
+    loss = arguments.settings.get("surrogate")
+    known = ranker_facts.recorded(
+        trained.model, train, loss and surrogates.create(loss, **arguments.settings.get("options", {}))
+    )
     about = {name: getattr(arguments, name) for name in ("dataset", "model", "fold", "algorithm", "settings")}
-    replace(trained, about=about).save(arguments.output)
+    replace(trained, record={**trained.record, **known}, about=about).save(arguments.output)
 
 
 def _size(part: RankingData) -> str:

@@ -37,7 +37,7 @@ from pipeline_lib.reporting.blocks import Block, Section
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.queries import Tables
 from pipeline_lib.reporting.results import ResultsFolder
-from pipeline_lib.reporting.sections import measure_title
+from pipeline_lib.reporting.study import measure_title
 from pipeline_lib.reporting.tables import Table, number, scientific, whole
 
 DECLARING = ("curves", "power", "thinned", "lines", "panels", "heat")

@@ -30,6 +30,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("certified", "certificate", "iterations", "validation_value", "selection"),
     ),
     "tables/published.parquet": ("dataset", "model", "fold", "measure", "published", "measured", "delta", "source"),
+    "tables/certificates.parquet": (
+        *("dataset", "model", "fold", "bound", "place", "risk", "deviation", "empirical_risk", "largest_loss"),
+        *("n", "delta", "informative", "informative_from", "reason"),
+    ),
     "tables/validation.parquet": ("dataset", "model", "fold", "l2", "measure", "value"),
     "tables/weights.parquet": ("dataset", "model", "fold", "feature", "weight"),
 }
@@ -38,6 +42,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 MAY_BE_NULL = frozenset(
     {"surrogate", "l2", "objective", "gap", "relative_gap", "certified", "certificate", "iterations"}
     | {"norm", "validation_value", "selection", "sd", "p_holm", "p_value", "fold"}
+    | {"bound", "place", "risk", "deviation", "empirical_risk", "largest_loss", "n", "delta", "informative"}
+    | {"informative_from", "reason"}
 )
 """Columns in which a missing value has a meaning: an algorithm without an objective, one fold without a deviation."""
 

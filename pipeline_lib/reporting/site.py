@@ -11,11 +11,22 @@ from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.papers import names
-from pipeline_lib.reporting import claims_section, figures, page, sections
+from pipeline_lib.reporting import (
+    claims_section,
+    data_section,
+    figures,
+    methods_section,
+    overview_section,
+    page,
+    provenance_section,
+    published_section,
+    results_section,
+)
 from pipeline_lib.reporting.blocks import Section, inline, mathematics, plain
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.formulas import mathml
 from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.study import Study
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
 
 Kind = TypeVar("Kind", Table, Figure)
@@ -44,44 +55,45 @@ def render(
     """
     results = ResultsFolder.at(results_folder)
     folder = Path(reports_folder)
-    text = _page(results.study, build(results, judged.read(claims), papers), folder, heading(papers))
+    text = _page(results.study, build(results, judged.read(claims), papers), folder, heading(results.study, papers))
     write_text(folder / "index.html", text)
 
 
 def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[str]) -> list[Section]:
     """All sections in their order, with the pages and the claims of ``papers`` among them."""
-    study = sections.Study(results)
+    study = Study(results)
     pages = [page.build(paper, results, claims) for paper in names() if paper in papers]
     first = (
-        *sections.overview(study),
+        *overview_section.overview(study),
         *claims_section.left_out(claims, papers),
         *claims_section.headline(claims, papers),
-        *sections.best_learners(study),
+        *overview_section.best_learners(study),
     )
     parts = [
         Section("overview", "Overview", first),
-        sections.datasets(study),
-        sections.results(study),
+        data_section.datasets(study),
+        results_section.results(study),
         *pages,
-        sections.published(study),
+        published_section.published(study),
         claims_section.section(claims, papers),
-        sections.methods(study),
-        sections.provenance(study),
+        methods_section.methods(study),
+        provenance_section.provenance(study),
     ]
     return [part for part in parts if part is not None]
 
 
-def heading(papers: Sequence[str]) -> str:
-    """The page's heading: it speaks of claims only where the study took up some paper, and says of how many.
+def heading(study: str, papers: Sequence[str]) -> str:
+    """The page's heading: of how many papers it speaks, and where the study took up none, what the study is called.
 
     Example
     -------
-    >>> heading(["slam", "cone"]), heading([])
-    ('Learning to rank: what two papers claim and what was measured', 'Learning to rank: what was measured')
+    >>> heading("default", ["slam", "cone"]), heading("mine", [])
+    ('Learning to rank: what two papers claim and what was measured', 'Learning to rank: what was measured in mine')
     """
+    if not papers:
+        return f"Learning to rank: what was measured in {study}"
     number = NUMBERS[len(papers)] if len(papers) < len(NUMBERS) else str(len(papers))
-    claimed = f"what {number} paper{'s claim' if len(papers) != 1 else ' claims'} and " if papers else ""
-    return f"Learning to rank: {claimed}what was measured"
+    return f"Learning to rank: what {number} paper{'s claim' if len(papers) != 1 else ' claims'} and what was measured"
 
 
 def _page(study: str, parts: Sequence[Section], folder: Path, title: str) -> str:

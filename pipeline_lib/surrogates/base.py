@@ -153,6 +153,17 @@ class Surrogate(ABC):
         """B >= sup of phi(s, y) - inf over all s' of phi(s', y): what ``bound`` is once the infimum counts as 0."""
         return self.bound(m, y_max, score_bound)
 
+    def least(self, y: ArrayLike, offsets: ArrayLike) -> Floats:
+        """The smallest value of phi over all scores, or the limit where it is only approached; shape (Q,).
+
+        It is 0 unless a class says otherwise. Input and errors as in ``value``.
+        """
+        _, labels, bounds = checks.ranking(np.zeros(np.shape(y)), y, offsets)
+        return self._least(labels, bounds)
+
+    def _least(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+        return np.zeros(len(offsets) - 1)
+
     @checks.checked
     def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
         """The exact supremum behind a constant: what is stated where that is ``exact``; None where it is not known.

@@ -82,6 +82,10 @@ class ListNet(SmoothSurrogate):
         # KL(P(y) || P(s)) <= max of log P_i(y) / P_i(s) <= max d - min d with d = y - s
         return y_max + 2.0 * score_bound
 
+    def _least(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+        # The entropy of P(y), attained at s = y.
+        return self.unchecked(y.astype(np.float64), y, offsets)[0]
+
     def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
         """2 - 2 / (1 + (m - 1) e^y_max) for l_inf, what enumeration gives for l_2, and 1 for the smoothness."""
         if what == "lipschitz-linf":  # all score mass on the one document of label 0: 2 (1 - P_i(y)), P_i(y) least

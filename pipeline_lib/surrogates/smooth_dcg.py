@@ -118,6 +118,18 @@ class SmoothDCG(AnnealableSurrogate):
         """The largest gain, whatever the scores."""
         return self.largest_gain(m, y_max)
 
+    def _least(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+        # Approached by scores that are far apart, in the order of the labels or (as printed) in the opposite one.
+        if self.sign == "as-printed":
+            return np.array([self._gain_of(np.sort(own)) for own in np.split(y, offsets[1:-1])])
+        if self.sign == "ascent":
+            return -_ideal_dcg(y, offsets, discounts(self.k))
+        return super()._least(y, offsets)
+
+    def _gain_of(self, labels: NDArray[np.int32]) -> float:
+        # DCG@k of labels in the order of their ranks.
+        return float(GAINS[labels[: self.k]] @ discounts(min(self.k, len(labels))))
+
     def supremum(self, what: What, m: int, y_max: int, *, score_bound: float | None = None) -> float | None:
         """See the base class; the Lipschitz constants and the smoothness are known for k = 1."""
         if what == "bound":  # all labels y_max, any scores

@@ -30,7 +30,11 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Statement:
-    """The place of a bound in the paper, the constants that its formula needs, and the losses for which it holds."""
+    """The place of a bound in the paper, the constants that its formula needs, and the losses for which it holds.
+
+    ``ball`` is the norm of the ball for all of whose rankers the bound holds at once; a bound for the one ranker that a
+    learner gives has none. With ``unit_losses`` the statement is for losses in [0, 1].
+    """
 
     place: str
     needs: tuple[str, ...]
@@ -38,6 +42,8 @@ class Statement:
     convex: bool = False
     non_negative: bool = False
     by_entropy: bool = False
+    ball: Literal["", "l2", "l1"] = ""
+    unit_losses: bool = False
 
 
 def _chapelle_wu(*, n: float, m: float, radius: float, feature_norm: float, lipschitz_l2: float, delta: float) -> float:
@@ -145,11 +151,13 @@ def _optimistic(
 
 
 STATEMENTS = {
-    "chapelle-wu": Statement("Chapelle and Wu 2010", ("lipschitz_l2", "delta"), _chapelle_wu),
+    "chapelle-wu": Statement(
+        "Chapelle and Wu 2010", ("lipschitz_l2", "delta"), _chapelle_wu, ball="l2", unit_losses=True
+    ),
     "ogd": Statement("Theorem 5", ("lipschitz",), _ogd, convex=True),
     "rerm": Statement("Theorem 6", ("lipschitz",), _rerm, convex=True),
-    "erm": Statement("Theorem 9", ("lipschitz", "loss_bound", "delta"), _erm, by_entropy=True),
-    "erm-l1": Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True),
+    "erm": Statement("Theorem 9", ("lipschitz", "loss_bound", "delta"), _erm, by_entropy=True, ball="l2"),
+    "erm-l1": Statement("Theorem 12", ("lipschitz", "d", "loss_bound", "delta"), _erm_l1, by_entropy=True, ball="l1"),
     "smooth-ogd": Statement("equation 8", ("smoothness", "optimal_risk"), _smooth_ogd, convex=True, non_negative=True),
     "optimistic": Statement(
         "Theorem 17",
@@ -157,6 +165,7 @@ STATEMENTS = {
         _optimistic,
         non_negative=True,
         by_entropy=True,
+        ball="l2",
     ),
 }
 NAMES: tuple[str, ...] = tuple(STATEMENTS)

@@ -215,3 +215,30 @@ def test_the_ideal_order_says_why_it_stays_below_one(queries: int, without: int,
 
 def test_an_ideal_order_of_one_needs_no_reason(small: Small) -> None:
     assert "no relevant document" not in small().sections["results-letor-sim"]
+
+
+def test_what_theory_certifies_is_shown_for_each_learner_or_why_it_is_not(small: Small) -> None:
+    page = small(models=(LEARNER, "adarank-map", CONTROL), folds=2)
+    [header, row] = page.tables["certificates-letor-sim"]
+    assert len(header) == len(row)
+    # Of the bounds the tightest one, of the folds the one with the largest value.
+    assert "46.4" in row
+    assert "expected a surrogate, found none" in page.sections["results-letor-sim"]
+    assert CONTROL not in row
+
+
+def test_controls_have_no_certificates(small: Small) -> None:
+    assert "certificates-letor-sim" not in small(models=(CONTROL, IDEAL)).tables
+
+
+@pytest.mark.parametrize("papers", [(), ("cone",)], ids=len)
+def test_a_study_without_papers_is_called_by_its_own_name(papers: Sequence[str]) -> None:
+    assert ("own-study" in site.heading("own-study", papers)) == (not papers)
+
+
+def test_every_test_says_of_how_many_queries(small: Small) -> None:
+    page = small(queries=77)
+    assert "77" in page.tables["best-learners"][1]
+    tests = [rows for name, rows in page.tables.items() if name.startswith("tests-")]
+    assert tests
+    assert all("77" in row for rows in tests for row in rows[1:])

@@ -56,6 +56,25 @@ def some_queries(seed, n_queries=6, largest=12, levels=4, spread=2.0):
 # --- The gradient, and what the class says of phi ---------------------------------------------------------------------
 
 
+def aims(y):
+    """Scores at which, or towards which, the surrogates are least on one query."""
+    ranks = np.argsort(np.argsort(y, kind="stable")).astype(float)
+    gains, places = 2.0**y - 1.0, 1.0 / np.log2(np.arange(2, len(y) + 2))
+    ideal = np.sort(gains)[::-1] @ places
+    yield from (y.astype(float), 30.0 * y, 30.0 * ranks, -30.0 * ranks, gains / ideal if ideal > 0.0 else gains)
+
+
+@every_case
+def test_the_least_value_is_approached_and_never_passed(loss):
+    scores, y, offsets = some_queries(5)
+    least = loss.least(y, offsets)
+    assert (loss.value(scores, y, offsets) >= least - 1e-9).all()
+    for own, expected in zip(np.split(y, offsets[1:-1]), least, strict=True):
+        values = [loss.value(aim - aim.max(), own, [0, len(own)])[0] for aim in aims(own)]
+        values += [loss.value(aim, own, [0, len(own)])[0] for aim in aims(own) if aim.max() < 50.0]
+        assert min(values) == pytest.approx(expected, abs=1e-6)
+
+
 @every_case
 def test_gradient_matches_finite_differences(loss):
     scores, y, offsets = some_queries(3)  # almost surely further than the step from every kink

@@ -54,13 +54,14 @@ use rule job as summarise_results with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
+        "results/{study}/tables/certificates.parquet",
         **WEIGHTS,
     pathvars:
         job="summarise_results",
     localrule: runs_locally("summarise_results")
     params:
         command="summarise-results",
-        code=code("summarise_results"),
+        code=code("summarise_results", *surrogate_code(*(model.surrogate for model in STUDY.models if model.surrogate))),
         options=options(
             reproduces=REPRODUCES,
             level=STUDY.config["statistics"]["level"],
@@ -153,6 +154,7 @@ use rule job as render_report with:
         "results/{study}/tables/training.parquet",
         "results/{study}/tables/published.parquet",
         "results/{study}/tables/validation.parquet",
+        "results/{study}/tables/certificates.parquet",
         WEIGHTS.values(),
         "results/{study}/tables/comparisons.parquet",
         "results/{study}/configuration.yaml",

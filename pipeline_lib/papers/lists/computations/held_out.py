@@ -38,26 +38,9 @@ SINGULAR = 1e-12
 """Directions of the controls with so little of their variance are left out: one control repeats others there."""
 
 
-def floor(loss: Surrogate, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
-    """The smallest value of phi over all scores, for every query; shape (Q,).
-
-    ListNet's is the entropy of the labels' softmax, attained at s = y; all other surrogates measured here reach 0, or
-    (RankSVM, SLAM, SmoothDCG) come as near as one likes.
-
-    Example
-    -------
-    >>> from pipeline_lib import surrogates
-    >>> floor(surrogates.create("listnet"), np.zeros(2, np.int32), np.array([0, 2])).round(3)
-    array([0.693])
-    """
-    if loss.name == "listnet":
-        return loss.unchecked(y.astype(np.float64), y, offsets)[0]
-    return np.zeros(len(offsets) - 1)
-
-
 def losses(loss: Surrogate, data: RankingData, w: Floats) -> Floats:
     """phi less its smallest value, for every query; shape (Q,)."""
-    return loss.unchecked(data.X64 @ w, data.y, data.offsets)[0] - floor(loss, data.y, data.offsets)
+    return loss.unchecked(data.X64 @ w, data.y, data.offsets)[0] - loss.least(data.y, data.offsets)
 
 
 @dataclass(frozen=True)
@@ -141,7 +124,7 @@ def of_scores(loss: Surrogate, blocks: Iterable[Scored], known: Known | None = N
     risk, difference, n = _Regression(), _Regression(), 0
     for block in blocks:
         values = np.array([loss.unchecked(row, block.y, block.offsets)[0] for row in block.scores])
-        above = values - floor(loss, block.y, block.offsets)
+        above = values - loss.least(block.y, block.offsets)
         controls = _controls(block)
         difference.add(controls, (values[1:] - values[0]).T)
         if known is not None:
@@ -166,7 +149,7 @@ def risk_of_one(loss: Surrogate, blocks: Iterable[Scored]) -> Known:
     """
     risk = _Regression()
     for block in blocks:
-        values = loss.unchecked(block.scores[0], block.y, block.offsets)[0] - floor(loss, block.y, block.offsets)
+        values = loss.unchecked(block.scores[0], block.y, block.offsets)[0] - loss.least(block.y, block.offsets)
         risk.add(_controls(block), values[:, None])
     value, error = risk.intercepts()
     return Known(float(value[0]), float(error[0]))

@@ -1,0 +1,116 @@
+"""What must a bound of `lists` know of a linear ranker, and of the queries on which it was trained?
+
+Training jobs record these facts, and :mod:`pipeline_lib.theory.certificates` needs nothing else. They are a module of
+their own, so that no training is repeated when a bound is changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pipeline_lib.arrays import Floats
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Model
+from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.surrogates.base import Surrogate
+
+
+class Facts(NamedTuple):
+    """What a certificate needs to know.
+
+    ``n`` queries of at most ``m`` documents with ``d`` features and labels up to ``y_max``; the norms ``l2`` and ``l1``
+    of the weights; the largest Euclidean norm of a document, ``feature_l2``, and the largest absolute value of a
+    feature, ``feature_linf``; and the training risk ``empirical_risk`` of the loss less its smallest value.
+    """
+
+    n: int
+    m: int
+    d: int
+    y_max: int
+    l2: float
+    l1: float
+    feature_l2: float
+    feature_linf: float
+    empirical_risk: float
+
+
+@checked
+def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
+    """The facts about the ranker with weights ``w`` on the documents of ``data``.
+
+    Raises
+    ------
+    DataError
+        When there is no query, or ``w`` has another length than documents have features.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> data = RankingData.from_arrays([[3.0, 4.0], [0.0, 1.0]], [1, 0], [1, 1])
+    >>> found = facts(data, np.array([1.0, -1.0]), surrogates.create("squared"))
+    >>> found.feature_l2, found.feature_linf, found.l1, found.m, found.empirical_risk
+    (5.0, 4.0, 2.0, 2, 5.0)
+    """
+    if not data.n_queries:
+        raise DataError("data: expected at least one query, found none")
+    if w.shape != (data.n_features,):
+        raise DataError(f"w: expected {data.n_features} weights, one for each feature, found shape {w.shape}")
+    X = data.X64
+    losses = surrogate.value(X @ w, data.y, data.offsets) - surrogate.least(data.y, data.offsets)
+    return Facts(
+        n=data.n_queries,
+        m=int(data.documents_per_query.max()),
+        d=data.n_features,
+        y_max=int(data.y.max()),
+        l2=float(np.linalg.norm(w)),
+        l1=float(np.abs(w).sum()),
+        feature_l2=float(np.sqrt(np.einsum("ij,ij->i", X, X).max())),
+        feature_linf=float(np.abs(X).max()),
+        # A loss at its smallest value may be below it by rounding.
+        empirical_risk=max(0.0, float(losses.mean())),
+    )
+
+
+@checked
+def of_model(model: Model, data: RankingData, surrogate: Surrogate) -> Facts:
+    """The facts about a linear model, for features as the model standardises them.
+
+    Raises
+    ------
+    DataError
+        When the model is not linear, the data have no query or other features than the model, or a loss exceeds the
+        range of float64.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> data = RankingData.from_arrays([[3.0], [1.0]], [1, 0], [1, 1])
+    >>> of_model(LinearModel.of([2.0], mean=[2.0], scale=[0.5]), data, surrogates.create("ranksvm")).feature_l2
+    2.0
+    """
+    if not isinstance(model, LinearModel):
+        raise DataError(f"expected a model with scores that are linear in the features, found one of kind {model.kind}")
+    return facts(Standardisation(model.mean, model.scale).apply(data), model.w, surrogate)
+
+
+@checked
+def recorded(model: Model, data: RankingData, surrogate: Surrogate | None) -> dict[str, Any]:
+    """What the record of a training says of a model: its ``facts``, or why there is none, ``without_facts``.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[3.0], [1.0]], [1, 0], [1, 1])
+    >>> recorded(LinearModel.of([2.0]), data, None)
+    {'without_facts': 'expected a learner that minimises a surrogate, whose risk the bounds are about, found none'}
+    """
+    if surrogate is None:
+        reason = "expected a learner that minimises a surrogate, whose risk the bounds are about, found none"
+        return {"without_facts": reason}
+    try:
+        return {"facts": of_model(model, data, surrogate)._asdict()}
+    except DataError as error:
+        return {"without_facts": str(error)}

@@ -1,0 +1,168 @@
+"""Do certificates hold, and do they say what the bounds behind them say?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pipeline_lib import RankingData, learners, surrogates
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners.models import LinearModel, ThresholdModel
+from pipeline_lib.theory import certificates, list_bounds, ranker_facts
+from pipeline_lib.theory.ranker_facts import Facts
+
+KNOWN = Facts(n=500, m=12, d=6, y_max=2, l2=1.5, l1=3.0, feature_l2=2.0, feature_linf=1.0, empirical_risk=0.4)
+LOSSES = ("listnet", "ranksvm", "slam-ndcg", "smooth-dcg", "squared", "svm-map")
+
+
+def sample(n: int, seed: int, d: int = 5, m: int = 6) -> RankingData:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, size=(n * m, d))
+    y = np.clip(np.round(X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n * m)), 0, 2)
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
+
+
+@pytest.mark.parametrize("name", ["listnet", "ranksvm"])
+def test_the_certified_risk_is_far_above_the_true_one(name: str) -> None:
+    train, others, loss = sample(60, 0), sample(2_000, 1), surrogates.create(name)
+    model = learners.create("erm", surrogate=name, l2=1e-3).fit(train).model
+    known = ranker_facts.of_model(model, train, loss)
+    true = ranker_facts.of_model(model, others, loss).empirical_risk
+    found = certificates.certify(known, loss).holding
+    assert found
+    assert all(one.risk > 2.0 * true for one in found)
+    assert all(one.radius >= (known.l1 if one.ball == "l1" else known.l2) for one in found)
+
+
+def test_the_radii_have_probabilities_that_sum_to_no_more_than_delta() -> None:
+    # With a large norm the bound is that of one ball, at its share of delta.
+    loss, delta = surrogates.create("ranksvm"), 0.1
+    for step in (0, 1, 7):
+        radius = 2.0**step / KNOWN.feature_l2
+        known = KNOWN._replace(l2=radius)
+        one = {c.bound: c for c in certificates.certify(known, loss, delta=delta).holding}["erm"]
+        share = delta / len(certificates.UNIFORM) / ((step + 1) * (step + 2))
+        constants = list_bounds.of_surrogate("erm", loss, m=12, y_max=2, radius=radius, feature_norm=2.0)
+        given = {"n": 500, "m": 12, "radius": radius, "feature_norm": 2.0, "delta": share}
+        assert one.radius == radius
+        assert one.deviation == list_bounds.evaluate("erm", **given, **constants)
+    assert sum(1 / ((j + 1) * (j + 2)) for j in range(10_000)) == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("norm", [0.0, 1e-9, 0.5, np.nextafter(0.5, 1.0), 0.75, np.nextafter(1024.0, 2e3), 3e5])
+def test_the_ball_holds_the_ranker_and_half_of_it_does_not(norm: float) -> None:
+    known, loss = KNOWN._replace(l2=norm), surrogates.create("listnet")
+    for one in certificates.certify(known, loss).holding:
+        if one.ball == "l2":
+            assert one.radius >= norm
+            assert one.radius == 1.0 / known.feature_l2 or one.radius < 2.0 * norm
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_more_queries_certify_more(name: str) -> None:
+    loss = surrogates.create(name)
+    found = [certificates.certify(KNOWN._replace(n=n), loss).holding for n in (10, 1_000, 10**6)]
+    for bound in (one.bound for one in found[0]):
+        few, some, many = ({one.bound: one for one in each}[bound] for each in found)
+        assert few.deviation > some.deviation > many.deviation
+
+
+@pytest.mark.parametrize("name", ["listnet"])
+def test_a_ranker_is_informative_from_the_number_of_queries_that_is_said(name: str) -> None:
+    loss = surrogates.create(name)
+    for one in certificates.certify(KNOWN, loss).holding:
+        first = one.informative_from
+        assert first is not None
+        around = [certificates.certify(KNOWN._replace(n=n), loss).holding for n in (first - 1, first)]
+        assert [{c.bound: c for c in each}[one.bound].informative for each in around] == [False, True]
+
+
+@pytest.mark.parametrize("factor", [0.25, 4.0])
+def test_the_scale_of_the_features_makes_no_difference(factor: float) -> None:
+    loss, data, w = surrogates.create("listnet"), sample(40, 3), np.array([1.0, 2.0, 0.0, -0.5, 0.1])
+    scaled = RankingData.from_arrays(factor * data.X, data.y, np.repeat(data.qids, 6))
+    one, other = (
+        certificates.certify(ranker_facts.facts(some, v, loss), loss) for some, v in ((data, w), (scaled, w / factor))
+    )
+    assert [c.bound for c in one.holding] == [c.bound for c in other.holding]
+    np.testing.assert_allclose([c.risk for c in one.holding], [c.risk for c in other.holding], rtol=1e-6)
+
+
+def test_the_ball_of_the_sum_of_weights_suits_rankers_with_few_of_many_features() -> None:
+    # One weight on documents of 10,000 features of size 1: the norm of a document is 100, its largest feature 1.
+    sparse = Facts(10**6, 10, 10_000, 2, 1.0, 1.0, 100.0, 1.0, 0.1)
+    even = sparse._replace(l2=0.01, l1=1.0, feature_l2=100.0)
+    loss = surrogates.create("listnet")
+    of_sparse, of_even = ({c.bound: c for c in certificates.certify(k, loss).holding} for k in (sparse, even))
+    assert of_sparse["erm-l1"].risk < of_sparse["erm"].risk
+    assert of_sparse["erm-l1"].risk == of_even["erm-l1"].risk
+    assert of_even["erm"].risk < of_sparse["erm"].risk
+
+
+def test_a_radius_of_ones_own_has_all_of_delta() -> None:
+    loss, known = surrogates.create("ranksvm"), KNOWN._replace(l2=0.5, l1=1.0)
+    fixed = {one.bound: one for one in certificates.of_class(known, loss, radius=0.5).holding}
+    chosen = {one.bound: one for one in certificates.certify(known, loss).holding}
+    assert fixed["erm"].radius == chosen["erm"].radius == 0.5
+    assert fixed["erm"].deviation < chosen["erm"].deviation
+
+
+def test_a_bound_for_losses_up_to_one_is_applied_to_such_a_loss() -> None:
+    known, loss = KNOWN._replace(n=10**7), surrogates.create("squared")
+    one = {c.bound: c for c in certificates.certify(known, loss).holding}["chapelle-wu"]
+    step = math.log2(one.radius * known.feature_l2)
+    share = certificates.DELTA / len(certificates.UNIFORM) / ((step + 1) * (step + 2))
+    # The part that is free of the class grows in proportion to the largest loss.
+    assert one.deviation > one.largest_loss * math.sqrt(8.0 * math.log(1.0 / share) / known.n)
+
+
+def test_where_no_bound_holds_it_is_said_why() -> None:
+    empty = KNOWN._replace(feature_l2=0.0, feature_linf=0.0)
+    found = certificates.certify(empty, surrogates.create("listnet"))
+    assert not found.holding
+    assert set(found.reasons) == set(certificates.UNIFORM)
+    huge = certificates.certify(KNOWN._replace(l2=1e200, l1=1e200), surrogates.create("rankboost"))
+    assert not huge.holding
+    assert all(huge.reasons.values())
+    signed = certificates.certify(KNOWN, surrogates.create("smooth-dcg", sign="ascent"))
+    assert set(signed.reasons) == {"optimistic"}
+
+
+def test_one_document_a_query_is_no_reason_to_fail() -> None:
+    assert certificates.certify(KNOWN._replace(m=1, y_max=0), surrogates.create("ranksvm")).holding
+
+
+def test_models_without_facts_say_why() -> None:
+    data, loss = sample(3, 0), surrogates.create("listnet")
+    stump = ThresholdModel.of([0], [0.0], [1.0], n_features=5)
+    with pytest.raises(DataError, match="thresholds"):
+        ranker_facts.of_model(stump, data, loss)
+    linear = LinearModel.of([1.0] * 5)
+    found = [ranker_facts.recorded(model, data, use) for model, use in ((stump, loss), (linear, None), (linear, loss))]
+    assert [set(each) for each in found] == [{"without_facts"}, {"without_facts"}, {"facts"}]
+    assert Facts(**found[2]["facts"]) == ranker_facts.of_model(linear, data, loss)
+
+
+def test_facts_are_those_of_the_features_that_the_model_sees() -> None:
+    data, loss = sample(30, 4), surrogates.create("listnet")
+    model = LinearModel.of([1.0, 0.0, 0.0, 0.0, 2.0], mean=[0.5] * 5, scale=[0.25] * 5)
+    known = ranker_facts.of_model(model, data, loss)
+    standardised = (data.X64 - 0.5) / 0.25
+    assert known.feature_linf == pytest.approx(np.abs(standardised).max())
+    assert known.feature_l2 == pytest.approx(np.linalg.norm(standardised, axis=1).max())
+    losses = loss.value(model.predict(data), data.y, data.offsets) - loss.least(data.y, data.offsets)
+    assert known.empirical_risk == pytest.approx(losses.mean())
+
+
+def test_weights_for_other_features_are_refused() -> None:
+    with pytest.raises(DataError, match="w: expected 5 weights"):
+        ranker_facts.facts(sample(3, 0), np.zeros(4), surrogates.create("listnet"))
+
+
+@pytest.mark.parametrize("n", [5, 50])
+def test_the_limit_of_a_measure_fails_no_more_often_than_it_says(n: int) -> None:
+    rng, delta, truth = np.random.default_rng(0), 0.2, 0.3
+    limits = [certificates.at_least(float(rng.binomial(n, truth)) / n, n=n, delta=delta) for _ in range(500)]
+    assert np.mean(np.array(limits) > truth) <= delta
