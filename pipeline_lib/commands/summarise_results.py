@@ -116,7 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write measures, summary, training, validation, certificates and published as Parquet, and the weights if asked."""
+    """Write all tables of the study as Parquet; that of the weights only if an output for it is given."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
     tables = {
