@@ -57,9 +57,13 @@ PATIENCE = 200
 NO_PROGRESS = "the gap stopped shrinking before it was reached"
 
 
-def minimise(problem: Problem, start: Floats, tol: float) -> Solution:
-    """Minimise F for any convex surrogate until gap <= tol * objective, from ``start``; l2 > 0 or a finite radius."""
-    planes = Planes(problem)
+def minimise(problem: Problem, start: Floats, tol: float, known: Planes | None = None) -> Solution:
+    """Minimise F for any convex surrogate until gap <= tol * objective, from ``start``; l2 > 0 or a finite radius.
+
+    ``known`` are planes below the same L, met with another l2: they are used, and added to, where features are many.
+    """
+    planes = known if known is not None and known.kept else Planes(problem)
+    planes.idle[:] = 0
     w, scores, loss = _touch(problem, planes, start)
     best, bound, waited, pull = problem.objective(w, loss), -math.inf, 0, FIRST_PULL
     watch = Watch(problem, ITERATIONS)

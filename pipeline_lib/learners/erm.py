@@ -243,9 +243,9 @@ def _fits(
     if not len(l2_values):
         raise DataError("l2_values: expected at least one value, found none")
     problems = [_problem(data, surrogate, l2, radius, ball, tol) for l2 in l2_values]
-    start = np.zeros(data.n_features)
+    start, planes = np.zeros(data.n_features), bundle.Planes(problems[0])
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
-        fit = _solve(problems[k], start, tol, seed)
+        fit = _solve(problems[k], start, tol, seed, planes)
         start = fit.w
         yield k, replace(fit, feature_names=names_of(data))
 
@@ -275,32 +275,34 @@ def _start(problem: Problem, start: ArrayLike | None) -> Floats:
     return np.array(checks.floats("start", start, shape=(d,)))
 
 
-def _solve(problem: Problem, start: Floats, tol: float, seed: Seed) -> Fit:
+def _solve(problem: Problem, start: Floats, tol: float, seed: Seed, planes: bundle.Planes | None = None) -> Fit:
+    # ``planes``: of the same surrogate and data, met with another l2.
     inside = project(start, problem.radius, problem.ball)
     if not problem.surrogate.convex:
         return _fit(problem, restarts.minimise(problem, inside, seed), tol)
     if problem.ball == "l1":
-        solver = projected if isinstance(problem.surrogate, SmoothSurrogate) else bundle
-        return _fit(problem, solver.minimise(problem, inside, tol), tol)
+        if isinstance(problem.surrogate, SmoothSurrogate):
+            return _fit(problem, projected.minimise(problem, inside, tol), tol)
+        return _fit(problem, bundle.minimise(problem, inside, tol, planes), tol)
     if isinstance(problem.surrogate, SmoothSurrogate):
         solution = newton.minimise(problem, inside, tol)
     elif isinstance(problem.surrogate, SmoothableSurrogate):
-        solution = _with_kinks(problem, inside, tol)
+        solution = _with_kinks(problem, inside, tol, planes)
     else:
-        solution = bundle.minimise(problem, inside, tol)
+        solution = bundle.minimise(problem, inside, tol, planes)
     return _fit(problem, solution, tol)
 
 
-def _with_kinks(problem: Problem, start: Floats, tol: float) -> Solution:
+def _with_kinks(problem: Problem, start: Floats, tol: float, planes: bundle.Planes | None) -> Solution:
     # By smoothing where that is fast; by cutting planes, which need l2 or a ball, elsewhere and where it stalls.
     N, d = problem.X.shape
     bounded = problem.l2 > 0.0 or math.isfinite(problem.radius)
     if bounded and d > max(bundle.FEW_FEATURES, N / DOCUMENTS_PER_FEATURE):
-        return bundle.minimise(problem, start, tol)
+        return bundle.minimise(problem, start, tol, planes)
     smoothed = smoothing.minimise(problem, start, tol)
     if not bounded or not smoothed.reason:
         return smoothed
-    cut = bundle.minimise(problem, smoothed.w, tol)
+    cut = bundle.minimise(problem, smoothed.w, tol, planes)
     best = cut if cut.gap <= smoothed.gap else smoothed
     return replace(best, iterations=smoothed.iterations + cut.iterations)
 

@@ -164,6 +164,16 @@ def test_more_features_than_documents(name):
         assert fit.certified, fit.reason
 
 
+@pytest.mark.parametrize(("radius", "ball"), [(None, "l2"), (0.1, "l2"), (0.2, "l1")])
+def test_planes_of_other_l2_change_no_minimum(radius, ball):
+    data = drawn(n=10, m=5, d=40, seed=3)
+    values = [1e-3, 1e-1, 10.0]
+    for l2, fit in zip(values, erm.path(data, "svm-map", values, radius=radius, ball=ball), strict=True):
+        alone = erm.fit(data, "svm-map", l2=l2, radius=radius, ball=ball)
+        assert fit.certified
+        assert fit.objective == pytest.approx(alone.objective, rel=2e-6)
+
+
 def test_an_inactive_ball_without_l2_changes_nothing(monkeypatch):
     monkeypatch.setattr(bundle, "FEW_FEATURES", 0)
     data = drawn(n=20, m=5, d=3)
