@@ -39,8 +39,8 @@ def _in_words(study: Study, tightest: dict[str, Row], found: dict[str, list[Row]
         sentences.append(
             "The bounds of the paper `lists` hold for linear rankers, however they were trained. With probability "
             f"{1.0 - delta:g} the risk on new queries, which is the mean of the loss less its smallest value, is at "
-            "most the training risk plus a term that falls as queries are added. A bound is informative where "
-            "this sum is below the largest loss of any ranker whose weights are about as large. The tightest bound is "
+            "most the training risk plus a term that falls as queries are added. A bound is informative where this sum "
+            "is below the largest loss of any ranker whose weights are about as large. The tightest bound is "
             f"informative for {informative} of {count(len(tightest), 'learner')}."
         )
     without: dict[str, list[str]] = {}
