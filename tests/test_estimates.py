@@ -69,9 +69,10 @@ def test_estimates_are_within_a_factor_of_two_of_what_was_measured(training: tra
     assert 0.5 <= training.ratio <= 2.0
 
 
-def test_every_default_model_was_measured_on_three_data_sets() -> None:
-    measured = {(training.data_set, training.model) for training in training_times.read()}
-    assert measured >= {(data_set, model) for data_set in training_times.DATA_SETS for model in training_times.models()}
+@pytest.mark.parametrize("data_set", ["MQ2008", "OHSUMED"])
+def test_every_learner_was_measured(data_set: str) -> None:
+    measured = {training.algorithm for training in training_times.read() if training.data_set == data_set}
+    assert measured == set(learners.NAMES)
 
 
 def test_the_page_shows_what_was_measured() -> None:
@@ -80,9 +81,9 @@ def test_the_page_shows_what_was_measured() -> None:
 
 
 def test_a_section_is_replaced_and_the_rest_of_the_page_is_kept() -> None:
-    page = f"# Title\n\n{training_times.TITLE}\n\nold\n\n## Next\n\ntext\n"
+    page = f"# Title\n\n{training_times.TITLE}\n\nreplaced\n\n## Next\n\ntext\n"
     new = training_times.with_section(page, [])
-    assert "old" not in new
+    assert "replaced" not in new
     assert new.startswith("# Title\n\n")
     assert new.endswith("\n## Next\n\ntext\n")
     assert training_times.with_section(new, []) == new

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Train = Callable[[RankingData, RankingData, Mapping[str, Any], Any], Trained]
 
-IMPORTS = 0.5
+IMPORTS = 0.6
 """Seconds that a job takes to import what nearly all learners need."""
 
 

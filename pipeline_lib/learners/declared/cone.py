@@ -44,10 +44,11 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 
 
 def _seconds(settings: ConeSettings, size: Size) -> float:
-    # About one pair in six of a query's documents has different labels; every step of folding in costs K d.
+    # About one pair in six of a query's documents has different labels. A step of folding a pair in costs a constant and
+    # K d operations.
     pairs = size.documents * size.documents_per_query / 6
     work = settings.passes * settings.restarts * settings.fold_steps * sum(settings.basis)
-    return IMPORTS + 1.6e-10 * work * pairs * size.features + 3e-9 * settings.passes * settings.restarts * size.cells
+    return IMPORTS + 3e-11 * work * pairs * (size.features + 450)
 
 
 LEARNER = Learner(

@@ -53,7 +53,7 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 
 
 # Seconds to import the solvers, besides those of every learner.
-SOLVERS = 0.4
+SOLVERS = 0.3
 
 
 def _seconds(settings: Any, size: Size) -> float:
