@@ -108,6 +108,17 @@ def effort(name: str) -> float:
     return _REGISTRY.number("effort", registered(name), 1.0)
 
 
+def repeats(name: str) -> float:
+    """How many times the surrogate ``name`` is minimised, as one that is not convex is; for plans.
+
+    Example
+    -------
+    >>> repeats("listnet"), repeats("smooth-dcg") > 1.0
+    (1.0, True)
+    """
+    return _REGISTRY.number("repeats", registered(name), 1.0)
+
+
 def registered(name: str) -> str:
     """The name in the registry for ``name``, where a number after "@" is the option k.
 

@@ -44,8 +44,8 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 
 
 def _seconds(settings: ConeSettings, size: Size) -> float:
-    # About one pair in six of a query's documents has different labels. A step of folding a pair in costs a constant and
-    # K d operations.
+    # About one pair in six of a query's documents has different labels. A step of folding in has a fixed cost and one
+    # that grows with K d.
     pairs = size.documents * size.documents_per_query / 6
     work = settings.passes * settings.restarts * settings.fold_steps * sum(settings.basis)
     return IMPORTS + 3e-11 * work * pairs * (size.features + 450)
