@@ -106,18 +106,19 @@ RankingMeasure = Annotated[Text, Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$")]
 Tolerance = Annotated[Number, Gt(0), Le(0.1)]
 
 
-def _listed(values: Any) -> tuple[Any, ...]:
+def listed(values: Any) -> tuple[Any, ...]:
+    """The values of a setting that may be one value or several."""
     return values if isinstance(values, tuple) else (values,)
 
 
 NotNegative = Annotated[Number, Ge(0)]
 Regularisation = Annotated[
-    Annotated[tuple[NotNegative, ...], Field(min_length=1)] | NotNegative, AfterValidator(_listed)
+    Annotated[tuple[NotNegative, ...], Field(min_length=1)] | NotNegative, AfterValidator(listed)
 ]
 """One l2, or several to choose from."""
-Steps = Annotated[Positives | Positive, AfterValidator(_listed)]
+Steps = Annotated[Positives | Positive, AfterValidator(listed)]
 """One step, or several to choose from."""
-Sizes = Annotated[Rising | Whole, AfterValidator(_listed)]
+Sizes = Annotated[Rising | Whole, AfterValidator(listed)]
 """One number, or several to choose from."""
 
 
@@ -129,7 +130,7 @@ def several(values: Any) -> bool:
     >>> several((0.1, 1.0)), several((0.1,))
     (True, False)
     """
-    return len(_listed(values)) > 1
+    return len(listed(values)) > 1
 
 
 class Selecting(Settings):

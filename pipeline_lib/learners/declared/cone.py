@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import IMPORTS, Learner, PlainFeatures, Selecting, Sizes
+from pipeline_lib.learners.declaration import IMPORTS, Learner, PlainFeatures, Selecting, Sizes, listed
 from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _seconds(settings: ConeSettings, size: Size) -> float:
     # About one pair in six of a query's documents has different labels. A step of folding in has a fixed cost and one
     # that grows with K d.
     pairs = size.documents * size.documents_per_query / 6
-    work = settings.passes * settings.restarts * settings.fold_steps * sum(settings.basis)
+    work = settings.passes * settings.restarts * settings.fold_steps * sum(listed(settings.basis))
     return IMPORTS + 3e-11 * work * pairs * (size.features + 450)
 
 

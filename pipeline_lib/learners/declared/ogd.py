@@ -15,6 +15,7 @@ from pipeline_lib.learners.declaration import (
     Radius,
     Selecting,
     Steps,
+    listed,
     seen_by,
     several,
 )
@@ -51,7 +52,7 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 
 def _seconds(settings: OgdSettings, size: Size) -> float:
     # A round has a fixed cost besides that of reading the query's features.
-    rounds = settings.passes * len(settings.step)
+    rounds = settings.passes * len(listed(settings.step))
     return IMPORTS + rounds * (4e-5 * size.queries + 1e-9 * seen_by(settings.features, size).cells)
 
 

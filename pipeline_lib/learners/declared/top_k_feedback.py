@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import IMPORTS, Features, Learner, Radius, Selecting, Steps, seen_by, several
+from pipeline_lib.learners.declaration import (
+    IMPORTS,
+    Features,
+    Learner,
+    Radius,
+    Selecting,
+    Steps,
+    listed,
+    seen_by,
+    several,
+)
 from pipeline_lib.settings import Probability, Whole
 
 if TYPE_CHECKING:
@@ -49,7 +59,7 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 
 def _seconds(settings: TopKFeedbackSettings, size: Size) -> float:
     # A round has a fixed cost besides that of reading the query's features.
-    rounds = settings.passes * len(settings.step)
+    rounds = settings.passes * len(listed(settings.step))
     return IMPORTS + rounds * (6e-7 * size.queries + 3e-10 * seen_by(settings.features, size).cells)
 
 
