@@ -28,6 +28,7 @@ import platform
 from pathlib import Path
 
 import benchmarks
+from benchmarks import training_times
 from benchmarks.timing import Scaling, Timing
 from pipeline_lib.files import write_text
 
@@ -158,7 +159,8 @@ def main() -> None:
         print(f"\n{name}", *rows(timings), *scaling_table(scalings), sep="\n", flush=True)
         sections.append((name, module.__doc__ or name, timings, scalings))
     if chosen == names():
-        write_text(PAGE, page(sections))
+        # The estimates of training are measured by a command of their own and stay as they are.
+        write_text(PAGE, training_times.with_section(page(sections), training_times.read()))
     elif arguments.write:
         for _, text, timings, scalings in sections:
             lines = section(text, timings, scalings, machine())

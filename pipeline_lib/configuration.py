@@ -101,10 +101,6 @@ class Study:
             settings |= {"surrogate": model.surrogate, "options": dict(model.options)}
         return dict(sorted(settings.items()))
 
-    def learner_settings(self, name: str, dataset: str, fold: int) -> Settings:
-        """The settings of a model's learner, as an object of its class."""
-        return _merged(self.checked, self.model(name), dataset, fold)
-
 
 def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
     """Check a configuration and return the study it describes.

@@ -6,6 +6,40 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Size:
+    """How large a data set is, as far as this is known when work is planned: numbers may be estimates.
+
+    Example
+    -------
+    >>> size = Size(documents=15_211, queries=784, features=46)
+    >>> size.cells, round(size.documents_per_query, 1), size.with_features(300).cells
+    (699706, 19.4, 4563300)
+    """
+
+    documents: float
+    queries: float
+    features: float
+
+    @property
+    def cells(self) -> float:
+        """Feature values in all: documents times features."""
+        return self.documents * self.features
+
+    @property
+    def documents_per_query(self) -> float:
+        """The mean number of documents of a query, at least 1."""
+        return max(self.documents / max(self.queries, 1.0), 1.0)
+
+    def with_features(self, features: float) -> Size:
+        """The same documents with another number of features, as random features give them."""
+        return Size(self.documents, self.queries, features)
+
+
+NOTHING = Size(0.0, 0.0, 0.0)
+"""The size for jobs that belong to no data set."""
+
+
+@dataclass(frozen=True)
 class Cost:
     """Seconds and MB of a job: a constant, and a rate per million feature values (rows times features) of its data.
 

@@ -27,7 +27,7 @@ COSTS: Mapping[str, Cost] = {
     "convert_data": Cost(2.0, 0.05, 900.0, 0.0),
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),
-    "train_model": Cost(2.0, 0.0, 500.0, 20.0),
+    "train_model": Cost(0.6, 0.02, 500.0, 20.0),
     "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
     "summarise_results": Cost(3.0, 0.0, 800.0),
     "compare_models": Cost(5.0, 0.0, 800.0),
@@ -49,11 +49,12 @@ LIGHT_MB = 1000.0
 
 @dataclass(frozen=True)
 class PlannedJob:
-    """One job that will run: its rule, its estimated seconds, and where those of its last run are recorded."""
+    """One job that will run: its rule, its estimated seconds, where those of its last run are recorded, and its MB."""
 
     rule: str
     seconds: float
     benchmark: Path | None
+    mb: float = 0.0
 
 
 def cost(rule: str) -> Cost:
@@ -204,11 +205,12 @@ def describe(
 
     Example
     -------
-    >>> print(describe("default", [PlannedJob("train_model", 2.0, None)] * 3, 2, ["letor-sim"], {}))
+    >>> print(describe("default", [PlannedJob("train_model", 2.0, None, 600.0)] * 3, 2, ["letor-sim"], {}))
     Plan of the study "default"
       data sets   letor-sim
       jobs        3 train_model
       estimate    about 6 s of work, 3 s on 2 cores
+      memory      up to 0.6 GB for one job, 1.2 GB for 2 at a time
     """
     counts = Counter(job.rule for job in jobs)
     lines = [f'Plan of the study "{study}"', f"  data sets   {', '.join(available) or 'none'}"]
@@ -221,7 +223,15 @@ def describe(
     work = math.fsum(estimates(jobs))
     parallel = TimeLeft(dict(enumerate(jobs)), cores).seconds()
     lines += [f"  estimate    about {duration(work)} of work, {duration(parallel)} on {cores} cores"]
+    largest = sorted((job.mb for job in jobs), reverse=True)[: max(cores, 1)]
+    if largest:
+        together = f", {_gigabytes(math.fsum(largest))} for {len(largest)} at a time" if len(largest) > 1 else ""
+        lines += [f"  memory      up to {_gigabytes(largest[0])} for one job{together}"]
     return "\n".join(lines)
+
+
+def _gigabytes(mb: float) -> str:
+    return f"{mb / 1000:.1f} GB"
 
 
 def duration(seconds: float) -> str:

@@ -1,7 +1,8 @@
 """Which module and object does a name in a registry stand for?
 
 A registry is a TOML file of lines ``name = "module:object"``. Names are data, so that adding one changes no module that
-other jobs depend on, and an object is imported only when it is needed.
+other jobs depend on, and an object is imported only when it is needed. Tables below these lines, each with a title,
+state numbers for some of the names, such as what a computation costs.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ class Registry:
 
     def __init__(self, path: Path, kind: str) -> None:
         self.kind = kind
-        self._targets: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+        self._targets: dict[str, str] = {name: entry for name, entry in entries.items() if isinstance(entry, str)}
+        self._numbers: dict[str, dict[str, float]] = {
+            title: entry for title, entry in entries.items() if isinstance(entry, dict)
+        }
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,6 +62,11 @@ class Registry:
         if name not in self._targets:
             raise unknown(self.kind, name, self.names)
         return self._targets[name]
+
+    def number(self, table: str, name: str, default: float) -> float:
+        """What a table states for ``name``; ``default`` if it states nothing."""
+        self.target_of(name)
+        return self._numbers.get(table, {}).get(name, default)
 
     def load(self, name: str) -> Any:
         """Import the module and give the object."""

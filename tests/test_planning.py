@@ -71,6 +71,12 @@ def test_light_jobs_are_short_and_small() -> None:
     assert not planning.is_light(planning.cost("train_model"), 1e9)
 
 
+def test_the_plan_adds_up_the_memory_of_the_largest_jobs_at_a_time() -> None:
+    jobs = [PlannedJob("train_model", 1.0, None, mb) for mb in (500.0, 2_000.0, 1_500.0)]
+    assert "up to 2.0 GB for one job, 3.5 GB for 2 at a time" in planning.describe("s", jobs, 2, [], {})
+    assert "GB" not in planning.describe("s", [], 2, [], {})
+
+
 def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
     long = PlannedJob("lists_grid", 30.0, record(tmp_path / "a.tsv", 600.0))
     text = planning.describe("s", [long, PlannedJob("judge_claims", 1.0, None)], 4, [], {})

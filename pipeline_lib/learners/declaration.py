@@ -18,10 +18,14 @@ from pydantic import AfterValidator, Field, create_model
 from pipeline_lib.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
 
 if TYPE_CHECKING:
+    from pipeline_lib.cost import Size
     from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
     Train = Callable[[RankingData, RankingData, Mapping[str, Any], Any], Trained]
+
+IMPORTS = 0.6
+"""Seconds that a job takes to import what nearly all learners need."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,9 @@ class Learner:
     control : bool
         Whether it is a control ranker, with which learners are compared, and not a learner.
     seconds : callable
-        Settings -> seconds per million feature values of the training data, on one core.
+        (settings, :class:`pipeline_lib.cost.Size` of the whole data set) -> seconds that one training takes on one core
+        beyond the start of its job, which include those of importing what it needs. The settings are those of
+        :attr:`every_setting`.
     """
 
     train: Train
@@ -49,7 +55,11 @@ class Learner:
     formula: str
     with_surrogate: bool = False
     control: bool = False
-    seconds: Callable[[Any], float] = lambda settings: 1.0
+    seconds: Callable[[Any, Size], float] = lambda settings, size: 0.02 + 1e-8 * size.cells
+
+    def estimate(self, settings: Mapping[str, Any], size: Size) -> float:
+        """The :attr:`seconds` for settings that are plain values."""
+        return self.seconds(self.every_setting.parse(settings), size)
 
     @staticmethod
     def chooses(settings: Settings) -> bool:
@@ -82,6 +92,13 @@ class GaussianFeatures(Settings):
 
 PlainFeatures = Literal["standardised", "raw"]
 Features = PlainFeatures | GaussianFeatures
+
+
+def seen_by(features: Features, size: Size) -> Size:
+    """The size of the data that a learner computes with: random features replace those of the data."""
+    return size.with_features(features.components) if isinstance(features, GaussianFeatures) else size
+
+
 Radius = Positive | None
 Ball = Literal["l2", "l1"]
 RankingMeasure = Annotated[Text, Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$")]
@@ -89,18 +106,19 @@ RankingMeasure = Annotated[Text, Field(pattern="^(map|ndcg(@[1-9][0-9]*)?)$")]
 Tolerance = Annotated[Number, Gt(0), Le(0.1)]
 
 
-def _listed(values: Any) -> tuple[Any, ...]:
+def listed(values: Any) -> tuple[Any, ...]:
+    """The values of a setting that may be one value or several."""
     return values if isinstance(values, tuple) else (values,)
 
 
 NotNegative = Annotated[Number, Ge(0)]
 Regularisation = Annotated[
-    Annotated[tuple[NotNegative, ...], Field(min_length=1)] | NotNegative, AfterValidator(_listed)
+    Annotated[tuple[NotNegative, ...], Field(min_length=1)] | NotNegative, AfterValidator(listed)
 ]
 """One l2, or several to choose from."""
-Steps = Annotated[Positives | Positive, AfterValidator(_listed)]
+Steps = Annotated[Positives | Positive, AfterValidator(listed)]
 """One step, or several to choose from."""
-Sizes = Annotated[Rising | Whole, AfterValidator(_listed)]
+Sizes = Annotated[Rising | Whole, AfterValidator(listed)]
 """One number, or several to choose from."""
 
 
@@ -112,7 +130,7 @@ def several(values: Any) -> bool:
     >>> several((0.1, 1.0)), several((0.1,))
     (True, False)
     """
-    return len(_listed(values)) > 1
+    return len(listed(values)) > 1
 
 
 class Selecting(Settings):

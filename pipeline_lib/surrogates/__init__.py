@@ -95,6 +95,30 @@ def target_of(name: str) -> str:
     return _REGISTRY.target_of(registered(name))
 
 
+def effort(name: str) -> float:
+    """How many times as long as with ``listnet`` it takes to minimise the surrogate ``name``, roughly; for plans.
+
+    The table ``effort`` of the registry states it; a surrogate that is not in it counts as 1.
+
+    Example
+    -------
+    >>> effort("listnet"), effort("slam-ndcg@10") > 1.0
+    (1.0, True)
+    """
+    return _REGISTRY.number("effort", registered(name), 1.0)
+
+
+def repeats(name: str) -> float:
+    """How many times the surrogate ``name`` is minimised, as one that is not convex is; for plans.
+
+    Example
+    -------
+    >>> repeats("listnet"), repeats("smooth-dcg") > 1.0
+    (1.0, True)
+    """
+    return _REGISTRY.number("repeats", registered(name), 1.0)
+
+
 def registered(name: str) -> str:
     """The name in the registry for ``name``, where a number after "@" is the option k.
 

@@ -34,7 +34,7 @@ from pipeline_lib import (
 )
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.job_command import compact, files, options
-from pipeline_lib.sources import catalog, mirrors, own_data, raw_files
+from pipeline_lib.sources import catalog, mirrors, own_data, raw_files, sizes
 
 ENVIRONMENT = str(ROOT / "environment.yml")
 RAW = Path("data/raw")
@@ -125,15 +125,22 @@ def algorithm(wildcards):
     return STUDY.model(wildcards.model).algorithm
 
 
+@cache
+def size_of(dataset):
+    """The size of a data set, as far as it is known or can be estimated before it is read."""
+    summary = Path("data/parquet", dataset, "summary.json")
+    return sizes.size(CATALOG[dataset], STUDY.config["letor_sim"], summary)
+
+
 def cells(wildcards):
-    """Feature values in the data set of a job, as far as the catalogue knows them."""
-    return CATALOG[wildcards.dataset].n_cells if "dataset" in wildcards.keys() else 0
+    """Feature values in the data set of a job, as far as they are known."""
+    return size_of(wildcards.dataset).cells if "dataset" in wildcards.keys() else 0.0
 
 
 def training_seconds(wildcards, fold):
     """The seconds that the settings of a model add to one training."""
-    settings = STUDY.learner_settings(wildcards.model, wildcards.dataset, int(fold))
-    return learners.get(algorithm(wildcards)).seconds(settings) * cells(wildcards) / 1e6
+    settings = STUDY.settings(wildcards.model, wildcards.dataset, int(fold))
+    return learners.get(algorithm(wildcards)).estimate(settings, size_of(wildcards.dataset))
 
 
 def extra_seconds(name, wildcards):
@@ -141,6 +148,11 @@ def extra_seconds(name, wildcards):
     if name == "train_model":
         return training_seconds(wildcards, wildcards.fold)
     return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
+
+
+def extra_megabytes(name):
+    """The memory that its settings add to a job of that rule."""
+    return STEP_OF[name].megabytes() if name in STEP_OF else 0.0
 
 
 def cost(name):
@@ -156,8 +168,7 @@ def own_name(rulename):
 def mem_mb(wildcards, attempt, rulename):
     """Memory of a job; a retry gets twice as much."""
     name = own_name(rulename)
-    extra = STEP_OF[name].megabytes() if name in STEP_OF else 0.0
-    return planning.memory_mb(cost(name), cells(wildcards), attempt, extra)
+    return planning.memory_mb(cost(name), cells(wildcards), attempt, extra_megabytes(name))
 
 
 def runtime(wildcards, attempt, rulename):
@@ -180,7 +191,7 @@ def of_project(path):
 
 def runs_locally(name, per_dataset=False):
     """Whether a rule with one job for the study, or for every data set, is so light that no cluster needs to run it."""
-    largest = max((CATALOG[name].n_cells for name in DATASETS), default=0) if per_dataset else 0
+    largest = max((size_of(name).cells for name in DATASETS), default=0) if per_dataset else 0
     step = STEP_OF.get(name)
     extra = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
     return planning.is_light(cost(name), largest, *extra)
@@ -264,8 +275,9 @@ def read_by_steps(*papers):
 def planned_job(job):
     """What the plan needs to know about a job that will run."""
     name = own_name(job.rule)
-    extra = extra_seconds(name, job.wildcards)
-    return planning.PlannedJob(job.rule, planning.seconds(cost(name), cells(job.wildcards), extra), job.benchmark)
+    size, extra = cells(job.wildcards), extra_seconds(name, job.wildcards)
+    mb = cost(name).mb(size) + extra_megabytes(name)
+    return planning.PlannedJob(job.rule, planning.seconds(cost(name), size, extra), job.benchmark, mb)
 
 
 def plan():

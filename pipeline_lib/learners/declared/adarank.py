@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Learner, PlainFeatures, RankingMeasure, Selecting
+from pipeline_lib.learners.declaration import IMPORTS, Learner, PlainFeatures, RankingMeasure, Selecting
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
+    from pipeline_lib.cost import Size
     from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
@@ -36,6 +37,16 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return adarank.train(train, validation, settings, seed)
 
 
+def _seconds(settings: AdaRankSettings, size: Size) -> float:
+    # Every feature is measured once; a round weighs the queries' measures and predicts the validation part.
+    return (
+        IMPORTS
+        + 4e-7 * size.cells
+        + 1e-9 * settings.rounds * size.queries * size.features
+        + (3e-8 * settings.rounds * size.documents)
+    )
+
+
 LEARNER = Learner(
     _train,
     AdaRankSettings,
@@ -44,5 +55,5 @@ LEARNER = Learner(
         r"\sum_q P_t(q)\, E(x_{k_t}, y_q) = \max_k \sum_q P_t(q)\, E(x_k, y_q), \quad "
         r"P_t(q) \propto e^{-E(s, y_q)}"
     ),
-    seconds=lambda settings: 0.01 * settings.rounds,
+    seconds=_seconds,
 )

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Learner, PlainFeatures, Selecting, Sizes
+from pipeline_lib.learners.declaration import IMPORTS, Learner, PlainFeatures, Selecting, Sizes, listed
 from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
+    from pipeline_lib.cost import Size
     from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
@@ -42,6 +43,14 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return cone.train(train, validation, settings, seed)
 
 
+def _seconds(settings: ConeSettings, size: Size) -> float:
+    # About one pair in six of a query's documents has different labels. A step of folding in has a fixed cost and one
+    # that grows with K d.
+    pairs = size.documents * size.documents_per_query / 6
+    work = settings.passes * settings.restarts * settings.fold_steps * sum(listed(settings.basis))
+    return IMPORTS + 3e-11 * work * pairs * (size.features + 450)
+
+
 LEARNER = Learner(
     _train,
     ConeSettings,
@@ -49,5 +58,5 @@ LEARNER = Learner(
         r"\min_{U:\, \lVert u_k \rVert \le c} \; \frac{1}{n} \sum_q \frac{1}{n_q} \sum_{j \le n_q} "
         r"\phi_j \min_{w \ge 0,\, \sum_k w_k = 1} \lVert z_j - U w \rVert^2"
     ),
-    seconds=lambda settings: 0.01 * settings.passes * settings.restarts * sum(settings.basis),
+    seconds=_seconds,
 )

@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Ball, Features, Learner, Radius, Selecting, Steps, several
+from pipeline_lib.learners.declaration import (
+    IMPORTS,
+    Ball,
+    Features,
+    Learner,
+    Radius,
+    Selecting,
+    Steps,
+    listed,
+    seen_by,
+    several,
+)
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
+    from pipeline_lib.cost import Size
     from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
@@ -38,6 +50,12 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return ogd.train(train, validation, settings, seed)
 
 
+def _seconds(settings: OgdSettings, size: Size) -> float:
+    # A round has a fixed cost besides that of reading the query's features.
+    rounds = settings.passes * len(listed(settings.step))
+    return IMPORTS + rounds * (4e-5 * size.queries + 1e-9 * seen_by(settings.features, size).cells)
+
+
 LEARNER = Learner(
     _train,
     OgdSettings,
@@ -46,5 +64,5 @@ LEARNER = Learner(
         r"\eta_t = \frac{c}{\sqrt{t}}"
     ),
     with_surrogate=True,
-    seconds=lambda settings: 0.02 * settings.passes,
+    seconds=_seconds,
 )

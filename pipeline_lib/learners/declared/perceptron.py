@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Features, Learner, RankingMeasure, Selecting
+from pipeline_lib.learners.declaration import IMPORTS, Features, Learner, RankingMeasure, Selecting, seen_by
 from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
+    from pipeline_lib.cost import Size
     from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
@@ -38,6 +39,13 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return perceptron.train(train, validation, settings, seed)
 
 
+def _seconds(settings: PerceptronSettings, size: Size) -> float:
+    # Every number of passes up to the largest is run from the start.
+    inside = seen_by(settings.features, size)
+    runs = settings.passes * (settings.passes + 1) / 2
+    return IMPORTS + 1e-9 * runs * inside.cells + settings.passes * 1e-7 * size.documents
+
+
 LEARNER = Learner(
     _train,
     PerceptronSettings,
@@ -45,6 +53,5 @@ LEARNER = Learner(
         r"w \leftarrow w - \eta X_q^\top \nabla_s \varphi(X_q w, y_q) "
         r"\quad \text{where } X_q w \text{ ranks with a loss } (\varphi \text{ of SLAM})"
     ),
-    # Every number of passes up to the largest is run from the start.
-    seconds=lambda settings: 0.01 * settings.passes**2,
+    seconds=_seconds,
 )

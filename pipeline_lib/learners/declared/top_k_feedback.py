@@ -7,10 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import Features, Learner, Radius, Selecting, Steps, several
+from pipeline_lib.learners.declaration import (
+    IMPORTS,
+    Features,
+    Learner,
+    Radius,
+    Selecting,
+    Steps,
+    listed,
+    seen_by,
+    several,
+)
 from pipeline_lib.settings import Probability, Whole
 
 if TYPE_CHECKING:
+    from pipeline_lib.cost import Size
     from pipeline_lib.learners.ranker import Trained
     from pipeline_lib.ranking_data import RankingData
 
@@ -46,6 +57,12 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return top_k_feedback.train(train, validation, settings, seed)
 
 
+def _seconds(settings: TopKFeedbackSettings, size: Size) -> float:
+    # A round has a fixed cost besides that of reading the query's features.
+    rounds = settings.passes * len(listed(settings.step))
+    return IMPORTS + rounds * (6e-7 * size.queries + 3e-10 * seen_by(settings.features, size).cells)
+
+
 LEARNER = Learner(
     _train,
     TopKFeedbackSettings,
@@ -54,5 +71,5 @@ LEARNER = Learner(
         r"\text{ from the labels of the } k \text{ documents shown}"
     ),
     with_surrogate=True,
-    seconds=lambda settings: 0.02 * settings.passes,
+    seconds=_seconds,
 )

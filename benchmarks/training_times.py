@@ -1,0 +1,212 @@
+"""How near are the estimates of a plan to the processor seconds that trainings take?
+
+``python -m benchmarks.training_times FOLDER`` trains the models of the default study, and one model for every other
+surrogate, on the first fold of MQ2008, OHSUMED and simulated data with 300 features. Each training is a job of its own,
+as in the workflow. The folder keeps the converted data for the next call; the variable LTR_MIRROR names the folder with
+the archives of the public data sets. What is measured is written to ``training_times.csv`` beside this module, and the
+section of docs/benchmarks.md is made from it.
+
+When a learner or a surrogate has become faster or slower, measure it again with ``--model NAME``, and change
+``seconds`` in the learner's declaration, or the surrogate's line in the table ``effort`` of
+``pipeline_lib/surrogates/registry.toml``, until the ratios are near 1. ``--show`` prints them without measuring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline_lib import configuration, learners, planning, surrogates
+from pipeline_lib.cost import Size
+from pipeline_lib.files import write_text
+
+ROOT = Path(__file__).parents[1]
+TABLE = Path(__file__).with_name("training_times.csv")
+PAGE = ROOT / "docs" / "benchmarks.md"
+TITLE = "## Estimates of training"
+DATA_SETS: Mapping[str, Mapping[str, Any]] = {
+    "MQ2008": {"datasets": ["MQ2008"]},
+    "OHSUMED": {"datasets": ["OHSUMED"]},
+    "letor-sim": {"letor_sim": {"queries": 200, "population": {"features": 300, "documents": 30}}},
+}
+"""The data sets, each with the study that converts it."""
+LONGEST = 180
+"""Processor seconds after which a training is stopped; it is then left out of the table."""
+SERIAL = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")} | {"POLARS_MAX_THREADS": "1"}
+
+
+@dataclass(frozen=True)
+class Training:
+    """One measured training: its model, the size of the whole data set, and the seconds of its job."""
+
+    data_set: str
+    documents: int
+    queries: int
+    features: int
+    model: str
+    algorithm: str
+    settings: str
+    seconds: float
+
+    @property
+    def estimated(self) -> float:
+        """The seconds that a plan would state for the job."""
+        size = Size(self.documents, self.queries, self.features)
+        extra = learners.get(self.algorithm).estimate(json.loads(self.settings), size)
+        return planning.seconds(planning.cost("train_model"), size.cells, extra)
+
+    @property
+    def ratio(self) -> float:
+        """Measured divided by estimated seconds."""
+        return self.seconds / self.estimated
+
+
+def models() -> dict[str, tuple[str, dict[str, Any]]]:
+    """The learner and the settings of every model: those of the default study, and the other surrogates."""
+    study = configuration.check({}, {"letor-sim": 5})
+    found = {m.name: (m.algorithm, study.settings(m.name, "letor-sim", 1)) for m in study.models}
+    minimised = {settings.get("surrogate") for algorithm, settings in found.values() if algorithm == "erm"}
+    for name in (name.replace("@k", "@10") for name in surrogates.NAMES):
+        if name not in minimised:
+            found[f"erm-{name}"] = "erm", learners.completed("erm", {"surrogate": name})
+    return found
+
+
+def read() -> list[Training]:
+    """The trainings measured so far, in the order of the table."""
+    if not TABLE.exists():
+        return []
+    with TABLE.open(encoding="utf-8", newline="") as handle:
+        return [_training(row) for row in csv.DictReader(handle)]
+
+
+def section(trainings: list[Training]) -> str:
+    """The section of docs/benchmarks.md."""
+    lines = [
+        TITLE,
+        "",
+        "Processor seconds of training jobs on the first fold, start included, divided by the estimate of the plan.",
+        "This section is made by `python -m benchmarks.training_times`, which also says how to correct the estimates.",
+        "",
+        "| data set | documents | queries | features | model | seconds | estimate | ratio |",
+        "|---|---:|---:|---:|---|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {t.data_set} | {t.documents:,} | {t.queries:,} | {t.features} | {t.model} | {t.seconds:.1f} | "
+        f"{t.estimated:.1f} | {t.ratio:.2f} |"
+        for t in trainings
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def with_section(page: str, trainings: list[Training]) -> str:
+    """A page with its section replaced, or with the section at its end if it has none."""
+    before, found, after = page.partition(TITLE + "\n")
+    _, heading, rest = after.partition("\n## ") if found else ("", "", "")
+    new = f"{before.rstrip()}\n\n{section(trainings)}"
+    return f"{new}{heading}{rest}" if heading else new
+
+
+def _training(row: Mapping[str, str]) -> Training:
+    numbers = {name: int(row[name]) for name in ("documents", "queries", "features")}
+    return Training(**{**row, **numbers, "seconds": float(row["seconds"])})  # type: ignore[arg-type]
+
+
+def _converted(data_set: str, folder: Path) -> Path:
+    """The folder of a converted data set, which is made if it does not exist."""
+    work = folder / data_set
+    study = work / "study.json"
+    study.parent.mkdir(parents=True, exist_ok=True)
+    write_text(study, json.dumps(DATA_SETS[data_set]))
+    wanted = [f"data/parquet/{data_set}/{name}" for name in ("documents.parquet", "folds.parquet", "summary.json")]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
+    subprocess.run([*command, "--configfile", study.name, "--", *wanted], cwd=work, check=True)
+    return work / "data" / "parquet" / data_set
+
+
+def measured(data: Path, data_set: str, model: str, algorithm: str, settings: Mapping[str, Any]) -> float | None:
+    """Processor seconds, in user mode, of one training job; None if it was stopped after :data:`LONGEST`."""
+    options = {
+        "dataset": data_set,
+        "model": model,
+        "algorithm": algorithm,
+        "settings": json.dumps(settings),
+        "fold": "1",
+        "seed": "2026",
+        "documents": str(data / "documents.parquet"),
+        "folds": str(data / "folds.parquet"),
+        "output": str(data / "model.json"),
+    }
+    command = [sys.executable, "-m", "pipeline_lib", "train-model"]
+    command += [word for name, value in options.items() for word in (f"--{name}", value)]
+    environment = {**os.environ, **SERIAL, "PYTHONPATH": str(ROOT)}
+    limit = (LONGEST, LONGEST)
+    job = subprocess.Popen(
+        command,
+        env=environment,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
+    )
+    _, status, usage = os.wait4(job.pid, 0)
+    job.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime if job.returncode == 0 else None
+
+
+def measure(folder: Path, chosen: list[str], data_sets: list[str]) -> Iterator[Training]:
+    """Train the chosen models on the data sets, and give what each training took."""
+    known = models()
+    for data_set in data_sets:
+        data = _converted(data_set, folder)
+        summary = json.loads((data / "summary.json").read_text(encoding="utf-8"))
+        size = (summary["rows"], summary["queries"], summary["features"])
+        for model in chosen:
+            algorithm, settings = known[model]
+            # The first job may compile; what counts is the second, as in all later runs.
+            seconds = [measured(data, data_set, model, algorithm, settings) for _ in range(2)][-1]
+            if seconds is not None:
+                yield Training(data_set, *size, model, algorithm, json.dumps(settings), round(seconds, 2))
+            else:
+                print(f"{data_set} {model}: failed, or more than {LONGEST} s", file=sys.stderr)
+
+
+def main() -> None:
+    """Measure, write the table and the section, and print the ratios."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.training_times", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="where converted data are kept")
+    parser.add_argument("--model", action="append", choices=list(models()), help="only this model; may be repeated")
+    parser.add_argument("--data-set", action="append", choices=list(DATA_SETS), help="only this one; may be repeated")
+    parser.add_argument("--show", action="store_true", help="measure nothing, and print the ratios of the table")
+    arguments = parser.parse_args()
+    if not arguments.show and arguments.folder is None:
+        parser.error("a folder is needed for the converted data, unless --show is given")
+    table = {(t.data_set, t.model): t for t in read()}
+    if not arguments.show:
+        for t in measure(arguments.folder, arguments.model or list(models()), arguments.data_set or list(DATA_SETS)):
+            table[t.data_set, t.model] = t
+            write(list(table.values()))
+    for t in table.values():
+        print(f"{t.data_set:10} {t.model:28} {t.seconds:8.2f} s, estimated {t.estimated:8.2f} s, ratio {t.ratio:.2f}")
+    write_text(PAGE, with_section(PAGE.read_text(encoding="utf-8"), list(table.values())))
+
+
+def write(trainings: list[Training]) -> None:
+    """Write the table."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(Training.__dataclass_fields__), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(asdict, trainings))
+    write_text(TABLE, text.getvalue())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""How large is a data set, as far as this is known when work is planned?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline_lib.cost import Size
+from pipeline_lib.sources.catalog import DataSet
+from pipeline_lib.sources.population_settings import PopulationSettings
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
+# What is assumed of data of which only the number of feature values is known.
+_USUAL_FEATURES = 50
+_USUAL_DOCUMENTS = 30
+
+
+def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path) -> Size:
+    """The size of a data set: exact if possible, and an estimate otherwise.
+
+    Parameters
+    ----------
+    data_set : DataSet
+        Its counts are used if it has any.
+    simulation : mapping
+        The ``queries`` and the ``population`` of the configuration, which determine a generated data set.
+    summary : Path
+        The summary of the converted data, which is read if it exists and neither of the former is known.
+
+    Example
+    -------
+    >>> from pipeline_lib.sources import catalog
+    >>> simulation = {"queries": 200, "population": {"features": 300, "documents": 30}}
+    >>> size(catalog.get("letor-sim"), simulation, Path("none.json"))
+    Size(documents=6000.0, queries=200, features=300)
+    >>> size(catalog.get("OHSUMED"), simulation, Path("none.json")).queries
+    106
+    """
+    if data_set.source == "generated":
+        return _simulated(simulation["queries"], PopulationSettings.from_mapping(simulation["population"]))
+    if data_set.counts is not None and data_set.n_features:
+        return Size(data_set.counts.rows, data_set.counts.queries, data_set.n_features)
+    return _converted(summary) or _from_cells(data_set.n_cells, data_set.n_features or _USUAL_FEATURES)
+
+
+def _simulated(queries: int, population: PopulationSettings) -> Size:
+    documents = population.documents
+    mean = documents if isinstance(documents, int) else sum(documents) / 2
+    return Size(float(queries * mean), queries, population.features)
+
+
+def _converted(summary: Path) -> Size | None:
+    # A summary that cannot be read is no reason to stop: the job that makes it will report what is wrong.
+    try:
+        found = json.loads(summary.read_text(encoding="utf-8"))
+        return Size(found["rows"], found["queries"], found["features"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _from_cells(cells: float, features: int) -> Size:
+    return Size(cells / features, cells / features / _USUAL_DOCUMENTS, features)

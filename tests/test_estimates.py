@@ -1,0 +1,106 @@
+"""The seconds that learners declare: positive, growing with the work, and near those that were measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import training_times
+from pipeline_lib import learners, surrogates
+from pipeline_lib.cost import Size
+from pipeline_lib.sources import catalog, sizes
+
+SIZE = Size(documents=20_000.0, queries=500.0, features=100.0)
+MORE: dict[str, dict[str, Any]] = {
+    "adarank": {"rounds": 1_000},
+    "cone": {"basis": [10, 20]},
+    "erm": {"l2": [10.0**k for k in range(-9, 3)]},
+    "ogd": {"passes": 50},
+    "perceptron": {"passes": 100},
+    "rankboost": {"rounds": 3_000},
+    "top-k-feedback": {"step": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]},
+}
+SIMULATION = {"queries": 200, "population": {"features": 300, "documents": [20, 40]}}
+
+
+def estimate(name: str, size: Size, **settings: Any) -> float:
+    learner = learners.get(name)
+    chosen = {"surrogate": "listnet"} if learner.with_surrogate else {}
+    return learner.estimate(learners.completed(name, {**chosen, **settings}), size)
+
+
+@pytest.mark.parametrize("name", learners.NAMES)
+def test_estimates_are_positive_and_grow_with_the_data(name: str) -> None:
+    usual = estimate(name, SIZE)
+    assert usual > 0.0
+    assert estimate(name, replace(SIZE, documents=40_000.0, queries=1_000.0)) > usual
+    assert estimate(name, replace(SIZE, features=200.0)) > usual
+
+
+def test_estimates_grow_with_the_settings() -> None:
+    # A learner without an entry has no setting that repeats its work.
+    for name, settings in MORE.items():
+        assert estimate(name, SIZE, **settings) > estimate(name, SIZE)
+    assert set(learners.NAMES) - set(MORE) == {name for name in learners.NAMES if learners.get(name).control}
+
+
+@pytest.mark.parametrize("name", ["erm", "ogd", "perceptron", "top-k-feedback"])
+def test_random_features_count_in_place_of_those_of_the_data(name: str) -> None:
+    features = {"kernel": "gaussian", "components": 1_000}
+    assert estimate(name, SIZE, features=features) > estimate(name, SIZE)
+    assert estimate(name, replace(SIZE, features=7.0), features=features) == estimate(name, SIZE, features=features)
+
+
+@pytest.mark.parametrize("surrogate", [name.replace("@k", "@10") for name in surrogates.NAMES])
+def test_estimates_follow_the_surrogate(surrogate: str) -> None:
+    assert surrogates.effort(surrogate) >= 1.0 <= surrogates.repeats(surrogate)
+    slower = surrogates.effort(surrogate) * surrogates.repeats(surrogate) > 1.0
+    assert slower == (estimate("erm", SIZE, surrogate=surrogate) > estimate("erm", SIZE))
+
+
+@pytest.mark.parametrize(
+    "training", training_times.read(), ids=lambda training: f"{training.data_set}-{training.model}"
+)
+def test_estimates_are_within_a_factor_of_two_of_what_was_measured(training: training_times.Training) -> None:
+    assert 0.5 <= training.ratio <= 2.0
+
+
+@pytest.mark.parametrize("data_set", ["MQ2008", "OHSUMED"])
+def test_every_learner_was_measured(data_set: str) -> None:
+    measured = {training.algorithm for training in training_times.read() if training.data_set == data_set}
+    assert measured == set(learners.NAMES)
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    page = training_times.PAGE.read_text(encoding="utf-8")
+    assert training_times.with_section(page, training_times.read()) == page
+
+
+def test_a_section_is_replaced_and_the_rest_of_the_page_is_kept() -> None:
+    page = f"# Title\n\n{training_times.TITLE}\n\nreplaced\n\n## Next\n\ntext\n"
+    new = training_times.with_section(page, [])
+    assert "replaced" not in new
+    assert new.startswith("# Title\n\n")
+    assert new.endswith("\n## Next\n\ntext\n")
+    assert training_times.with_section(new, []) == new
+
+
+def test_counts_and_the_settings_of_a_simulation_give_the_size(tmp_path: Path) -> None:
+    none = tmp_path / "none.json"
+    known = catalog.get("MQ2008")
+    assert sizes.size(known, SIMULATION, none) == Size(15_211, 784, 46)
+    assert sizes.size(catalog.get("letor-sim"), SIMULATION, none) == Size(6_000.0, 200, 300)
+
+
+def test_a_summary_of_converted_data_gives_the_size(tmp_path: Path) -> None:
+    unknown = replace(catalog.get("MQ2008"), counts=None, n_features=None)
+    summary = tmp_path / "summary.json"
+    assert sizes.size(unknown, SIMULATION, summary).cells == unknown.n_cells
+    summary.write_text(json.dumps({"rows": 30, "queries": 4, "features": 5}))
+    assert sizes.size(unknown, SIMULATION, summary) == Size(30, 4, 5)
+    summary.write_text("[]")
+    assert sizes.size(unknown, SIMULATION, summary).cells == unknown.n_cells
