@@ -159,10 +159,3 @@ def test_facts_are_those_of_the_features_that_the_model_sees() -> None:
 def test_weights_for_other_features_are_refused() -> None:
     with pytest.raises(DataError, match="w: expected 5 weights"):
         ranker_facts.facts(sample(3, 0), np.zeros(4), surrogates.create("listnet"))
-
-
-@pytest.mark.parametrize("n", [5, 50])
-def test_the_limit_of_a_measure_fails_no_more_often_than_it_says(n: int) -> None:
-    rng, delta, truth = np.random.default_rng(0), 0.2, 0.3
-    limits = [certificates.at_least(float(rng.binomial(n, truth)) / n, n=n, delta=delta) for _ in range(500)]
-    assert np.mean(np.array(limits) > truth) <= delta
