@@ -455,6 +455,21 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "theory.judging_depth.best_documents": {
         "of_queries": lambda good: np.array([theory.judging_depth.moments(np.ones((2, 6, 3)), 4)[0]] * 3)
     },
+    **{
+        f"theory.certificates.{name}": {
+            "known": value(theory.ranker_facts.Facts(50, 4, 2, 1, 1.0, 1.0, 1.0, 1.0, 0.3)),
+            "surrogate": surrogate("listnet"),
+        }
+        for name in ("certify", "of_class")
+    },
+    **{
+        f"theory.ranker_facts.{name}": {
+            "data": value(RankingData.from_arrays([[0.0, 1.0], [1.0, 0.5]], [0, 1], [1, 1])),
+            "w": value(np.ones(2)),
+            "model": value(learners.models.LinearModel.of([1.0, 2.0])),
+        }
+        for name in ("facts", "of_model", "recorded")
+    },
     **{f"theory.list_bounds.{name}": {"name": value("erm")} for name in ("evaluate", "of_surrogate", "place")},
     "theory.list_bounds.of_surrogate": {"name": value("erm"), "surrogate": surrogate("listnet")},
     "theory.list_bounds.assess": {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def _known(arguments: argparse.Namespace, loss: Surrogate) -> tuple[str, ranker_
     data = query_stream.whole(arguments.data)
     if arguments.radius is not None:
         inside = Standardisation.of(data).apply(data)
-        known = ranker_facts.facts(inside, np.zeros(data.n_features), loss)._replace(empirical_risk=0.0)
+        known = replace(ranker_facts.facts(inside, np.zeros(data.n_features), loss), empirical_risk=0.0)
         return f"all linear rankers with a norm of at most {arguments.radius:g}, {loss.name}, at training risk 0", known
     settings = {"surrogate": arguments.surrogate, "options": arguments.options}
     trained = learners.create("erm", **settings).fit(data)

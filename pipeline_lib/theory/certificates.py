@@ -14,8 +14,6 @@ R_X, the largest norm of a document, the length m of the longest list and the la
 treated as if they had been known beforehand, as is the standardisation of the features. phi is taken less its smallest
 value over all scores, so that it is not negative; B is its largest value over the ball. Chapelle and Wu's bound is for
 losses in [0, 1] and is applied to phi / B.
-
-Test queries certify the measures of the one ranker without any class, by Hoeffding's inequality: see :func:`at_least`.
 """
 
 from __future__ import annotations
@@ -141,20 +139,6 @@ def of_class(known: Facts, surrogate: Surrogate, *, radius: float, delta: float 
     if not radius > 0.0:
         raise DataError(f"radius: expected a number > 0, found {radius}")
     return _all(known, surrogate, radius, delta)
-
-
-@checked
-def at_least(mean: float, *, n: int, delta: float = DELTA) -> float:
-    """The expected value of a measure in [0, 1] that a ranker reaches, by its mean over n queries not used in training.
-
-    By Hoeffding's inequality, mean - sqrt(log(1/delta) / (2 n)), with probability 1 - delta; not below 0.
-
-    Example
-    -------
-    >>> round(at_least(0.5, n=50, delta=math.exp(-1.0)), 6)
-    0.4
-    """
-    return max(0.0, mean - math.sqrt(math.log(1.0 / delta) / (2.0 * n)))
 
 
 def _all(known: Facts, surrogate: Surrogate, radius: float | None, delta: float) -> Certificates:

@@ -6,7 +6,8 @@ their own, so that no training is repeated when a bound is changed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.surrogates.base import Surrogate
 
 
-class Facts(NamedTuple):
+@dataclass(frozen=True)
+class Facts:
     """What a certificate needs to know.
 
     ``n`` queries of at most ``m`` documents with ``d`` features and labels up to ``y_max``; the norms ``l2`` and ``l1``
@@ -111,6 +113,6 @@ def recorded(model: Model, data: RankingData, surrogate: Surrogate | None) -> di
         reason = "expected a learner that minimises a surrogate, whose risk the bounds are about, found none"
         return {"without_facts": reason}
     try:
-        return {"facts": of_model(model, data, surrogate)._asdict()}
+        return {"facts": asdict(of_model(model, data, surrogate))}
     except DataError as error:
         return {"without_facts": str(error)}

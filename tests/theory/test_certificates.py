@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def test_the_radii_have_probabilities_that_sum_to_no_more_than_delta() -> None:
     loss, delta = surrogates.create("ranksvm"), 0.1
     for step in (0, 1, 7):
         radius = 2.0**step / KNOWN.feature_l2
-        known = KNOWN._replace(l2=radius)
+        known = replace(KNOWN, l2=radius)
         one = {c.bound: c for c in certificates.certify(known, loss, delta=delta).holding}["erm"]
         share = delta / len(certificates.UNIFORM) / ((step + 1) * (step + 2))
         constants = list_bounds.of_surrogate("erm", loss, m=12, y_max=2, radius=radius, feature_norm=2.0)
@@ -53,7 +54,7 @@ def test_the_radii_have_probabilities_that_sum_to_no_more_than_delta() -> None:
 
 @pytest.mark.parametrize("norm", [0.0, 1e-9, 0.5, np.nextafter(0.5, 1.0), 0.75, np.nextafter(1024.0, 2e3), 3e5])
 def test_the_ball_holds_the_ranker_and_half_of_it_does_not(norm: float) -> None:
-    known, loss = KNOWN._replace(l2=norm), surrogates.create("listnet")
+    known, loss = replace(KNOWN, l2=norm), surrogates.create("listnet")
     for one in certificates.certify(known, loss).holding:
         if one.ball == "l2":
             assert one.radius >= norm
@@ -63,7 +64,7 @@ def test_the_ball_holds_the_ranker_and_half_of_it_does_not(norm: float) -> None:
 @pytest.mark.parametrize("name", LOSSES)
 def test_more_queries_certify_more(name: str) -> None:
     loss = surrogates.create(name)
-    found = [certificates.certify(KNOWN._replace(n=n), loss).holding for n in (10, 1_000, 10**6)]
+    found = [certificates.certify(replace(KNOWN, n=n), loss).holding for n in (10, 1_000, 10**6)]
     for bound in (one.bound for one in found[0]):
         few, some, many = ({one.bound: one for one in each}[bound] for each in found)
         assert few.deviation > some.deviation > many.deviation
@@ -75,7 +76,7 @@ def test_a_ranker_is_informative_from_the_number_of_queries_that_is_said(name: s
     for one in certificates.certify(KNOWN, loss).holding:
         first = one.informative_from
         assert first is not None
-        around = [certificates.certify(KNOWN._replace(n=n), loss).holding for n in (first - 1, first)]
+        around = [certificates.certify(replace(KNOWN, n=n), loss).holding for n in (first - 1, first)]
         assert [{c.bound: c for c in each}[one.bound].informative for each in around] == [False, True]
 
 
@@ -93,7 +94,7 @@ def test_the_scale_of_the_features_makes_no_difference(factor: float) -> None:
 def test_the_ball_of_the_sum_of_weights_suits_rankers_with_few_of_many_features() -> None:
     # One weight on documents of 10,000 features of size 1: the norm of a document is 100, its largest feature 1.
     sparse = Facts(10**6, 10, 10_000, 2, 1.0, 1.0, 100.0, 1.0, 0.1)
-    even = sparse._replace(l2=0.01, l1=1.0, feature_l2=100.0)
+    even = replace(sparse, l2=0.01, l1=1.0, feature_l2=100.0)
     loss = surrogates.create("listnet")
     of_sparse, of_even = ({c.bound: c for c in certificates.certify(k, loss).holding} for k in (sparse, even))
     assert of_sparse["erm-l1"].risk < of_sparse["erm"].risk
@@ -102,7 +103,7 @@ def test_the_ball_of_the_sum_of_weights_suits_rankers_with_few_of_many_features(
 
 
 def test_a_radius_of_ones_own_has_all_of_delta() -> None:
-    loss, known = surrogates.create("ranksvm"), KNOWN._replace(l2=0.5, l1=1.0)
+    loss, known = surrogates.create("ranksvm"), replace(KNOWN, l2=0.5, l1=1.0)
     fixed = {one.bound: one for one in certificates.of_class(known, loss, radius=0.5).holding}
     chosen = {one.bound: one for one in certificates.certify(known, loss).holding}
     assert fixed["erm"].radius == chosen["erm"].radius == 0.5
@@ -110,7 +111,7 @@ def test_a_radius_of_ones_own_has_all_of_delta() -> None:
 
 
 def test_a_bound_for_losses_up_to_one_is_applied_to_such_a_loss() -> None:
-    known, loss = KNOWN._replace(n=10**7), surrogates.create("squared")
+    known, loss = replace(KNOWN, n=10**7), surrogates.create("squared")
     one = {c.bound: c for c in certificates.certify(known, loss).holding}["chapelle-wu"]
     step = math.log2(one.radius * known.feature_l2)
     share = certificates.DELTA / len(certificates.UNIFORM) / ((step + 1) * (step + 2))
@@ -119,11 +120,11 @@ def test_a_bound_for_losses_up_to_one_is_applied_to_such_a_loss() -> None:
 
 
 def test_where_no_bound_holds_it_is_said_why() -> None:
-    empty = KNOWN._replace(feature_l2=0.0, feature_linf=0.0)
+    empty = replace(KNOWN, feature_l2=0.0, feature_linf=0.0)
     found = certificates.certify(empty, surrogates.create("listnet"))
     assert not found.holding
     assert set(found.reasons) == set(certificates.UNIFORM)
-    huge = certificates.certify(KNOWN._replace(l2=1e200, l1=1e200), surrogates.create("rankboost"))
+    huge = certificates.certify(replace(KNOWN, l2=1e200, l1=1e200), surrogates.create("rankboost"))
     assert not huge.holding
     assert all(huge.reasons.values())
     signed = certificates.certify(KNOWN, surrogates.create("smooth-dcg", sign="ascent"))
@@ -131,7 +132,7 @@ def test_where_no_bound_holds_it_is_said_why() -> None:
 
 
 def test_one_document_a_query_is_no_reason_to_fail() -> None:
-    assert certificates.certify(KNOWN._replace(m=1, y_max=0), surrogates.create("ranksvm")).holding
+    assert certificates.certify(replace(KNOWN, m=1, y_max=0), surrogates.create("ranksvm")).holding
 
 
 def test_models_without_facts_say_why() -> None:
@@ -159,10 +160,3 @@ def test_facts_are_those_of_the_features_that_the_model_sees() -> None:
 def test_weights_for_other_features_are_refused() -> None:
     with pytest.raises(DataError, match="w: expected 5 weights"):
         ranker_facts.facts(sample(3, 0), np.zeros(4), surrogates.create("listnet"))
-
-
-@pytest.mark.parametrize("n", [5, 50])
-def test_the_limit_of_a_measure_fails_no_more_often_than_it_says(n: int) -> None:
-    rng, delta, truth = np.random.default_rng(0), 0.2, 0.3
-    limits = [certificates.at_least(float(rng.binomial(n, truth)) / n, n=n, delta=delta) for _ in range(500)]
-    assert np.mean(np.array(limits) > truth) <= delta
