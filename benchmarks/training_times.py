@@ -8,7 +8,7 @@ section of docs/benchmarks.md is made from it.
 
 When a learner or a surrogate has become faster or slower, measure it again with ``--model NAME``, and change
 ``seconds`` in the learner's declaration, or the surrogate's line in the table ``effort`` of
-``pipeline_lib/surrogates/registry.toml``, until the ratios are near 1. ``--show`` prints them without measuring.
+``pipeline_lib/surrogates/estimates.toml``, until the ratios are near 1. ``--show`` prints them without measuring.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def memory_mb(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) ->
     >>> memory_mb(Cost(2.0, start_mb=500.0), 0.0), memory_mb(Cost(2.0, start_mb=500.0), 0.0, attempt=2)
     (900, 1800)
     """
-    return math.ceil((cost.mb(cells) + extra + OVERHEAD_MB) * 2 ** (attempt - 1))
+    return math.ceil(cost.mb(cells) + extra + OVERHEAD_MB) * 2 ** (attempt - 1)
 
 
 def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) -> int:

@@ -1,8 +1,8 @@
 """Which module and object does a name in a registry stand for?
 
 A registry is a TOML file of lines ``name = "module:object"``. Names are data, so that adding one changes no module that
-other jobs depend on, and an object is imported only when it is needed. Tables below these lines, each with a title,
-state numbers for some of the names, such as what a computation costs.
+other jobs depend on, and an object is imported only when it is needed. A file ``estimates.toml`` next to the registry
+states numbers for some of the names, in tables with a title each, such as what a computation costs.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Registry:
 
     def __init__(self, path: Path, kind: str) -> None:
         self.kind = kind
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))
-        self._targets: dict[str, str] = {name: entry for name, entry in entries.items() if isinstance(entry, str)}
-        self._numbers: dict[str, dict[str, float]] = {
-            title: entry for title, entry in entries.items() if isinstance(entry, dict)
-        }
+        self._targets: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
+        estimates = path.with_name("estimates.toml")
+        self._numbers: dict[str, dict[str, float]] = (
+            tomllib.loads(estimates.read_text(encoding="utf-8")) if estimates.exists() else {}
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

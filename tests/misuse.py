@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 import pipeline_lib
-from pipeline_lib import RankingData, learners, sources, surrogates, theory
+from pipeline_lib import RankingData, cost, learners, sources, surrogates, theory
 from pipeline_lib.errors import DownloadError, PipelineError, printable
 from pipeline_lib.ranking_data import Standardisation
 from pipeline_lib.settings import Settings
@@ -262,6 +262,7 @@ BY_NAME: dict[str, Callable[[Good], Any]] = {
     "function": value(lambda y: np.asarray(y, float) ** 2),
     "what": value("lipschitz-linf"),
     "first_qid": value(1),
+    "size": value(cost.Size(1000.0, 50.0, 10.0)),
     "sizes": value([3, 2]),
     "kind": value("ndcg"),
     "fold_in": value("gradient"),

@@ -17,6 +17,8 @@ from pydantic import AfterValidator, Field, create_model
 
 from pipeline_lib.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
 
+__all__: list[str] = []  # internal: declarations are data, read while work is planned (see pipeline_lib.checks)
+
 if TYPE_CHECKING:
     from pipeline_lib.cost import Size
     from pipeline_lib.learners.ranker import Trained

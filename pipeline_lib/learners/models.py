@@ -48,6 +48,8 @@ class LinearModel(Model):
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.w.ndim != 1:
+            raise DataError(f"w: expected one weight for each feature, found shape {self.w.shape}")
         _check_as_many(self.feature_names, len(self.w))
 
     @classmethod

@@ -98,7 +98,7 @@ def target_of(name: str) -> str:
 def effort(name: str) -> float:
     """How many times as long as with ``listnet`` it takes to minimise the surrogate ``name``, roughly; for plans.
 
-    The table ``effort`` of the registry states it; a surrogate that is not in it counts as 1.
+    The table ``effort`` of ``estimates.toml`` states it; a surrogate that is not in it counts as 1.
 
     Example
     -------

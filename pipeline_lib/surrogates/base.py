@@ -158,8 +158,8 @@ class Surrogate(ABC):
 
         It is 0 unless a class says otherwise. Input and errors as in ``value``.
         """
-        _, labels, bounds = checks.ranking(np.zeros(np.shape(y)), y, offsets)
-        return self._least(labels, bounds)
+        labels = checks.labels("y", y)
+        return self._least(labels, checks.offsets("offsets", offsets, len(labels)))
 
     def _least(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         return np.zeros(len(offsets) - 1)

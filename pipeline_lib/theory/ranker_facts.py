@@ -62,7 +62,10 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
     if w.shape != (data.n_features,):
         raise DataError(f"w: expected {data.n_features} weights, one for each feature, found shape {w.shape}")
     X = data.X64
-    losses = surrogate.value(X @ w, data.y, data.offsets) - surrogate.least(data.y, data.offsets)
+    try:
+        losses = surrogate.value(X @ w, data.y, data.offsets) - surrogate.least(data.y, data.offsets)
+    except DataError as error:
+        raise DataError(f"w: {error}") from error
     return Facts(
         n=data.n_queries,
         m=int(data.documents_per_query.max()),
