@@ -11,6 +11,8 @@ PYTHON ?= python3
 CORES ?= all
 VENV := .venv
 BIN := $(VENV)/bin
+# One more than there are cores, because some tests wait for other processes.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 READY := $(VENV)/ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -32,13 +34,13 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 test: $(READY)
-	python -m pytest -n auto --dist worksteal -m "not slow"
+	python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 check: $(READY)
 	python -m tests.check_changes $(SINCE)
 
 test-slow: $(READY)
-	python -m pytest -n auto --dist worksteal -m slow
+	python -m pytest -n $(WORKERS) --dist worksteal -m slow
 
 lint: $(READY)
 	ruff format --check .

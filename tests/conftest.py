@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests of the workflow: they wait for other processes, while other workers compute."""
+    items.sort(key=lambda item: "workflow" not in item.keywords)
+
+
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """A folder with real data sets, which may not be part of this repository."""
-    beside = Path(__file__).resolve().parents[1].parent / "shared" / "data"
-    folder = Path(os.environ.get("LTR_MIRROR") or beside)
+    shared = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+    folder = Path(os.environ.get("LTR_MIRROR") or shared)
     if not folder.is_dir():
         pytest.skip("set LTR_MIRROR to a folder that holds MQ2008.zip and OHSUMED.zip")
     return folder
