@@ -1,0 +1,245 @@
+r"""From the labels of how many documents per query can NDCG be learned?
+
+A learner shows an order of the m documents of a query and then sees the labels of the k documents on top. `topk`,
+section 5, leaves open what more than one label is worth. What NDCG needs of a label law P are the expected relevances
+
+    a_i(P) = E_{y ~ P} G(y_i) / Z(y),
+
+because the expected NDCG of an order is sum over ranks r of D(r) a_{sigma(r)}: the best order sorts by them. The labels
+of k documents at a time determine the differences a_i - a_j if and only if each function
+
+    F_ij(y) = (G(y_i) - G(y_j)) / Z(y)
+
+is a sum of functions of k labels (`topk`, Lemma 1, for the sufficiency). Let f be the part of F_12 that is orthogonal
+to all such sums under the uniform law R on the N label vectors. Where f is not 0, the laws
+
+    P = R + e f / N,    Q = R - e f / N,    e = 1 / max |f|,
+
+have the same joint law of any k labels, so that no learner can tell them apart, and opposite best orders of documents
+1 and 2: a_1 - a_2 is t under P and -t under Q, t = e E_R f^2. ``docs/feedback-on-top.md`` proves that f = 0 exactly
+where k >= m - 1 for binary labels, and k = m for three or more grades.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import ranking
+from pipeline_lib.arrays import Floats
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
+
+MOST_LABEL_VECTORS = 100_000
+
+
+class LawPair(NamedTuple):
+    """Two laws on all label vectors with the same joint law of any k labels and opposite best orders.
+
+    Attributes
+    ----------
+    p, q : shape (N,)
+        Probabilities of the rows of :func:`label_vectors`.
+    gap : float
+        a_1 - a_2 under p, and a_2 - a_1 under q; at least 0.
+    """
+
+    p: Floats
+    q: Floats
+    gap: float
+
+
+@checked
+def learnable(m: int, grades: int, labels: int) -> bool:
+    """Whether some learner has regret o(T) in NDCG that sees the labels of ``labels`` of m documents.
+
+    For grades 0, 1, ..., with gains 2^r - 1: where labels >= m - 1 for two grades, and where labels = m for more.
+
+    Example
+    -------
+    >>> learnable(5, 2, 4), learnable(5, 2, 3), learnable(5, 3, 4)
+    (True, False, False)
+    """
+    _check(m, grades, labels)
+    return labels >= (m - 1 if grades == 2 else m)
+
+
+@checked
+def label_vectors(m: int, grades: int) -> NDArray[np.int64]:
+    """All label vectors of m documents, shape (grades^m, m), in lexicographic order.
+
+    Raises
+    ------
+    DataError
+        When there are more than 100,000 of them, m < 1, or fewer than two grades.
+
+    Example
+    -------
+    >>> label_vectors(2, 2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    _check(m, grades, 1)
+    return np.array(list(itertools.product(range(grades), repeat=m)))
+
+
+@checked
+def relevances(m: int, grades: int) -> Floats:
+    """G(y_i) / Z(y) of every label vector, and 0 where no label is relevant, shape (grades^m, m).
+
+    Example
+    -------
+    >>> relevances(2, 2).round(4).tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.6131, 0.6131]]
+    """
+    gains = ranking.GAINS[label_vectors(m, grades)]
+    ideal = np.sort(gains, axis=1)[:, ::-1] @ ranking.discounts(m)
+    return np.divide(gains, ideal[:, None], out=np.zeros_like(gains), where=ideal[:, None] > 0)
+
+
+@checked
+def split(values: Floats, m: int, grades: int, labels: int) -> tuple[Floats, Floats]:
+    """Split functions of all labels into a sum of functions of ``labels`` of them, and what is orthogonal to all such.
+
+    Orthogonality is that of the uniform law on the label vectors (the analysis of variance of Hoeffding).
+
+    Parameters
+    ----------
+    values : shape (grades^m,) or (grades^m, c)
+        Functions by their values on the rows of :func:`label_vectors`.
+
+    Example
+    -------
+    >>> determined, undetermined = split([0.0, 0.0, 0.0, 1.0], 2, 2, 1)  # y_1 y_2
+    >>> determined.tolist(), undetermined.tolist()
+    ([-0.25, 0.25, 0.25, 0.75], [0.25, -0.25, -0.25, 0.25])
+    """
+    _check(m, grades, labels)
+    terms = np.asarray(values, np.float64)
+    shape = terms.shape
+    undetermined = np.zeros(shape)
+    for size in range(labels + 1, m + 1):
+        for documents in itertools.combinations(range(m), size):
+            undetermined += _component(terms.reshape(*(grades,) * m, -1), documents, m).reshape(shape)
+    return terms - undetermined, undetermined
+
+
+@checked
+def law_pair(m: int, grades: int, labels: int) -> LawPair:
+    """Two laws that the labels of ``labels`` documents do not tell apart, with opposite best orders (see above).
+
+    Where there are none, both are uniform and the gap is 0.
+
+    Example
+    -------
+    >>> round(law_pair(3, 2, 1).gap, 4), law_pair(3, 2, 2).gap
+    (0.0967, 0.0)
+    """
+    values = relevances(m, grades)
+    difference = values[:, 0] - values[:, 1]
+    _, free = split(difference, m, grades, labels)
+    size = len(free)
+    largest = np.abs(free).max()
+    if largest <= 1e-12 * max(np.abs(difference).max(), 1e-300):
+        return LawPair(np.full(size, 1.0 / size), np.full(size, 1.0 / size), 0.0)
+    scaled = free / largest
+    return LawPair((1.0 + scaled) / size, (1.0 - scaled) / size, float(np.mean(scaled * difference)))
+
+
+@checked
+def hardest_pair(m: int, grades: int, labels: int) -> LawPair:
+    """The two such laws with the largest gap, by linear programming.
+
+        max t  s.t.  P, Q laws with equal joint laws of any k labels,  a_1(P) - a_2(P) >= t,  a_2(Q) - a_1(Q) >= t
+
+    Example
+    -------
+    >>> round(hardest_pair(3, 2, 1).gap, 4), round(hardest_pair(3, 3, 2).gap, 4)
+    (0.1934, 0.0863)
+    """
+    from scipy.optimize import linprog
+
+    vectors, values = label_vectors(m, grades), relevances(m, grades)
+    difference, size = values[:, 0] - values[:, 1], len(vectors)
+    joint = _joint_laws(vectors, grades, labels)
+    # The variables are P, Q and t. That P sums to 1 makes Q do so, since their joint laws agree.
+    equal = np.vstack(
+        [
+            np.hstack([joint, -joint, np.zeros((len(joint), 1))]),
+            np.concatenate([np.ones(size), np.zeros(size + 1)])[None],
+        ]
+    )
+    orders = np.array([[*(-difference), *np.zeros(size), 1.0], [*np.zeros(size), *difference, 1.0]])
+    found = linprog(
+        np.concatenate([np.zeros(2 * size), [-1.0]]),
+        A_ub=orders,
+        b_ub=np.zeros(2),
+        A_eq=equal,
+        b_eq=np.concatenate([np.zeros(len(joint)), [1.0]]),
+        bounds=[(0.0, None)] * (2 * size) + [(None, None)],
+        method="highs",
+    )
+    if not found.success:
+        raise DataError(f"hardest pair for m = {m}, grades = {grades}, labels = {labels}: {found.message}")
+    p, q = (np.maximum(part, 0.0) / np.maximum(part, 0.0).sum() for part in np.split(found.x[:-1], 2))
+    return LawPair(p, q, max(float(found.x[-1]), 0.0))
+
+
+@checked
+def linear_rate(p: Floats, q: Floats, m: int, grades: int) -> float:
+    """The regret per round, averaged over the two laws, that no learner falls below which cannot tell them apart.
+
+        (V(P) + V(Q)) / 2 - V((P + Q) / 2),    V(P) = sum_r D(r) a_(r)(P),  the relevances sorted downwards
+
+    Such a learner plays in the same way under both laws, and its average NDCG is that under the mean law.
+
+    Example
+    -------
+    >>> pair = law_pair(3, 2, 1)
+    >>> round(linear_rate(pair.p, pair.q, 3, 2), 5)
+    0.02418
+    """
+    values = relevances(m, grades)
+    both = [best_value(law @ values) for law in (np.asarray(p), np.asarray(q))]
+    return float(np.mean(both) - best_value((np.asarray(p) + np.asarray(q)) / 2.0 @ values))
+
+
+@checked
+def best_value(relevance: Floats) -> float:
+    """The expected NDCG of the best fixed order, sum_r D(r) a_(r), for expected relevances a.
+
+    Example
+    -------
+    >>> round(best_value([0.5, 1.0]), 4)
+    1.3155
+    """
+    falling = np.sort(np.asarray(relevance))[::-1]
+    return float(falling @ ranking.discounts(len(falling)))
+
+
+def _check(m: int, grades: int, labels: int) -> None:
+    if m < 1 or grades < 2 or not 1 <= labels <= m or grades**m > MOST_LABEL_VECTORS:
+        raise DataError(
+            f"expected m >= 1, at least two grades, labels in 1..m and at most {MOST_LABEL_VECTORS:,} label vectors, "
+            f"found m = {m}, grades = {grades}, labels = {labels}"
+        )
+
+
+def _component(terms: Floats, documents: tuple[int, ...], m: int) -> Floats:
+    """The part that depends on the labels of exactly these documents together, broadcast to all label vectors."""
+    part = terms
+    for document in range(m):
+        mean = part.mean(axis=document, keepdims=True)
+        part = part - mean if document in documents else np.broadcast_to(mean, part.shape)
+    return np.asarray(part)
+
+
+def _joint_laws(vectors: NDArray[np.int64], grades: int, labels: int) -> Floats:
+    """One row per set of documents and vector of their labels: which label vectors agree with it."""
+    rows = []
+    for documents in itertools.combinations(range(vectors.shape[1]), labels):
+        code = vectors[:, documents] @ grades ** np.arange(labels)
+        rows += [code == value for value in range(grades**labels)]
+    return np.array(rows, np.float64)

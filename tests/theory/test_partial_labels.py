@@ -1,0 +1,107 @@
+"""Do the labels of k documents determine the NDCG-optimal order exactly where the theorem says?"""
+
+from __future__ import annotations
+
+import itertools
+from decimal import Decimal, localcontext
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.theory import partial_labels
+
+CASES = [(m, g, k) for m in (2, 3, 4, 5) for g in (2, 3, 4) if g**m <= 300 for k in range(1, m + 1)]
+
+
+def joint_laws(law: np.ndarray, m: int, grades: int, k: int) -> np.ndarray:
+    """The joint laws of every k labels, by counting."""
+    vectors = partial_labels.label_vectors(m, grades)
+    found = []
+    for documents in itertools.combinations(range(m), k):
+        cells = dict.fromkeys(itertools.product(range(grades), repeat=k), 0.0)
+        for vector, chance in zip(vectors, law, strict=True):
+            cells[tuple(vector[list(documents)])] += chance
+        found += list(cells.values())
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("m", "grades", "k"), CASES)
+def test_pairs_of_laws_exist_exactly_where_ndcg_cannot_be_learned(m: int, grades: int, k: int) -> None:
+    explicit, hardest = partial_labels.law_pair(m, grades, k), partial_labels.hardest_pair(m, grades, k)
+    if partial_labels.learnable(m, grades, k):
+        assert explicit.gap == 0.0
+        assert hardest.gap < 1e-9
+        return
+    values = partial_labels.relevances(m, grades)
+    assert hardest.gap >= explicit.gap > 1e-4
+    for pair in (explicit, hardest):
+        for law, sign in ((pair.p, 1), (pair.q, -1)):
+            assert law.min() >= 0
+            assert law.sum() == pytest.approx(1)
+            relevance = law @ values
+            assert sign * (relevance[0] - relevance[1]) >= pair.gap - 1e-9
+        np.testing.assert_allclose(joint_laws(pair.p, m, grades, k), joint_laws(pair.q, m, grades, k), atol=1e-9)
+        assert partial_labels.linear_rate(pair.p, pair.q, m, grades) > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "grades", "gap"),
+    [(3, 1, 2, 0.193), (4, 2, 2, 0.061), (5, 2, 2, 0.092), (5, 3, 2, 0.022), (3, 2, 3, 0.086), (4, 3, 3, 0.041)],
+)
+def test_the_largest_gaps(m: int, k: int, grades: int, gap: float) -> None:
+    assert partial_labels.hardest_pair(m, grades, k).gap == pytest.approx(gap, abs=6e-4)
+
+
+@given(st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_a_split_is_orthogonal_and_determined(k: int, seed: int) -> None:
+    m, grades = 4, 2
+    values = np.random.default_rng(seed).normal(size=grades**m)
+    determined, free = partial_labels.split(values, m, grades, k)
+    np.testing.assert_allclose(determined + free, values, atol=1e-12)
+    # What is left has no joint law of k labels, so that every function of k labels is orthogonal to it.
+    np.testing.assert_allclose(joint_laws(free, m, grades, k), 0.0, atol=1e-12)
+    assert partial_labels.split(determined, m, grades, k)[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_quantities_of_the_proof_do_not_vanish() -> None:
+    with localcontext() as context:
+        context.prec = 80
+        half = Decimal(2).ln()
+        discounts = [half / Decimal(i + 1).ln() for i in range(1, 43)]
+        sums = list(itertools.accumulate(discounts, initial=Decimal(0)))
+
+        def phi(x: int, b: int, m: int) -> Decimal:
+            terms = (
+                (-1) ** j
+                * (comb(m - 2, j) * x + (comb(m - 2, j - 1) if j else 0) * (x - b))
+                / (b * sums[j] + x * discounts[j])
+                for j in range(m)
+            )
+            return sum(terms, Decimal(0))
+
+        for m in range(2, 41):
+            assert phi(1, 3, m) > phi(3, 3, m)
+            assert sum((-1) ** j * comb(m, j) / sums[j + 1] for j in range(m + 1)) > 0
+
+
+def test_the_instance_on_five_grades_that_can_be_checked_by_hand() -> None:
+    values = partial_labels.relevances(3, 5)
+    vectors = [tuple(vector) for vector in partial_labels.label_vectors(3, 5)]
+    found = []
+    for parity in (0, 1):
+        upper = [bits for bits in itertools.product((0, 1), repeat=3) if sum(bits) % 2 == parity]
+        rows = [vectors.index(((1, 3)[a], (0, 4)[b], (1, 3)[c])) for a, b, c in upper]
+        relevance = values[rows].mean(axis=0)
+        found.append(round(float(relevance[0] - relevance[1]), 4))
+    assert found == [0.0304, -0.0422]
+
+
+def test_what_is_too_large_is_refused() -> None:
+    with pytest.raises(DataError, match="at most 100,000 label vectors"):
+        partial_labels.label_vectors(20, 3)
+    with pytest.raises(DataError, match=r"labels in 1\.\.m"):
+        partial_labels.law_pair(3, 2, 4)
