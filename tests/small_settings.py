@@ -61,6 +61,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "slices": 1,
         },
         "adversary": {"rounds": [1000, 3000, 10000], "seeds": 2, "radius": 3.0},
+        "labels": {"documents": [2, 3], "played": [3], "rounds": [1000, 3000, 10000], "seeds": 2},
         "figure": {
             "rounds": 2000,
             "seeds": 2,
