@@ -53,13 +53,9 @@ PUBLISHED_GAINS: Mapping[str, tuple[float, ...]] = {"p": (0.3533, 0.3920, 0.3226
 SMOOTHING = 0.01
 FEEDBACK_LEARNERS = ("squared", "kl", "smooth-dcg")
 """Algorithm 1, which pays about T^(2/3) for exploration and noise in addition to its linear regret."""
-STEPS: Mapping[str, float] = {
-    "gradient, T^(-1/2)": -1 / 2,
-    "gradient, T^(-2/3)": -2 / 3,
-    "gradient, T^(-1/4)": -1 / 4,
-}
+STEPS: Mapping[str, float] = {"gradient, T^(-1/2)": -1 / 2, "gradient, T^(-2/3)": -2 / 3}
 """Descent on ||s - G(y)/Z(y)||^2 with the labels that are not seen filled in, and the power of T that is its step."""
-ON_THE_GAME = ("leader", "one relevant", "comonotone", *STEPS)
+ON_THE_GAME = ("leader", "apart", *STEPS)
 """Learners of the game's own loss, which explore at no cost."""
 CONSTANT, FULL_INFORMATION = "constant", "all labels"
 
@@ -183,22 +179,21 @@ def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
     From the means of the labels seen before (1/2 at first), E G(y)/Z(y) is computed as if
 
     - ``leader``: labels were independent;
-    - ``one relevant``: there were never two relevant documents, so that it is E y;
-    - ``comonotone``: a document was relevant only together with all those of larger mean;
+    - ``apart``: two documents were relevant together as rarely as the means allow, and each pair equally often;
     - gradients: the two labels that are not seen were independent of the one that is; the steps follow the gradient of
       ||s - G(y)/Z(y)||^2 at this guess.
 
     Example
     -------
-    >>> on_the_game(np.array([1, 1]))["one relevant"].tolist()
-    [[0.5, 0.5, 0.5], [0.75, 0.75, 0.5]]
+    >>> on_the_game(np.array([1, 1]))["apart"].round(3).tolist()
+    [[0.371, 0.371, 0.371], [0.557, 0.557, 0.307]]
     """
     T = len(order)
     top = np.arange(T) % 3
     seen = LABELS[order, top]
     means = _means_before(seen, top)
     guessed = _expected(means)
-    played = {"leader": guessed, "one relevant": means, "comonotone": _comonotone(means)}
+    played = {"leader": guessed, "apart": _apart(means)}
     known = means.copy()
     known[np.arange(T), top] = seen
     goals = _expected(known)
@@ -225,14 +220,11 @@ def _expected(means: Floats) -> Floats:
     return expected
 
 
-def _comonotone(means: Floats) -> Floats:
-    # y_i = 1[u < mean_i] for one uniform u: the r documents of largest mean are relevant with the r-th mean less the next
-    ranked = np.sort(means, axis=1)[:, ::-1]
-    chances = ranked - np.pad(ranked[:, 1:], ((0, 0), (0, 1)))
-    share = np.cumsum((chances / np.cumsum(discounts(3)))[:, ::-1], axis=1)[:, ::-1]
-    expected = np.empty_like(means)
-    np.put_along_axis(expected, np.argsort(-means, axis=1, kind="stable"), share, axis=1)
-    return expected
+def _apart(means: Floats) -> Floats:
+    # Labels with sum in [1, 2] can have one or two relevant documents only: two with chance sum - 1.
+    alone, shared = 1.0, 1.0 / discounts(2).sum()
+    overlap = np.clip(means.sum(axis=1) - 1.0, 0.0, 1.0)
+    return np.asarray(means - (alone - shared) * 2.0 / 3.0 * overlap[:, None])
 
 
 def _followed(goals: Floats, step: float) -> Floats:
