@@ -69,9 +69,7 @@ def test_other_players_and_two_documents_are_shown_by_themselves(tmp_path: Path)
 
 def test_the_words_on_lemma_3_and_on_the_constant_of_theorem_5_2_follow_their_claims(tmp_path: Path) -> None:
     row = {"scores": "spread", "m": 3, "y_max": 1, "joint": 0.5, "beyond": 0.0}
-    parts = [
-        {**row, "surrogate": name, "labels": labels} for name in ("ranksvm", "listnet") for labels in (1, 2, 3)
-    ]
+    parts = [{**row, "surrogate": name, "labels": labels} for name in ("ranksvm", "listnet") for labels in (1, 2, 3)]
     tables = {"topk-decompositions": parts, **game(9.0, 9.5)}
     pages = [
         build(tmp_path, "topk", tables, {claim: "refuted"})

@@ -76,7 +76,9 @@ def run(settings: AdversarySettings, seed: int) -> Results:
         found = [_average_regrets(settings, seed, number, T) for T in settings.rounds]
         for learner, regrets in played.items():
             regrets.append([at_T[learner] for at_T in found])
-    return Results(table_1(), [row for learner in learners for row in _rows(settings, learner, np.array(played[learner]))])
+    return Results(
+        table_1(), [row for learner in learners for row in _rows(settings, learner, np.array(played[learner]))]
+    )
 
 
 def gains() -> Floats:

@@ -1,7 +1,7 @@
 """Are the estimates from the labels on top unbiased, and by which probabilities must they be divided?
 
-`topk`: Lemma 1, the estimators of section 4.1 and the printed probabilities of section 4.2, by enumeration of everything
-that may be shown. Every estimator divides by the probability that the k documents A are shown first,
+`topk`: Lemma 1, the estimators of section 4.1 and the printed probabilities of section 4.2, by enumeration of all that
+may be shown. Every estimator divides by the probability that the k documents A are shown first,
 
     P(A) = (1 - gamma) 1[A = top k of s] + gamma / C(m, k).
 
@@ -49,8 +49,8 @@ DIVISORS: Mapping[str, Callable[[int, int, float, bool], float]] = {
 }
 """What is put for P(A), by m, k, gamma and whether A is the top k of s.
 
-``as-printed``: section 4.2 for every set. ``literal``: the same for each of the k! orders of A, over which the estimator
-adds. ``exchanged``: gamma for 1 - gamma. ``exploitation-alone``: the top k are never shown by exploration.
+``as-printed``: section 4.2 for every set. ``literal``: the same for each of the k! orders of A, over which (3) adds.
+``exchanged``: gamma for 1 - gamma. ``exploitation-alone``: the top k are never shown by exploration.
 ``one-document-fewer``, ``one-label-fewer``: m - 1 for m, k - 1 for k. ``one-order``: one of the k! orders of A alone.
 """
 
@@ -120,7 +120,7 @@ def estimators(settings: ExactnessSettings, seed: int) -> list[Row]:
 def probabilities(settings: ExactnessSettings, seed: int) -> list[Row]:
     """The probabilities of section 4.2, summed over all m! rankings: of the first document, and of the first two.
 
-    Two documents are shown first either ``in_order`` or as a set, and ``exploited`` are those that the scores rank first.
+    Two documents are shown first either ``in_order`` or as a set; ``exploited`` are those that the scores rank first.
     """
     rows = []
     for m in settings.lengths:
@@ -159,7 +159,7 @@ def _ranking(scores: Floats) -> list[int]:
 
 
 def _divisors(m: int, k: int) -> dict[str, Callable[[int, int, float, bool], float]]:
-    # Those that say something else than the truth: with k = 1 one order is all, with k = m - 1 or m there is no C(m-1, k).
+    # With k = 1 one order is all, and with k = m nothing can be shown of m - 1 documents.
     left_out = {"literal", "one-order"} if k == 1 else set()
     left_out |= {"one-document-fewer"} if k >= m else set()
     return {name: divisor for name, divisor in DIVISORS.items() if name not in left_out}

@@ -106,9 +106,9 @@ def gaps(dataset: str, played: Games) -> list[dict[str, Any]]:
     >>> ends = {"listnet": 0.9, "random": 0.4, "ranksvm": 0.8, "kl": 0.7, "squared": 0.5}
     >>> played = {("" if name in WITHOUT_PANEL else "repaired", name): [np.array([end])] * 2
     ...           for name, end in ends.items()}
-    >>> [(row["greater"], row["lesser"], round(row["gap"], 3)) for row in gaps("made", played)][:5]  # doctest: +NORMALIZE_WHITESPACE
-    [('listnet', 'ranksvm', 0.1), ('ranksvm', 'kl', 0.1), ('kl', 'squared', 0.2), ('squared', 'random', 0.1),
-     ('ranksvm from random', 'ranksvm from listnet', 0.3)]
+    >>> found = {(row["greater"], row["lesser"]): row["gap"] for row in gaps("made", played)}
+    >>> round(float(found["kl", "squared"]), 3), round(float(found["ranksvm from random", "ranksvm from listnet"]), 3)
+    (0.2, 0.3)
     """
     rows = []
     for panel in dict.fromkeys(panel for panel, _ in played if panel and panel not in FULL_INFORMATION):

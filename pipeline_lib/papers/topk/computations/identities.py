@@ -89,7 +89,8 @@ def kl_minimum(settings: ExactnessSettings, seed: int) -> list[Row]:
     for m in settings.lengths:
         one = [0, m]
         names = ("value", "gradient", "gain_value", "gain_gradient", "listnet_value")
-        largest, least = dict.fromkeys(names, 0.0), dict.fromkeys(("value", "curvature", "exchanged_curvature"), math.inf)
+        largest = dict.fromkeys(names, 0.0)
+        least = dict.fromkeys(("value", "curvature", "exchanged_curvature"), math.inf)
         for scores, y in lists(settings, seed, "kl-minimum", m):
             labels, gains = y.astype(np.float64), GAINS[y]
             for prefix, point in (("", labels), ("gain_", gains)):
@@ -117,7 +118,7 @@ def kl_minimum(settings: ExactnessSettings, seed: int) -> list[Row]:
 
 
 def lemma_4(settings: ExactnessSettings, seed: int) -> list[Row]:
-    """Both operator norms by maximisation, against the largest p-norm of a row, of a column, and the dual norm of a row."""
+    """Both operator norms by maximisation, against the largest p-norm of a row; also of a column, and a row's dual norm."""
     rows = []
     for p in NORMS:
         label = "inf" if math.isinf(p) else f"{p:g}"

@@ -198,8 +198,9 @@ def _games(settings: RegretSettings, seed: int) -> list[_Game]:
 
 
 def _seeds(settings: RegretSettings, game: _Game, T: int) -> int:
-    many = game.player == LEARNER and game.source == POPULATION and T <= settings.short_rounds
-    return max(settings.seeds, settings.short_seeds) if many else settings.seeds
+    if (game.player, game.source) != (LEARNER, POPULATION) or settings.short_rounds < T:
+        return settings.seeds
+    return max(settings.seeds, settings.short_seeds)
 
 
 def _played(game: _Game, seed: int, number: int, T: int) -> dict[str, Any]:
@@ -218,7 +219,8 @@ def _played(game: _Game, seed: int, number: int, T: int) -> dict[str, Any]:
         probabilities="as-printed" if game.player == BIASED else "correct",
         checkpoints=[T],
     )
-    row: dict[str, Any] = {"data": game.source, "player": game.player, "seed": number, "surrogate": game.surrogate, "T": T}
+    row: dict[str, Any] = {"data": game.source, "player": game.player, "surrogate": game.surrogate}
+    row |= {"seed": number, "T": T}
     for statistic, value in zip(STATISTICS, (found.losses, found.own_losses, found.squared_norms), strict=True):
         row[statistic] = float(value[-1])
     return row
