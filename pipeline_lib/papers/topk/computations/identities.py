@@ -118,7 +118,7 @@ def kl_minimum(settings: ExactnessSettings, seed: int) -> list[Row]:
 
 
 def lemma_4(settings: ExactnessSettings, seed: int) -> list[Row]:
-    """Both operator norms by maximisation, against the largest p-norm of a row; also of a column, and a row's dual norm."""
+    """Both operator norms by maximisation, and the largest p-norm of a row, of a column, and the largest dual norm."""
     rows = []
     for p in NORMS:
         label = "inf" if math.isinf(p) else f"{p:g}"

@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 
 def lemma_5(settings: ExactnessSettings, seed: int) -> list[Row]:
-    """Exact second moments along a run, in small balls and in the worst cases, and the printed and a valid C / gamma."""
+    """Exact second moments along a run, in small balls and in the worst cases, with the printed and a valid bound."""
     return [
         row
         for name in BOUNDED
