@@ -49,8 +49,10 @@ EXPERIMENT = Experiment(
                 },
             },
             surrogates=("squared", "kl", "smooth-dcg", "squared-ndcg"),
-            cost=Cost(2.0, start_mb=800.0),
+            cost=Cost(2.0, start_mb=500.0),
             seconds=lambda settings, cell: 4e-6 * sum(settings.rounds) * settings.seeds,
+            # the scores of several learners in every round of the longest game
+            megabytes=lambda settings: 4e-4 * settings.rounds[-1],
         ),
     ),
 )

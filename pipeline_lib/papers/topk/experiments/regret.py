@@ -32,6 +32,11 @@ class RegretSettings(Settings):
     slices: Whole = Field(2, description="number of jobs among which the runs are divided")
 
 
+def _rounds(settings: RegretSettings) -> int:
+    short = sum(T for T in settings.rounds if settings.short_rounds >= T)
+    return sum(settings.rounds) * settings.seeds + short * settings.short_seeds
+
+
 def _play(job: Job) -> Outcome:
     from pipeline_lib.papers.topk.computations import regret
 
@@ -62,7 +67,7 @@ EXPERIMENT = Experiment(
                 },
             },
             surrogates=SURROGATES,
-            seconds=lambda settings, cell: 1e-6 * sum(settings.rounds) * settings.seeds / settings.slices,
+            seconds=lambda settings, cell: 1e-6 * _rounds(settings) / settings.slices,
         ),
         Step(
             "regret",
