@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from pipeline_lib import experiment, papers
+from pipeline_lib import experiment, papers, storage
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.claims.ledger import Claim
@@ -31,6 +32,23 @@ def notes(
 ) -> str:
     """The notes of a claim on such tables."""
     return " ".join(noted for _, noted in _read(claim, tables, settings) if noted)
+
+
+def judged(
+    claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any], folder: Path
+) -> ledger.Judgement:
+    """A claim, judged on such tables of one experiment, and all that is planted into them."""
+    [found] = [one for one in ledger.load() if one.id == claim]
+    paths, used = [], {}
+    for name, one in papers.experiments(found.paper.name).items():
+        for table, columns in one.tables.items():
+            if (rows := tables.get(table.removeprefix("tables/"))) is not None:
+                used[name] = settings
+                paths.append(folder / f"{table}.parquet")
+                paths[-1].parent.mkdir(parents=True, exist_ok=True)
+                storage.write_table(paths[-1], pl.DataFrame(rows, schema=experiment.schema_of(columns)))
+    [judgement] = ledger.judge([found], [], ledger.Context("made", tables=paths, settings={found.paper.name: used}))
+    return judgement
 
 
 def _read(

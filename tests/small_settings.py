@@ -58,6 +58,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "radius": 2.0,
             "rounds": [200, 400, 800],
             "seeds": 3,
+            "short_rounds": 200,
+            "short_seeds": 4,
             "slices": 1,
         },
         "adversary": {"rounds": [1000, 3000, 10000], "seeds": 2, "radius": 3.0},

@@ -47,7 +47,7 @@ def mq2008(mirror, tmp_path_factory) -> RankingData:
 
 @pytest.fixture(scope="module")
 def final(mq2008) -> dict[tuple[str, str], float]:
-    rows = figure.curves(ASKED, "MQ2008", mq2008, figure.choose(ASKED, "MQ2008", mq2008, 1), 1)
+    rows = figure.measure(ASKED, "MQ2008", mq2008, figure.choose(ASKED, "MQ2008", mq2008, 1), 1).curves
     return {(row["panel"], row["learner"]): row["ndcg"] for row in rows if row["round"] == ASKED.rounds}
 
 

@@ -42,10 +42,38 @@ def test_slopes_and_ratios_of_the_game_are_those_of_the_table(tmp_path: Path) ->
     assert (ratio, slope) == ("45", "1.00")
 
 
-@pytest.mark.parametrize("status", ["deviates", "refuted"])
+REGRET = {"data": "population", "player": "algorithm 1", "surrogate": "kl", "T": 100}
+ENDS = {"regret": 5.0, "low": 4.0, "high": 6.0, "exploration": 1.0, "expected_loss": 8.0, "loss_minus_bound": -2.0}
+SLOPE = {"data": "population", "player": "algorithm 1", "surrogate": "kl", "slope": 0.7, "low": 0.6, "high": 0.8}
+
+
+@pytest.mark.parametrize("status", ["consistent", "refuted"])
 def test_the_words_on_regret_follow_the_claim(tmp_path: Path, status: str) -> None:
-    row = {"surrogate": "kl", "T": 100, "regret": 5.0, "low": 4.0, "high": 6.0, "exploration": 1.0}
-    tables = {"topk-regret": [row], "topk-exponents": [{"surrogate": "kl", "slope": 0.7, "low": 0.6, "high": 0.8}]}
+    tables = {"topk-regret": [{**REGRET, **ENDS}], "topk-exponents": [SLOPE]}
     verified, other = (build(tmp_path, "topk", tables, {"topk-thm41": one}) for one in ("verified", status))
-    assert (prose(verified) != prose(other)) == (status == "refuted")
+    assert prose(verified) != prose(other)
     assert shown(verified, "topk-exponents")[0][1:] == ["0.700", "[0.600, 0.800]", "5", "20 %"]
+
+
+def test_other_players_and_two_documents_are_shown_by_themselves(tmp_path: Path) -> None:
+    idle, pair = {"player": "idle", "slope": 0.97}, {"data": "two documents", "slope": 0.66}
+    tables = {
+        "topk-regret": [{**REGRET, **ENDS, **other} for other in ({}, {"player": "idle"}, {"data": "two documents"})],
+        "topk-exponents": [{**SLOPE, **other} for other in ({}, idle, pair)],
+    }
+    page = build(tmp_path, "topk", tables)
+    assert [row[1] for row in shown(page, "topk-exponents")] == ["0.700"]
+    assert [(row[0], row[2], row[4]) for row in shown(page, "topk-excluded")] == [("never learning", "0.970", "−0.020")]
+    assert "bound (4) is 10" in prose(page)
+
+
+def test_the_words_on_lemma_3_and_on_the_constant_of_theorem_5_2_follow_their_claims(tmp_path: Path) -> None:
+    row = {"scores": "spread", "m": 3, "y_max": 1, "joint": 0.5, "beyond": 0.0}
+    parts = [{**row, "surrogate": name, "labels": labels} for name in ("ranksvm", "listnet") for labels in (1, 2, 3)]
+    tables = {"topk-decompositions": parts, **game(9.0, 9.5)}
+    pages = [
+        build(tmp_path, "topk", tables, {claim: "refuted"})
+        for claim in ("topk-lemma1", "topk-lemma3", "topk-thm52-constant")
+    ]
+    assert len({prose(page) for page in pages}) == len(pages)
+    assert shown(pages[0], "topk-interactions")[0] == ["RankSVM", "3", "1", "0.5", "0.5", "0.5"]

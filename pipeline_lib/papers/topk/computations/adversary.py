@@ -11,12 +11,15 @@ The regret is computed without the noise of the labels' own loss: with c = a or 
 which do not depend on y_t,
 
     E [ sum_t ||s_t - g_t||^2 - min_s sum_t ||s - g_t||^2 ] = E sum_t ||s_t - c||^2 + tr Cov(g),   g_t = G(y_t)/Z(y_t).
+
+Three kinds of learner see one label a round: Algorithm 1 with losses of its own; learners of the game's own loss, which
+fill in the two labels that they do not see (:data:`ON_THE_GAME`); and one that knows a and b and plays their mean.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +28,17 @@ from numpy.typing import NDArray
 
 from pipeline_lib import progress, surrogates
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Interval, Label, Trial, Value
 from pipeline_lib.learners import top_k_feedback
+from pipeline_lib.ranking import discounts
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
-from pipeline_lib.statistics import FoldSummary, fit_exponent, over_folds
+from pipeline_lib.statistics import fit_exponent, over_folds
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.adversary import AdversarySettings
 
 _LOG = logging.getLogger(__name__)
-
-GAME = "tables/topk-adversary.parquet"
 
 LABELS: NDArray[np.int64] = np.array(
     [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]
@@ -51,52 +52,33 @@ PUBLISHED_GAINS: Mapping[str, tuple[float, ...]] = {"p": (0.3533, 0.3920, 0.3226
 
 SMOOTHING = 0.01
 FEEDBACK_LEARNERS = ("squared", "kl", "smooth-dcg")
-# These play with E y known or nearly so, and pay nothing that grows as T^(2/3) in addition to the linear regret.
-PLAIN_LEARNERS = ("leader", "constant")
-FULL_INFORMATION = "all labels"
+"""Algorithm 1, which pays about T^(2/3) for exploration and noise in addition to its linear regret."""
+STEPS: Mapping[str, float] = {"gradient, T^(-1/2)": -1 / 2, "gradient, T^(-2/3)": -2 / 3}
+"""Descent on ||s - G(y)/Z(y)||^2 with the labels that are not seen filled in, and the power of T that is its step."""
+ON_THE_GAME = ("leader", "apart", *STEPS)
+"""Learners of the game's own loss, which explore at no cost."""
+CONSTANT, FULL_INFORMATION = "constant", "all labels"
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the two tables, and the evidence for Theorem 5.2."""
+    """Rows of the two tables."""
 
     table_1: list[dict[str, Any]]
     game: list[dict[str, Any]]
-    evidence: Evidence
 
 
 def run(settings: AdversarySettings, seed: int) -> Results:
     """Recompute Table 1 and play the game."""
-    game: list[dict[str, Any]] = []
-    trials: list[Trial] = []
-    learners = (*FEEDBACK_LEARNERS, *PLAIN_LEARNERS, FULL_INFORMATION)
-    for learner in progress.counted(learners, _LOG, "learners"):
-        regrets = np.array([[_average_regret(settings, seed, learner, number, T) for T in settings.rounds]
-                            for number in range(settings.seeds)])  # fmt: skip
-        rows = [_row(learner, T, over_folds(regrets[:, i])) for i, T in enumerate(settings.rounds)]
-        game += rows
-        fitted = fit_exponent(np.array(settings.rounds, dtype=np.float64), _spread(regrets))
-        slope = Interval(fitted.slope, fitted.low, fitted.high)
-        setting: dict[str, Label] = {"learner": learner, "T": settings.rounds[-1]}
-        if learner == FULL_INFORMATION:
-            trials.append(Trial(setting, {"full_information_exponent": slope}, GAME))
-            continue
-        if learner in PLAIN_LEARNERS:
-            trials.append(Trial(setting, {"regret_exponent": slope}, GAME))
-        for row in rows:
-            found = Interval(row["regret"], row["low"], row["high"])
-            values: dict[str, Value] = {"regret": found, "linear_limit": row["linear_limit"]}
-            if learner in FEEDBACK_LEARNERS and row["T"] == settings.rounds[-1]:
-                values["algorithm_1_exponent"] = slope
-            trials.append(Trial({"learner": learner, "T": row["T"]}, values, GAME))
-    notes = (
-        "Regret averaged over the two adversaries, with intervals over seeds. Algorithm 1 (squared, KL, SmoothDCG) "
-        "adds to the linear part what exploration and noise cost it, of order T^(2/3) by Theorem 4.1 where that "
-        "speaks of it: at any finite T its exponent mixes the two. It is held against the linear limit at every T, and "
-        "its exponent is shown for comparison; the learners that explore at no cost are judged, the leader and the "
-        "constant guess."
+    learners = (*FEEDBACK_LEARNERS, *ON_THE_GAME, CONSTANT, FULL_INFORMATION)
+    played: dict[str, list[list[float]]] = {learner: [] for learner in learners}
+    for number in progress.counted(range(settings.seeds), _LOG, "seeds"):
+        found = [_average_regrets(settings, seed, number, T) for T in settings.rounds]
+        for learner, regrets in played.items():
+            regrets.append([at_T[learner] for at_T in found])
+    return Results(
+        table_1(), [row for learner in learners for row in _rows(settings, learner, np.array(played[learner]))]
     )
-    return Results(table_1(), game, Evidence("topk-thm52", tuple(trials), notes))
 
 
 def gains() -> Floats:
@@ -112,16 +94,31 @@ def gains() -> Floats:
 
 
 def table_1() -> list[dict[str, Any]]:
-    """E y and E G(y)/Z(y) under both adversaries, with the published digits."""
+    """E y and E G(y)/Z(y) under both adversaries, with the published digits.
+
+    ``reciprocal`` has the discount 1/i in place of 1/log2(i + 1), ``natural`` 1/(1 + ln i), and ``unnormalised`` G(y).
+    """
+    discounted = {"reciprocal": 1.0 / np.arange(1, 4), "natural": 1.0 / (1.0 + np.log(np.arange(1, 4)))}
+    others = {name: LABELS / np.maximum(_ideal(discount), 1e-300)[:, None] for name, discount in discounted.items()}
+    others["unnormalised"] = LABELS.astype(np.float64)
     rows = []
     for name, p in ADVERSARIES.items():
         expected = {"E[y]": PUBLISHED_LABELS, "E[G/Z]": PUBLISHED_GAINS[name]}
         for quantity, measured in (("E[y]", p @ LABELS), ("E[G/Z]", p @ gains())):
             for i in range(3):
                 published = expected[quantity][i]
-                row = {"adversary": name, "quantity": quantity, "document": i + 1}
-                rows.append({**row, "measured": float(measured[i]), "published": published})
+                row = {"adversary": name, "quantity": quantity, "document": i + 1, "measured": float(measured[i])}
+                wrong = {
+                    other: float(measured[i] if quantity == "E[y]" else (p @ shares)[i])
+                    for other, shares in others.items()
+                }
+                rows.append({**row, **wrong, "published": published})
     return rows
+
+
+def _ideal(discount: Floats) -> Floats:
+    # Z(y) of the eight binary label vectors for another discount
+    return np.concatenate([[0.0], np.cumsum(discount)])[LABELS.sum(axis=1)]
 
 
 def linear_limit() -> float:
@@ -136,18 +133,26 @@ def linear_limit() -> float:
     return float(np.sum((a - b) ** 2) / 4.0)
 
 
-def _average_regret(settings: AdversarySettings, seed: int, learner: str, number: int, T: int) -> float:
-    total = 0.0
+def _average_regrets(settings: AdversarySettings, seed: int, number: int, T: int) -> dict[str, float]:
+    # of every learner in one game against each of the two adversaries
+    totals: dict[str, float] = {}
     for adversary, p in ADVERSARIES.items():
         goal = p @ gains()
-        axes = (seed, "topk-adversary", learner, adversary, number, T)
-        order = generator(*axes).choice(len(p), size=T, p=p)
-        if learner in _PLAYED:
-            excess = _PLAYED[learner](order, goal)
-        else:
-            excess = _by_gradients(settings, learner, order, goal, axes)
-        total += excess + float(p @ np.sum((gains() - goal) ** 2, axis=1))
-    return total / len(ADVERSARIES)
+        noise = float(p @ np.sum((gains() - goal) ** 2, axis=1))
+        excess = {CONSTANT: _excess(np.array([_middle()]), goal) * T}
+        for learner in (*FEEDBACK_LEARNERS, FULL_INFORMATION):
+            axes = (seed, "topk-adversary", learner, adversary, number, T)
+            order = generator(*axes).choice(len(p), size=T, p=p)
+            excess[learner] = _by_gradients(settings, learner, order, goal, axes)
+        order = generator(seed, "topk-adversary", "leader", adversary, number, T).choice(len(p), size=T, p=p)
+        excess |= {learner: _excess(scores, goal) for learner, scores in on_the_game(order).items()}
+        for learner, value in excess.items():
+            totals[learner] = totals.get(learner, 0.0) + (value + noise) / len(ADVERSARIES)
+    return totals
+
+
+def _excess(scores: Floats, goal: Floats) -> float:
+    return float(np.sum((scores - goal) ** 2))
 
 
 def _by_gradients(
@@ -169,38 +174,83 @@ def _by_gradients(
     return float(game.losses[-1] * T)
 
 
-def _leader(order: NDArray[np.int64], goal: Floats) -> float:
-    # Documents take turns on top: their score is raised to the best one, which decides ties in their favour up to a
-    # hair. All scores are E G(y)/Z(y) for labels that are independent with the means seen so far (1/2 at first).
+def on_the_game(order: NDArray[np.int64]) -> dict[str, Floats]:
+    """The scores of the learners :data:`ON_THE_GAME`, shape (T, 3), when the label vectors ``order`` come one by one.
+
+    Documents take turns on top: their score is raised to the best one, which decides ties in their favour up to a hair.
+    From the means of the labels seen before (1/2 at first), E G(y)/Z(y) is computed as if
+
+    - ``leader``: labels were independent;
+    - ``apart``: two documents were relevant together as rarely as the means allow, and each pair equally often;
+    - gradients: the two labels that are not seen were independent of the one that is; the steps follow the gradient of
+      ||s - G(y)/Z(y)||^2 at this guess.
+
+    Example
+    -------
+    >>> on_the_game(np.array([1, 1]))["apart"].round(3).tolist()
+    [[0.371, 0.371, 0.371], [0.557, 0.557, 0.307]]
+    """
     T = len(order)
     top = np.arange(T) % 3
     seen = LABELS[order, top]
-    means = np.empty((T, 3))
+    means = _means_before(seen, top)
+    guessed = _expected(means)
+    played = {"leader": guessed, "apart": _apart(means)}
+    known = means.copy()
+    known[np.arange(T), top] = seen
+    goals = _expected(known)
+    played |= {learner: _followed(goals, float(T) ** power) for learner, power in STEPS.items()}
+    for scores in played.values():
+        scores[np.arange(T), top] = scores.max(axis=1)
+    return played
+
+
+def _means_before(seen: NDArray[np.int64], top: NDArray[np.int64]) -> Floats:
+    means = np.empty((len(seen), 3))
     for i in range(3):
         mine = top == i
         before = np.cumsum(mine) - mine
         means[:, i] = (np.cumsum(seen * mine) - seen * mine + 0.5) / (before + 1.0)
-    scores = np.zeros((T, 3))
+    return means
+
+
+def _expected(means: Floats) -> Floats:
+    # E G(y)/Z(y) for independent labels
+    expected = np.zeros_like(means)
     for y, gain in zip(LABELS, gains(), strict=True):
-        chance = np.prod(np.where(y, means, 1.0 - means), axis=1)
-        scores += chance[:, None] * gain
-    scores[np.arange(T), top] = scores.max(axis=1)
-    return float(np.sum((scores - goal) ** 2))
+        expected += np.prod(np.where(y, means, 1.0 - means), axis=1)[:, None] * gain
+    return expected
 
 
-def _constant(order: NDArray[np.int64], goal: Floats) -> float:
+def _apart(means: Floats) -> Floats:
+    # Labels with sum in [1, 2] can have one or two relevant documents only: two with chance sum - 1.
+    alone, shared = 1.0, 1.0 / discounts(2).sum()
+    overlap = np.clip(means.sum(axis=1) - 1.0, 0.0, 1.0)
+    return np.asarray(means - (alone - shared) * 2.0 / 3.0 * overlap[:, None])
+
+
+def _followed(goals: Floats, step: float) -> Floats:
+    # s_1 = 0, s_(t+1) = s_t - step 2 (s_t - goal_t), for all t at once
+    from scipy.signal import lfilter
+
+    rate = 2.0 * step
+    followed = lfilter([0.0, rate], [1.0, -(1.0 - rate)], goals, axis=0)
+    return np.asarray(followed, dtype=np.float64)
+
+
+def _middle() -> Floats:
     a, b = (p @ gains() for p in ADVERSARIES.values())
-    return float(len(order) * np.sum(((a + b) / 2.0 - goal) ** 2))
+    return np.asarray((a + b) / 2.0)
 
 
-_PLAYED: Mapping[str, Callable[[NDArray[np.int64], Floats], float]] = {"leader": _leader, "constant": _constant}
-
-
-def _spread(regrets: Floats) -> Floats:
+def _rows(settings: AdversarySettings, learner: str, regrets: Floats) -> list[dict[str, Any]]:
     # Without any randomness all seeds agree: then one repetition says all, and the fit's own error is the interval.
-    return np.asarray(regrets[0] if np.ptp(regrets, axis=0).max() == 0.0 else regrets)
-
-
-def _row(learner: str, T: int, summary: FoldSummary) -> dict[str, Any]:
-    row = {"learner": learner, "T": T, "regret": summary.mean, "low": summary.low, "high": summary.high}
-    return {**row, "linear_limit": T * linear_limit()}
+    varied = regrets[0] if np.ptp(regrets, axis=0).max() == 0.0 else regrets
+    fitted = fit_exponent(np.array(settings.rounds, dtype=np.float64), varied)
+    slope = {"slope": fitted.slope, "slope_low": fitted.low, "slope_high": fitted.high}
+    rows = []
+    for i, T in enumerate(settings.rounds):
+        summary = over_folds(regrets[:, i])
+        row = {"learner": learner, "T": T, "regret": summary.mean, "low": summary.low, "high": summary.high}
+        rows.append({**row, "linear_limit": T * linear_limit(), **slope})
+    return rows

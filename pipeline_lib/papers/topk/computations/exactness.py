@@ -1,14 +1,19 @@
-"""Are the estimates from the labels on top unbiased, from how few labels can they be made, and how large do they get?
+"""Are the estimates from the labels on top unbiased, and by which probabilities must they be divided?
 
-`topk`: Lemmas 1 to 5, the estimators of section 4.1, the printed probabilities of section 4.2 and the minimum of the KL
-surrogate, all by enumeration of everything that may be shown.
+`topk`: Lemma 1, the estimators of section 4.1 and the printed probabilities of section 4.2, by enumeration of all that
+may be shown. Every estimator divides by the probability that the k documents A are shown first,
+
+    P(A) = (1 - gamma) 1[A = top k of s] + gamma / C(m, k).
+
+Its mean is computed with this probability and with others in its place, :data:`DIVISORS`, all of which are wrong.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,31 +23,46 @@ from numpy.typing import NDArray
 from pipeline_lib import progress, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import top_k_feedback, top_k_moments
+from pipeline_lib.papers.topk.computations import identities, moments
 from pipeline_lib.seeds import generator
-from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
-from pipeline_lib.theory import decomposability, operator_norms
+from pipeline_lib.surrogates.base import Surrogate
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.topk.experiments.exactness import ExactnessSettings
 
 _LOG = logging.getLogger(__name__)
 
-BIGGEST_LIST = 6  # 6! / 3! = 120 ordered tops of three
-BOUNDED = ("squared", "kl", "ranksvm")  # Lemma 5 speaks of these
-NORMS = (1.0, 1.5, 2.0, 3.0, math.inf)
 WIDTH = 0.5  # of SmoothDCG: at 0.01 its softmax is 0 or 1, and nothing is left to be estimated
 
-
 Row = dict[str, Any]
+Documents = tuple[int, ...]
+Lists = list[tuple[Floats, NDArray[np.int64]]]
+
+DIVISORS: Mapping[str, Callable[[int, int, float, bool], float]] = {
+    "as-printed": lambda m, k, gamma, top: 1.0 - gamma + gamma / math.comb(m, k),
+    "literal": lambda m, k, gamma, top: math.factorial(k) * (1.0 - gamma + gamma / math.comb(m, k)),
+    "exchanged": lambda m, k, gamma, top: gamma * top + (1.0 - gamma) / math.comb(m, k),
+    "exploitation-alone": lambda m, k, gamma, top: 1.0 - gamma if top else gamma / math.comb(m, k),
+    "one-document-fewer": lambda m, k, gamma, top: (1.0 - gamma) * top + gamma / math.comb(m - 1, k),
+    "one-label-fewer": lambda m, k, gamma, top: (1.0 - gamma) * top + gamma / math.comb(m, k - 1),
+    "one-order": lambda m, k, gamma, top: ((1.0 - gamma) * top + gamma / math.comb(m, k)) / math.factorial(k),
+}
+"""What is put for P(A), by m, k, gamma and whether A is the top k of s.
+
+``as-printed``: section 4.2 for every set. ``literal``: the same for each of the k! orders of A, over which (3) adds.
+``exchanged``: gamma for 1 - gamma. ``exploitation-alone``: the top k are never shown by exploration.
+``one-document-fewer``, ``one-label-fewer``: m - 1 for m, k - 1 for k. ``one-order``: one of the k! orders of A alone.
+"""
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables."""
+    """Rows of the five tables."""
 
     biases: list[Row]
+    probabilities: list[Row]
     moments: list[Row]
+    decompositions: list[Row]
     identities: list[Row]
 
 
@@ -50,8 +70,10 @@ def run(settings: ExactnessSettings, seed: int) -> Results:
     """Compute everything."""
     return Results(
         biases=[*lemma_1(settings, seed), *estimators(settings, seed)],
-        moments=lemma_5(settings, seed),
-        identities=[*lemma_2(), *lemma_3(), *kl_minimum(settings, seed), *lemma_4(settings, seed)],
+        probabilities=probabilities(settings, seed),
+        moments=moments.lemma_5(settings, seed),
+        decompositions=identities.decompositions(),
+        identities=[*identities.kl_minimum(settings, seed), *identities.lemma_4(settings, seed)],
     )
 
 
@@ -61,31 +83,86 @@ def with_estimator() -> list[Surrogate]:
     return [surrogates.create(name, **options.get(name, {})) for name in top_k_feedback.ORDERS]
 
 
-def _lists(settings: ExactnessSettings, seed: int, *axes: str | int) -> list[tuple[Floats, NDArray[np.int64]]]:
-    # Labels 0 and y_max always appear, so that no gradient vanishes; the last scores are tied.
-    rng, m = generator(seed, "topk-exactness", *axes), int(axes[-1])
-    found = []
-    for number in range(settings.repetitions):
-        y = rng.integers(0, settings.y_max + 1, size=m)
-        y[:2] = 0, settings.y_max
-        found.append((np.zeros(m) if number and number == settings.repetitions - 1 else rng.normal(size=m), y))
-    return found
-
-
 def lemma_1(settings: ExactnessSettings, seed: int) -> list[Row]:
     """(3) against the sum it estimates, for sums of arbitrary terms over ordered k-tuples."""
     rows = []
     for m in settings.lengths:
         for k in settings.shown:
             for gamma in settings.gammas:
-                largest = 0.0
-                for scores, _ in _lists(settings, seed, "lemma-1", k, m):
+                largest = dict.fromkeys(("correct", *_divisors(m, k)), 0.0)
+                for scores, _ in identities.lists(settings, seed, "lemma-1", k, m):
                     terms = generator(seed, "topk-exactness", "terms", k, m).normal(size=(m,) * k + (2,))
                     truth = _sum_over_tuples(terms, m, k)
                     mean = top_k_moments.lemma_1_mean(lambda top, h=terms: h[top], scores, k, gamma)  # type: ignore[misc]
-                    largest = max(largest, top_k_moments.relative_bias(mean, truth))
-                rows.append(_bias("topk-lemma1", "any terms", k, m, gamma, "correct", largest))
+                    means = {"correct": mean, **_wrong_means(_sums_over_orders(terms, m, k), scores, k, gamma)}
+                    for kind, found in means.items():
+                        largest[kind] = max(largest[kind], top_k_moments.relative_bias(found, truth))
+                rows += [_bias("topk-lemma1", "any terms", k, m, gamma, kind, bias) for kind, bias in largest.items()]
     return rows
+
+
+def estimators(settings: ExactnessSettings, seed: int) -> list[Row]:
+    """The learner's estimates against the gradients, with the correct probabilities and with every wrong one."""
+    rows = []
+    for loss in progress.counted(with_estimator(), _LOG, "surrogates"):
+        for k in settings.shown:
+            if k < top_k_feedback.ORDERS[loss.name]:
+                continue
+            for m in settings.lengths:
+                for gamma in settings.gammas:
+                    largest = _largest_biases(loss, identities.lists(settings, seed, loss.name, k, m), k, gamma)
+                    rows += [
+                        _bias("topk-estimators", loss.name, k, m, gamma, kind, bias) for kind, bias in largest.items()
+                    ]
+    return rows
+
+
+def probabilities(settings: ExactnessSettings, seed: int) -> list[Row]:
+    """The probabilities of section 4.2, summed over all m! rankings: of the first document, and of the first two.
+
+    Two documents are shown first either ``in_order`` or as a set; ``exploited`` are those that the scores rank first.
+    """
+    rows = []
+    for m in settings.lengths:
+        best = tuple(_ranking(generator(seed, "topk-exactness", "probabilities", m).normal(size=m)))
+        cases: list[tuple[Documents, bool, bool]] = [(best[:1], True, True), (best[-1:], True, False)]
+        cases += [(best[:2], True, True), (best[1::-1], True, False), (best[-2:], True, False)]
+        cases += [(best[:2], False, True), (best[-2:], False, False)]
+        for gamma in settings.gammas:
+            for first, in_order, exploited in cases:
+                row: Row = {"documents": len(first), "in_order": in_order, "exploited": exploited, "m": m}
+                row |= {"shown": _words(first, in_order, best), "gamma": float(gamma)}
+                rows.append({**row, "probability": _probability(first, in_order, best, gamma)})
+    return rows
+
+
+def _probability(first: Documents, in_order: bool, best: Documents, gamma: float) -> float:
+    # the share of rankings that begin so, each with (1 - gamma) 1[it is the ranking by scores] + gamma / m!
+    starts = [ranking for ranking in itertools.permutations(best) if _begins(ranking, first, in_order)]
+    return math.fsum((1.0 - gamma) * (ranking == best) + gamma / math.factorial(len(best)) for ranking in starts)
+
+
+def _begins(ranking: Documents, first: Documents, in_order: bool) -> bool:
+    start = ranking[: len(first)]
+    return start == first if in_order else set(start) == set(first)
+
+
+def _words(first: Documents, in_order: bool, best: Documents) -> str:
+    places = [best.index(document) + 1 for document in first]
+    if len(places) == 1:
+        return f"rank {places[0]}"
+    return f"ranks {places[0]} and {places[1]}, {'in this order' if in_order else 'in any order'}"
+
+
+def _ranking(scores: Floats) -> list[int]:
+    return [int(document) for document in np.argsort(-scores, kind="stable")]
+
+
+def _divisors(m: int, k: int) -> dict[str, Callable[[int, int, float, bool], float]]:
+    # With k = 1 one order is all, and with k = m nothing can be shown of m - 1 documents.
+    left_out = {"literal", "one-order"} if k == 1 else set()
+    left_out |= {"one-document-fewer"} if k >= m else set()
+    return {name: divisor for name, divisor in DIVISORS.items() if name not in left_out}
 
 
 def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
@@ -96,155 +173,50 @@ def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
     return total
 
 
-def estimators(settings: ExactnessSettings, seed: int) -> list[Row]:
-    """The learner's estimates against the gradients, with the correct and with the printed probabilities."""
-    rows = []
-    for loss in progress.counted(with_estimator(), _LOG, "surrogates"):
-        for k in settings.shown:
-            if k < top_k_feedback.ORDERS[loss.name]:
-                continue
-            for m in settings.lengths:
-                for gamma in settings.gammas:
-                    lists = _lists(settings, seed, loss.name, k, m)
-                    for kind in ("correct", "as-printed"):
-                        value = _largest_bias(loss, lists, k, gamma, kind)
-                        rows.append(_bias("topk-estimators", loss.name, k, m, gamma, kind, value))
-    return rows
+def _sums_over_orders(terms: Floats, m: int, k: int) -> Callable[[Documents], Floats]:
+    sums = {
+        A: np.sum([terms[order] for order in itertools.permutations(A)], axis=0)
+        for A in itertools.combinations(range(m), k)
+    }
+    return sums.__getitem__
 
 
-def _largest_bias(
-    loss: Surrogate, lists: list[tuple[Floats, NDArray[np.int64]]], k: int, gamma: float, kind: Any
-) -> float:
-    largest = 0.0
+def _wrong_means(numerator: Callable[[Documents], Floats], scores: Floats, k: int, gamma: float) -> dict[str, Floats]:
+    # The mean of numerator(A) / divisor(A) over the sets A that are shown, for every divisor; 0 where nothing is added
+    m, best = len(scores), set(_ranking(scores)[:k])
+    divisors = _divisors(m, k)
+    means: dict[str, Any] = dict.fromkeys(divisors, 0.0)
+    for A in itertools.combinations(range(m), k):
+        top, term = set(A) == best, numerator(A)
+        probability = top_k_feedback.show_probability(m, k, gamma, top=top)
+        for name, divisor in divisors.items():
+            means[name] = means[name] + probability * term / divisor(m, k, gamma, top)
+    return means
+
+
+def _largest_biases(loss: Surrogate, lists: Lists, k: int, gamma: float) -> dict[str, float]:
+    largest: dict[str, float] = {}
     for scores, y in lists:
         truth = loss.gradient(scores, y, [0, len(y)])
-        mean = top_k_moments.mean_estimate(loss, scores, y, k, gamma, kind)
-        largest = max(largest, top_k_moments.relative_bias(mean, truth))
+        means = {"correct": top_k_moments.mean_estimate(loss, scores, y, k, gamma), **_wrong(loss, scores, y, k, gamma)}
+        means["as-printed"] = top_k_moments.mean_estimate(loss, scores, y, k, gamma, "as-printed")
+        for kind, mean in means.items():
+            largest[kind] = max(largest.get(kind, 0.0), top_k_moments.relative_bias(mean, truth))
     return largest
+
+
+def _wrong(loss: Surrogate, scores: Floats, y: NDArray[np.int64], k: int, gamma: float) -> dict[str, Floats]:
+    # The estimate is c + H(A) / P(A), where c takes no label: that of the squared loss is 2 s, all others have none.
+    m, best = len(scores), _ranking(scores)
+    constant = 2.0 * scores if loss.name == "squared" else np.zeros(m)
+
+    def numerator(A: Documents) -> Floats:
+        f = top_k_feedback.estimate(loss, scores, A, y[list(A)], best, gamma, k)
+        return (f - constant) * top_k_feedback.show_probability(m, k, gamma, top=set(A) == set(best[:k]))
+
+    return {kind: constant + mean for kind, mean in _wrong_means(numerator, scores, k, gamma).items()}
 
 
 def _bias(claim: str, case: str, k: int, m: int, gamma: float, kind: str, value: float) -> Row:
     row = {"claim": claim, "surrogate": case, "k": k, "m": m, "gamma": float(gamma)}
     return {**row, "probabilities": kind, "largest_relative_bias": float(value)}
-
-
-def lemma_2() -> list[Row]:
-    """How much of RankSVM's gradient takes two labels together, and how much three or more."""
-    loss, rows = surrogates.create("ranksvm"), []
-    for m, y_max in ((3, 1), (4, 1), (4, 2), (5, 2)):
-        together = _interactions(loss, m, y_max)
-        values = {"second_order_difference": float(together[2]), "third_order_difference": float(together[3:].max())}
-        rows += _identities("topk-lemma2", f"m = {m}, labels to {y_max}", values)
-    return rows
-
-
-def lemma_3() -> list[Row]:
-    """How much of ListNet's gradient takes two and three labels together."""
-    loss, rows = surrogates.create("listnet"), []
-    for m, y_max in ((3, 2), (4, 1), (4, 2), (5, 2)):
-        together = _interactions(loss, m, y_max)
-        values = {"second_order_difference": float(together[2]), "third_order_difference": float(together[3])}
-        rows += _identities("topk-lemma3", f"m = {m}, labels to {y_max}", values)
-    return rows
-
-
-def _interactions(loss: Surrogate, m: int, y_max: int) -> Floats:
-    # So far apart that some hinges are closed: with all of them open, binary labels enter RankSVM's gradient singly.
-    scores = np.linspace(0.9, -0.9, m)
-    return decomposability.interactions(lambda y: loss.gradient(scores, y, [0, m]), m, y_max)
-
-
-def kl_minimum(settings: ExactnessSettings, seed: int) -> list[Row]:
-    """Value and gradient of the KL surrogate at s = y, and the smallest eigenvalue of its Hessian anywhere."""
-    loss, rows = surrogates.create("kl"), []
-    assert isinstance(loss, SmoothSurrogate)
-    for m in settings.lengths:
-        at_labels = slopes = 0.0
-        smallest = math.inf
-        for scores, y in _lists(settings, seed, "kl-minimum", m):
-            value, gradient = loss.value_and_gradient(y.astype(np.float64), y, [0, m])
-            at_labels = max(at_labels, abs(float(value[0])))
-            slopes = max(slopes, float(np.abs(gradient).max()))
-            hessian = loss.hessian_product(scores, y.astype(np.int32), np.array([0, m]), np.eye(m))
-            smallest = min(smallest, float(np.linalg.eigvalsh(hessian).min()))
-        values = {"value_at_labels": at_labels, "gradient_at_labels": slopes, "smallest_eigenvalue": smallest}
-        rows += _identities("topk-kl-min", f"m = {m}", values)
-    return rows
-
-
-def lemma_4(settings: ExactnessSettings, seed: int) -> list[Row]:
-    """Both operator norms by maximisation, against the largest p-norm of a row."""
-    rows = []
-    for p in NORMS:
-        label = "inf" if math.isinf(p) else f"{p:g}"
-        rng = generator(seed, "topk-exactness", "lemma-4", label)
-        largest = 0.0
-        for _ in range(settings.matrices):
-            X = rng.normal(size=tuple(rng.integers(1, 13, size=2).tolist()))
-            right = operator_norms.largest_row(X, p)
-            found = operator_norms.stretch(X, p, rng=rng, restarts=100)
-            largest = max(largest, *(abs(left / right - 1.0) for left in found))
-        rows += _identities("topk-lemma4", f"p = {label}", {"largest_relative_difference": largest})
-    return rows
-
-
-def lemma_5(settings: ExactnessSettings, seed: int) -> list[Row]:
-    """Exact second moments along a run, and on short lists in small balls, over the printed and a valid C / gamma."""
-    return [row for name in BOUNDED for row in (*_along_a_run(settings, seed, name), *_in_small_balls(seed, name))]
-
-
-def _along_a_run(settings: ExactnessSettings, seed: int, name: str) -> list[Row]:
-    population = Population(PopulationSettings(features=5, documents=5))
-    data = population.draw(settings.run_queries, generator(seed, "topk-exactness", "queries"))
-    axes = (seed, "topk-exactness", "run", name)
-    eta, gamma = top_k_feedback.theorem_parameters(settings.run_rounds)
-    k = top_k_feedback.ORDERS[name]
-    stops = top_k_feedback.log_checkpoints(settings.run_rounds, settings.run_points, first=10)
-    order = generator(*axes).integers(0, data.n_queries, size=settings.run_rounds)
-    played = top_k_feedback.run(
-        *(data, name, k, settings.run_rounds, eta, gamma, settings.radius, (*axes, "exploration")),
-        order=order,
-        checkpoints=stops,
-        losses=False,
-    )
-    loss, rows = surrogates.create(name), []
-    m, y_max = int(data.documents_per_query.max()), population.settings.y_max
-    for t, w in zip(played.rounds.tolist(), played.path, strict=True):
-        largest = 0.0
-        for q in range(data.n_queries):
-            X, y = (part[data.offsets[q] : data.offsets[q + 1]] for part in (data.X64, data.y))
-            largest = max(largest, top_k_moments.second_moment(loss, X, X @ w, y, k, gamma))
-        norm = population.settings.feature_norm
-        rows.append(_moment(name, "along a run", t, m, norm, settings.radius, y_max, gamma, largest))
-    return rows
-
-
-def _in_small_balls(seed: int, name: str) -> list[Row]:
-    # Two unit documents, labels up to 4, w at the edge of a small ball: where a + b <= a b and e^y <= e^{R_D U} fail.
-    loss, rng, rows = surrogates.create(name), generator(seed, "topk-exactness", "small balls", name), []
-    m, y_max, gamma = 2, 4, 0.1
-    for radius in (0.25, 1.0):
-        largest = 0.0
-        for _ in range(20):
-            X, w = rng.normal(size=(m, 2)), rng.normal(size=2)
-            X /= np.linalg.norm(X, axis=1, keepdims=True)
-            w *= radius / np.linalg.norm(w)
-            for y in ([y_max, 0], [y_max, y_max]):
-                largest = max(
-                    largest, top_k_moments.second_moment(loss, X, X @ w, y, top_k_feedback.ORDERS[name], gamma)
-                )
-        rows.append(_moment(name, "short lists, small ball", 0, m, 1.0, radius, y_max, gamma, largest))
-    return rows
-
-
-def _moment(
-    name: str, where: str, t: int, m: int, norm: float, radius: float, y_max: int, gamma: float, moment: float
-) -> Row:
-    constants = (top_k_moments.printed_constant, top_k_moments.valid_constant)
-    printed, valid = (constant(name, m, norm, radius, y_max) / gamma for constant in constants)
-    row = {"surrogate": name, "where": where, "round": t, "m": m, "radius": float(radius), "y_max": y_max}
-    return {**row, "gamma": gamma, "second_moment": moment, "printed": printed, "valid": valid}
-
-
-def _identities(claim: str, case: str, values: Mapping[str, float]) -> list[Row]:
-    return [{"claim": claim, "case": case, "statistic": name, "value": float(value)} for name, value in values.items()]

@@ -16,9 +16,11 @@ T^(-1/2) of ListNet, and ``all-labels-same-step`` with that of Algorithm 1, so t
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -49,6 +51,18 @@ PANELS: tuple[Panel, ...] = ("as-printed", "correct")
 FULL_INFORMATION: Mapping[str, float] = {"all-labels": OGD_POWER, "all-labels-same-step": TOP_K_POWER}
 """The panels of learners that see all labels, and the power of T that is their step."""
 WITHOUT_PANEL = ("listnet", "random", "ideal")
+PUBLISHED_ORDER = ("listnet", "ranksvm", "kl", "squared", "random")
+"""As section 6 describes the ends of the curves, best first."""
+Games = Mapping[tuple[str, str], Sequence[Floats]]
+"""By panel and learner: a curve for every seed."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of the curves, and of the differences between their ends."""
+
+    curves: list[dict[str, Any]]
+    gaps: list[dict[str, Any]]
 
 
 def choose(settings: FigureSettings, dataset: str, documents: RankingData, seed: int) -> list[dict[str, Any]]:
@@ -73,13 +87,54 @@ def choose(settings: FigureSettings, dataset: str, documents: RankingData, seed:
     return rows
 
 
-def curves(
+def measure(
     settings: FigureSettings, dataset: str, documents: RankingData, repair: Sequence[Mapping[str, Any]], seed: int
-) -> list[dict[str, Any]]:
-    """All curves of one data set: mean and interval over seeds at every point, a row each.
+) -> Results:
+    """Play all games of one data set; ``repair`` holds the chosen rows of :func:`choose`."""
+    played = _played(settings, dataset, documents, repair, seed)
+    return Results(_curves(settings, dataset, played), gaps(dataset, played))
 
-    ``repair`` holds the chosen rows of :func:`choose`.
+
+def gaps(dataset: str, played: Games) -> list[dict[str, Any]]:
+    """By how much one learner ends above another: mean and interval of the differences, seed by seed, a row each.
+
+    For every panel: neighbours in the published order; SmoothDCG and the squared loss, and SmoothDCG, descending and
+    ascending, and a random order; and, of every loss, its lead over a random order less ListNet's lead over it.
+
+    Example
+    -------
+    >>> ends = {"listnet": 0.9, "random": 0.4, "ranksvm": 0.8, "kl": 0.7, "squared": 0.5}
+    >>> played = {("" if name in WITHOUT_PANEL else "repaired", name): [np.array([end])] * 2
+    ...           for name, end in ends.items()}
+    >>> found = {(row["greater"], row["lesser"]): row["gap"] for row in gaps("made", played)}
+    >>> round(float(found["kl", "squared"]), 3), round(float(found["ranksvm from random", "ranksvm from listnet"]), 3)
+    (0.2, 0.3)
     """
+    rows = []
+    for panel in dict.fromkeys(panel for panel, _ in played if panel and panel not in FULL_INFORMATION):
+        ends = {
+            learner: np.array([curve[-1] for curve in curves])
+            for (where, learner), curves in played.items()
+            if where in ("", panel)
+        }
+        differences = {pair: ends[pair[0]] - ends[pair[1]] for pair in itertools.pairwise(PUBLISHED_ORDER)}
+        for learner in REPAIRED:
+            pair = f"{learner} from random", f"{learner} from listnet"
+            differences[pair] = 2.0 * ends[learner] - ends["random"] - ends["listnet"]
+        if "smooth-dcg" in ends:
+            differences["squared", "smooth-dcg"] = ends["squared"] - ends["smooth-dcg"]
+            for learner in ("smooth-dcg", "smooth-dcg-ascent"):
+                differences[learner, "random"] = ends[learner] - ends["random"]
+        for (greater, lesser), values in differences.items():
+            summary = over_folds(values)
+            row = {"dataset": dataset, "panel": panel, "greater": greater, "lesser": lesser}
+            rows.append({**row, "gap": summary.mean, "low": summary.low, "high": summary.high})
+    return rows
+
+
+def _played(
+    settings: FigureSettings, dataset: str, documents: RankingData, repair: Sequence[Mapping[str, Any]], seed: int
+) -> Games:
     data = playable(documents, dataset)
     small = scaled(data)
     chosen = {row["surrogate"]: row for row in repair if row["chosen"]}
@@ -98,9 +153,14 @@ def curves(
         for name, row in chosen.items():
             game = repaired_game(settings, small, name, row["radius"], row["factor"], axes)
             found.setdefault(("repaired", name), []).append(game.ndcg)
+    return found
+
+
+def _curves(settings: FigureSettings, dataset: str, played: Games) -> list[dict[str, Any]]:
+    # mean and interval over seeds at every point
     stops = top_k_feedback.log_checkpoints(settings.rounds, settings.points).tolist()
     rows = []
-    for (name, learner), runs in found.items():
+    for (name, learner), runs in played.items():
         for i, t in enumerate(stops):
             summary = over_folds([curve[i] for curve in runs])
             low, high = max(summary.low, 0.0), min(summary.high, 1.0)

@@ -11,10 +11,18 @@ by certified minimisation over the same rounds, every query counted as often as 
 
 Its right side is measured in the same games as its left side. Judged is the mean over seeds of their difference, one
 seed's loss less the same seed's bound, with the interval of this paired difference.
+
+Next to sequences from a population there are sequences of one query, on which (4) is nearly an equality: two documents
+x and -x, the first of them relevant, RankSVM with both labels shown, and U = 1/||2 x||. Descent goes straight to the
+only w without loss, which lies on the surface of the ball and is reached after about 1/(eta ||2 x||^2) rounds.
+
+Two players show what the bounds exclude. ``idle`` never learns: it plays w = 0 and is held against the bound with the
+prescribed eta. ``biased`` divides by the printed probabilities (docs/errata.md, C).
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,11 +33,10 @@ from numpy.typing import NDArray
 
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial, Value
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, top_k_feedback
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
 
@@ -38,33 +45,60 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-REGRET = "tables/topk-regret.parquet"
-
 LEARNERS: Mapping[str, int] = {"squared": 1, "kl": 1, "ranksvm": 2}
 """The surrogates of Theorem 4.1 and how many labels each is shown."""
+LEARNER, IDLE, BIASED = "algorithm 1", "idle", "biased"
+PLAYERS = (LEARNER, IDLE, BIASED)
+FEWEST_ROUNDS = 3  # for an exponent
+WRONG_ROUNDS = 100_000
+"""The longest games of the players that are wrong."""
+POPULATION, TWO_DOCUMENTS = "population", "two documents"
+GAMES: Mapping[str, tuple[str, ...]] = {POPULATION: tuple(LEARNERS), TWO_DOCUMENTS: ("ranksvm",)}
+"""The data, and the surrogates that are played on them."""
+FEATURE = 31 / 64  # of the two documents; U^2 / eta is a whole number at no power of ten
+IDLE_STEP = 1e-300
 STATISTICS = ("loss", "own_loss", "squared_norm")
 """What a game leaves: averages over its rounds."""
 Row = Mapping[str, Any]
+Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the two tables, and the evidence for equation 4."""
+    """Rows of the two tables."""
 
     regret: list[dict[str, Any]]
     exponents: list[dict[str, Any]]
-    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class _Game:
+    # Who plays which surrogate on what, for how many rounds, in a ball of which radius
+    source: str
+    player: str
+    surrogate: str
+    data: RankingData
+    order: NDArray[np.int64]
+    radius: float
+
+    @property
+    def key(self) -> Key:
+        return self.source, self.player, self.surrogate
+
+    def rounds(self, settings: RegretSettings) -> tuple[int, ...]:
+        return tuple(T for T in settings.rounds if self.player == LEARNER or T <= WRONG_ROUNDS)
 
 
 def measure(settings: RegretSettings, seed: int, part: int) -> list[dict[str, Any]]:
-    """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, surrogate and T."""
-    data, order = _sequence(settings, seed)
-    numbers = range(part, settings.seeds, settings.slices)
+    """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, player, surrogate and T."""
+    numbers = range(part, max(settings.seeds, settings.short_seeds), settings.slices)
+    games = _games(settings, seed)
     return [
-        _game(settings, seed, data, order[:T], name, number)
+        _played(game, seed, number, T)
         for number in progress.counted(numbers, _LOG, "seeds")
-        for name in LEARNERS
-        for T in settings.rounds
+        for game in games
+        for T in game.rounds(settings)
+        if number < _seeds(settings, game, T)
     ]
 
 
@@ -74,29 +108,28 @@ def join(settings: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
     Raises
     ------
     DataError
-        When the rows are not those of every seed, surrogate and T.
+        When the rows are not those of every seed, player, surrogate and T.
     """
-    data, order = _sequence(settings, seed)
-    played = _by_learner(settings, rows)
+    games = _games(settings, seed)
+    played = _by_game(settings, games, rows)
     regret: list[dict[str, Any]] = []
     exponents: list[dict[str, Any]] = []
-    bounded = []
-    for name in LEARNERS:
-        found = played[name]
-        best = np.array([best_fixed(data, name, order[:T], settings.radius) for T in settings.rounds])
-        T = np.array(settings.rounds, dtype=np.float64)
-        totals = (found["loss"] - best) * T
-        excess = found["own_loss"] * T - _bounds(settings, found["squared_norm"], best)
-        regret += _rows(settings, name, found, best, totals, excess)
-        bounded += [_equation_4(settings, name, found, excess, i) for i in range(len(T))]
-        fitted = fit_exponent(T, totals)
-        exponents.append({"surrogate": name, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
-    notes = (
-        f"{settings.queries} queries of the population, ||w|| <= {settings.radius:g}; intervals over {settings.seeds} "
-        "seeds of exploration for one fixed sequence of rounds; the best fixed w to a certified relative gap of 1e-6. "
-        "Loss minus bound is taken seed by seed: the sum of ||z||² in the bound is that of the same game."
-    )
-    return Results(regret, exponents, Evidence("topk-eq4", tuple(bounded), notes))
+    best: dict[tuple[str, str, int], float] = {}
+    for game in games:
+        totals = []
+        for T in game.rounds(settings):
+            at = (game.source, game.surrogate, T)
+            if at not in best:
+                best[at] = _least_loss(game, T)
+            found = played[game.key][T]
+            totals.append((found["loss"][: settings.seeds] - best[at]) * T)
+            regret.append(_row(settings, game, T, found, best[at]))
+        if len(totals) >= FEWEST_ROUNDS:
+            T_s = np.array(game.rounds(settings), dtype=np.float64)
+            fitted = fit_exponent(T_s, np.array(totals).T)
+            row = {"data": game.source, "player": game.player, "surrogate": game.surrogate}
+            exponents.append({**row, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
+    return Results(regret, exponents)
 
 
 def best_fixed(data: RankingData, name: str, order: NDArray[np.int64], radius: float) -> float:
@@ -115,93 +148,140 @@ def best_fixed(data: RankingData, name: str, order: NDArray[np.int64], radius: f
     return found.objective
 
 
-def _sequence(settings: RegretSettings, seed: int) -> tuple[RankingData, NDArray[np.int64]]:
+def largest_loss(data: RankingData, name: str, order: NDArray[np.int64], radius: float) -> float:
+    """An average loss over the rounds of ``order`` that no sequence of ||w|| <= radius can exceed.
+
+    Every document has the score in [-U ||x||, U ||x||] that is worst for it, whatever the others have.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.5], [-0.5]], [1, 0], [1, 1])
+    >>> largest_loss(data, "ranksvm", np.array([0]), 2.0), largest_loss(data, "squared", np.array([0]), 2.0)
+    (3.0, 5.0)
+    """
+    reach, y = radius * np.linalg.norm(data.X64, axis=1), data.y.astype(np.float64)
+    if name == "ranksvm":
+        losses = [_widest_pairs(reach[i:j], y[i:j]) for i, j in itertools.pairwise(data.offsets)]
+    else:
+        ends = [_pointwise(name, end, y) for end in (-reach, reach)]
+        losses = np.add.reduceat(np.maximum(*ends), data.offsets[:-1]).tolist()
+    return float(np.mean(np.array(losses)[order]))
+
+
+def _widest_pairs(reach: Floats, y: Floats) -> float:
+    widest = 1.0 + reach[:, None] + reach[None, :]
+    return float(widest[y[:, None] > y[None, :]].sum())
+
+
+def _pointwise(name: str, s: Floats, y: Floats) -> Floats:
+    return np.asarray((s - y) ** 2 if name == "squared" else np.exp(y) * (y - s - 1.0) + np.exp(s))
+
+
+def _games(settings: RegretSettings, seed: int) -> list[_Game]:
     # Games of different length share their first rounds, and those of all seeds share all.
     population = Population(PopulationSettings.from_mapping(settings.population))
-    data = population.draw(settings.queries, generator(seed, "topk-regret", "queries"))
-    return data, generator(seed, "topk-regret", "rounds").integers(0, data.n_queries, size=settings.rounds[-1])
+    drawn = population.draw(settings.queries, generator(seed, "topk-regret", "queries"))
+    order = generator(seed, "topk-regret", "rounds").integers(0, drawn.n_queries, size=settings.rounds[-1])
+    pair = RankingData.from_arrays([[FEATURE], [-FEATURE]], [1, 0], [1, 1])
+    sequences = {
+        POPULATION: (drawn, order, settings.radius),
+        TWO_DOCUMENTS: (pair, np.zeros_like(order), 1.0 / (2.0 * FEATURE)),
+    }
+    return [
+        _Game(source, player, surrogate, *sequences[source])
+        for player in PLAYERS
+        for source, names in GAMES.items()
+        for surrogate in names
+        # With both labels shown, the printed probabilities are right.
+        if (source, player) != (TWO_DOCUMENTS, BIASED)
+    ]
 
 
-def _game(
-    settings: RegretSettings, seed: int, data: RankingData, order: NDArray[np.int64], name: str, number: int
-) -> dict[str, Any]:
-    T = len(order)
+def _seeds(settings: RegretSettings, game: _Game, T: int) -> int:
+    if (game.player, game.source) != (LEARNER, POPULATION) or settings.short_rounds < T:
+        return settings.seeds
+    return max(settings.seeds, settings.short_seeds)
+
+
+def _played(game: _Game, seed: int, number: int, T: int) -> dict[str, Any]:
     eta, gamma = top_k_feedback.theorem_parameters(T)
-    game = top_k_feedback.run(
-        data,
-        name,
-        k=LEARNERS[name],
+    axes: tuple[Axis, ...] = (seed, "topk-regret", game.surrogate, number, T)
+    found = top_k_feedback.run(
+        game.data,
+        game.surrogate,
+        k=LEARNERS[game.surrogate],
         rounds=T,
-        eta=eta,
+        eta=IDLE_STEP if game.player == IDLE else eta,
         gamma=gamma,
-        radius=settings.radius,
-        seed=(seed, "topk-regret", name, number, T),
-        order=order,
+        radius=game.radius,
+        seed=axes if (game.player, game.source) == (LEARNER, POPULATION) else (*axes, game.player, game.source),
+        order=game.order[:T],
+        probabilities="as-printed" if game.player == BIASED else "correct",
         checkpoints=[T],
     )
-    row: dict[str, Any] = {"seed": number, "surrogate": name, "T": T}
-    for statistic, value in zip(STATISTICS, (game.losses, game.own_losses, game.squared_norms), strict=True):
+    row: dict[str, Any] = {"data": game.source, "player": game.player, "surrogate": game.surrogate}
+    row |= {"seed": number, "T": T}
+    for statistic, value in zip(STATISTICS, (found.losses, found.own_losses, found.squared_norms), strict=True):
         row[statistic] = float(value[-1])
     return row
 
 
-def _by_learner(settings: RegretSettings, rows: Iterable[Row]) -> dict[str, dict[str, Floats]]:
-    # For every surrogate and statistic an array of seeds and T, whatever the order of the rows
-    games = {(row["surrogate"], row["seed"], row["T"]): row for row in rows}
-    expected = {(name, number, T) for name in LEARNERS for number in range(settings.seeds) for T in settings.rounds}
-    if set(games) != expected:
+def _least_loss(game: _Game, T: int) -> float:
+    # The two documents are a margin of 1 apart at w = U.
+    return 0.0 if game.source == TWO_DOCUMENTS else best_fixed(game.data, game.surrogate, game.order[:T], game.radius)
+
+
+def _by_game(
+    settings: RegretSettings, games: Iterable[_Game], rows: Iterable[Row]
+) -> dict[Key, dict[int, dict[str, Floats]]]:
+    # For every game, T and statistic an array over seeds, whatever the order of the rows
+    named = {((row["data"], row["player"], row["surrogate"]), row["seed"], row["T"]): row for row in rows}
+    expected = {
+        (game.key, T): [(game.key, number, T) for number in range(_seeds(settings, game, T))]
+        for game in games
+        for T in game.rounds(settings)
+    }
+    names = {name for among in expected.values() for name in among}
+    if set(named) != names:
         raise DataError(
-            f"topk.regret: expected the games of {len(expected)} combinations of surrogate, seed and T from the "
-            f"slices, found {len(set(games) & expected)} of them and {len(set(games) - expected)} others"
+            f"topk.regret: expected the games of {len(names)} combinations of player, surrogate, seed and T from the "
+            f"slices, found {len(set(named) & names)} of them and {len(set(named) - names)} others"
         )
-    return {
-        name: {
-            statistic: np.array(
-                [[games[name, number, T][statistic] for T in settings.rounds] for number in range(settings.seeds)]
-            )
-            for statistic in STATISTICS
+    found: dict[Key, dict[int, dict[str, Floats]]] = {}
+    for (key, T), among in expected.items():
+        found.setdefault(key, {})[T] = {
+            statistic: np.array([named[name][statistic] for name in among]) for statistic in STATISTICS
         }
-        for name in LEARNERS
+    return found
+
+
+def _row(settings: RegretSettings, game: _Game, T: int, found: Mapping[str, Floats], best: float) -> dict[str, Any]:
+    # The regret of the first seeds, of which every T has some, and both sides of (4) of all that this T has
+    eta, _ = top_k_feedback.theorem_parameters(T)
+    first = {statistic: values[: settings.seeds] for statistic, values in found.items()}
+    distance, noise = game.radius**2 / (2.0 * eta), 0.5 * eta * T * found["squared_norm"]
+    bounds = best * T + distance + noise
+    summary = over_folds((first["loss"] - best) * T)
+    own, over = over_folds(found["own_loss"] * T), over_folds(found["own_loss"] * T - bounds)
+    return {
+        "data": game.source,
+        "player": game.player,
+        "surrogate": game.surrogate,
+        "T": T,
+        "regret": summary.mean,
+        "low": summary.low,
+        "high": summary.high,
+        "exploration": float((first["loss"] - first["own_loss"]).mean() * T),
+        "best_fixed_loss": best,
+        "squared_norm": float(first["squared_norm"].mean()),
+        "seeds": len(found["loss"]),
+        "expected_loss": own.mean,
+        "expected_loss_low": own.low,
+        "expected_loss_high": own.high,
+        "distance_term": distance,
+        "noise_term": float(noise.mean()),
+        "largest_loss": T * largest_loss(game.data, game.surrogate, game.order[:T], game.radius),
+        "loss_minus_bound": over.mean,
+        "loss_minus_bound_low": over.low,
+        "loss_minus_bound_high": over.high,
     }
-
-
-def _rows(
-    settings: RegretSettings, name: str, found: Mapping[str, Floats], best: Floats, totals: Floats, excess: Floats
-) -> list[dict[str, Any]]:
-    rows = []
-    for i, T in enumerate(settings.rounds):
-        summary, over = over_folds(totals[:, i]), over_folds(excess[:, i])
-        rows.append(
-            {
-                "surrogate": name,
-                "T": T,
-                "regret": summary.mean,
-                "low": summary.low,
-                "high": summary.high,
-                "exploration": float((found["loss"][:, i] - found["own_loss"][:, i]).mean() * T),
-                "best_fixed_loss": float(best[i]),
-                "squared_norm": float(found["squared_norm"][:, i].mean()),
-                "loss_minus_bound": over.mean,
-                "loss_minus_bound_low": over.low,
-                "loss_minus_bound_high": over.high,
-            }
-        )
-    return rows
-
-
-def _bounds(settings: RegretSettings, squared_norms: Floats, best: Floats) -> Floats:
-    # The right side of (4) in every game, with its own sum of ||z_t||^2 in place of the mean
-    T = np.array(settings.rounds, dtype=np.float64)
-    eta = np.array([top_k_feedback.theorem_parameters(rounds)[0] for rounds in settings.rounds])
-    return np.asarray(best * T + settings.radius**2 / (2.0 * eta) + 0.5 * eta * T * squared_norms)
-
-
-def _equation_4(settings: RegretSettings, name: str, found: Mapping[str, Floats], excess: Floats, i: int) -> Trial:
-    T = settings.rounds[i]
-    lost, over = over_folds(found["own_loss"][:, i] * T), over_folds(excess[:, i])
-    values: dict[str, Value] = {
-        "loss_minus_bound": Interval(over.mean, over.low, over.high),
-        "expected_loss": Interval(lost.mean, lost.low, lost.high),
-        "bound": lost.mean - over.mean,
-    }
-    return Trial({"surrogate": name, "T": T}, values, REGRET)

@@ -39,7 +39,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.topk.computations import exactness
 
     found = exactness.run(job.settings, job.seed)
-    return Outcome([found.biases, found.moments, found.identities])
+    return Outcome([found.biases, found.probabilities, found.moments, found.decompositions, found.identities])
 
 
 EXPERIMENT = Experiment(
@@ -56,12 +56,24 @@ EXPERIMENT = Experiment(
                     "probabilities": str,
                     "largest_relative_bias": float,
                 },
+                "tables/topk-probabilities": {
+                    "documents": int,
+                    **dict.fromkeys(("in_order", "exploited"), bool),
+                    "m": int,
+                    "shown": str,
+                    **dict.fromkeys(("gamma", "probability"), float),
+                },
                 "tables/topk-moments": {
                     **dict.fromkeys(("surrogate", "where"), str),
                     **dict.fromkeys(("round", "m"), int),
                     "radius": float,
                     "y_max": int,
                     **dict.fromkeys(("gamma", "second_moment", "printed", "valid"), float),
+                },
+                "tables/topk-decompositions": {
+                    **dict.fromkeys(("surrogate", "scores"), str),
+                    **dict.fromkeys(("m", "y_max", "labels"), int),
+                    **dict.fromkeys(("joint", "beyond"), float),
                 },
                 "tables/topk-identities": {**dict.fromkeys(("claim", "case", "statistic"), str), "value": float},
             },

@@ -11,7 +11,7 @@ from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import FIRST, Experiment, Job, Outcome, Step
 from pipeline_lib.settings import Positive, Positives, Settings, Whole
 
-CURVES, REPAIR = "slices/topk-curves/{dataset}", "tables/topk-repair"
+CURVES, GAPS, REPAIR = "slices/topk-curves/{dataset}", "slices/topk-gaps/{dataset}", "tables/topk-repair"
 
 
 class FigureSettings(Settings):
@@ -49,11 +49,12 @@ def _play(job: Job) -> Outcome:
     from pipeline_lib.papers.topk.computations import figure
 
     [(name, data)] = job.datasets().items()
-    return Outcome([figure.curves(job.settings, name, data, job.rows(REPAIR), job.seed)])
+    found = figure.measure(job.settings, name, data, job.rows(REPAIR), job.seed)
+    return Outcome([found.curves, found.gaps])
 
 
 def _join(job: Job) -> Outcome:
-    return Outcome([job.rows(CURVES)])
+    return Outcome([job.rows(CURVES), job.rows(GAPS)])
 
 
 _SURROGATES = ("squared", "kl", "ranksvm")
@@ -62,6 +63,10 @@ _CURVES = {
     "round": int,
     **dict.fromkeys(("ndcg", "low", "high"), float),
     "seeds": int,
+}
+_GAPS = {
+    **dict.fromkeys(("dataset", "panel", "greater", "lesser"), str),
+    **dict.fromkeys(("gap", "low", "high"), float),
 }
 
 EXPERIMENT = Experiment(
@@ -94,7 +99,7 @@ EXPERIMENT = Experiment(
             "figure",
             _play,
             reads=[REPAIR],
-            tables={CURVES: _CURVES},
+            tables={CURVES: _CURVES, GAPS: _GAPS},
             surrogates=(*_SURROGATES, "smooth-dcg", "listnet"),
             cost=Cost(2.0, 20.0, 500.0, 20.0),
             seconds=lambda settings, cell: 2e-5 * settings.rounds * settings.seeds,
@@ -102,8 +107,8 @@ EXPERIMENT = Experiment(
         Step(
             "order",
             _join,
-            reads=[CURVES],
-            tables={"tables/topk-curves": _CURVES},
+            reads=[CURVES, GAPS],
+            tables={"tables/topk-curves": _CURVES, "tables/topk-gaps": _GAPS},
         ),
     ),
 )

@@ -27,7 +27,14 @@ class RegretSettings(Settings):
         (1000, 3000, 10000, 30000, 100000, 300000, 1000000), description="values of T from which the exponent is fitted"
     )
     seeds: Annotated[Whole, Ge(2)] = Field(5, description="number of runs for every T")
+    short_rounds: Whole = Field(10000, description="values of T up to this one are played by more seeds, for eq. 4")
+    short_seeds: Annotated[Whole, Ge(2)] = Field(100, description="number of runs for these T, at least `seeds`")
     slices: Whole = Field(2, description="number of jobs among which the runs are divided")
+
+
+def _rounds(settings: RegretSettings) -> int:
+    short = sum(T for T in settings.rounds if settings.short_rounds >= T)
+    return sum(settings.rounds) * settings.seeds + short * settings.short_seeds
 
 
 def _play(job: Job) -> Outcome:
@@ -40,7 +47,7 @@ def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.topk.computations import regret
 
     found = regret.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([found.regret, found.exponents], [found.evidence])
+    return Outcome([found.regret, found.exponents])
 
 
 EXPERIMENT = Experiment(
@@ -52,6 +59,7 @@ EXPERIMENT = Experiment(
             divided={"slice": lambda settings: range(settings.slices)},
             tables={
                 SLICES: {
+                    **dict.fromkeys(("data", "player"), str),
                     "seed": int,
                     "surrogate": str,
                     "T": int,
@@ -59,7 +67,7 @@ EXPERIMENT = Experiment(
                 },
             },
             surrogates=SURROGATES,
-            seconds=lambda settings, cell: 1e-6 * sum(settings.rounds) * settings.seeds / settings.slices,
+            seconds=lambda settings, cell: 1e-6 * _rounds(settings) / settings.slices,
         ),
         Step(
             "regret",
@@ -67,15 +75,20 @@ EXPERIMENT = Experiment(
             reads=[SLICES],
             tables={
                 "tables/topk-regret": {
-                    "surrogate": str,
+                    **dict.fromkeys(("data", "player", "surrogate"), str),
                     "T": int,
                     **dict.fromkeys(("regret", "low", "high", "exploration", "best_fixed_loss"), float),
                     "squared_norm": float,
+                    "seeds": int,
+                    **dict.fromkeys(("expected_loss", "expected_loss_low", "expected_loss_high"), float),
+                    **dict.fromkeys(("distance_term", "noise_term", "largest_loss"), float),
                     **dict.fromkeys(("loss_minus_bound", "loss_minus_bound_low", "loss_minus_bound_high"), float),
                 },
-                "tables/topk-exponents": {"surrogate": str, **dict.fromkeys(("slope", "low", "high"), float)},
+                "tables/topk-exponents": {
+                    **dict.fromkeys(("data", "player", "surrogate"), str),
+                    **dict.fromkeys(("slope", "low", "high"), float),
+                },
             },
-            claims=("topk-eq4",),
             surrogates=SURROGATES,
         ),
     ),
