@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,13 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.theory import certificates, list_bounds
 from pipeline_lib.theory.ranker_facts import Facts
 
-KEYS = ("dataset", "model", "fold", "query", "qid")
+Model = Mapping[str, Any]
+"""The content of the file of a trained model."""
+
+AXES = {"dataset": pl.String, "model": pl.String, "fold": pl.UInt8}
+KEYS = (*AXES, "query", "qid")
 MEASURES = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
+    **AXES,
     "measure": pl.String,
     "value": pl.Float64,
     "n_queries": pl.UInt32,
@@ -37,9 +39,7 @@ SUMMARY = {
     "n_queries": pl.UInt32,
 }
 TRAINING = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
+    **AXES,
     "algorithm": pl.String,
     "surrogate": pl.String,
     "selection": pl.String,
@@ -54,24 +54,18 @@ TRAINING = {
     "validation_value": pl.Float64,
 }
 VALIDATION = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
+    **AXES,
     "l2": pl.Float64,
     "measure": pl.String,
     "value": pl.Float64,
 }
 WEIGHTS = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
+    **AXES,
     "feature": pl.String,
     "weight": pl.Float64,
 }
 PUBLISHED = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
+    **AXES,
     "measure": pl.String,
     "published": pl.Float64,
     "measured": pl.Float64,
@@ -79,9 +73,7 @@ PUBLISHED = {
     "source": pl.String,
 }
 CERTIFICATES = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
+    **AXES,
     "surrogate": pl.String,
     "bound": pl.String,
     "place": pl.String,
@@ -119,18 +111,19 @@ def run(arguments: argparse.Namespace) -> None:
     """Write all tables of the study as Parquet; that of the weights only if an output for it is given."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
+    models = [storage.read_json(path) for path in arguments.models]
     tables = {
         "measures": measures,
         "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
-        "training": training_table(arguments.models),
-        "validation": validation_table(arguments.models),
-        "certificates": certificate_table(arguments.models),
+        "training": training_table(models),
+        "validation": validation_table(models),
+        "certificates": certificate_table(models),
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
         storage.write_table(arguments.output / f"{name}.parquet", table)
     if arguments.weights is not None:
-        storage.write_table(arguments.weights, weights_table(arguments.models))
+        storage.write_table(arguments.weights, weights_table(models))
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
@@ -169,11 +162,10 @@ def summary_table(
     return pl.DataFrame(rows, schema=SUMMARY, orient="row")
 
 
-def training_table(paths: Sequence[Path]) -> pl.DataFrame:
+def training_table(models: Sequence[Model]) -> pl.DataFrame:
     """The settings chosen, and the results reached, in the training of every model on every fold."""
     rows: list[dict[str, Any]] = []
-    for path in paths:
-        content = storage.read_json(path)
+    for content in models:
         record = content["record"]
         steps = [step for step in record.get("path", ()) if step["l2"] == record["l2"]]
         known = {**content["settings"], **content, **(steps[0] if steps else record)}
@@ -182,37 +174,33 @@ def training_table(paths: Sequence[Path]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TRAINING)
 
 
-def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
+def validation_table(models: Sequence[Model]) -> pl.DataFrame:
     """The selection measure on the validation part along every path of l2."""
-    rows = []
-    for path in paths:
-        content = storage.read_json(path)
-        keys = (content["dataset"], content["model"], content["fold"])
-        path_steps = content["record"].get("path", ())
-        rows += [(*keys, step["l2"], content["settings"]["selection"], step["validation"]) for step in path_steps]
+    rows = [
+        (*_axes(content), step["l2"], content["settings"]["selection"], step["validation"])
+        for content in models
+        for step in content["record"].get("path", ())
+    ]
     return pl.DataFrame(rows, schema=VALIDATION, orient="row")
 
 
-def weights_table(paths: Sequence[Path]) -> pl.DataFrame:
+def weights_table(models: Sequence[Model]) -> pl.DataFrame:
     """The weights of linear models on features that have names, in units of each model's own scale of the feature."""
     rows = []
-    for path in paths:
-        content = storage.read_json(path)
+    for content in models:
         trained = content["trained"]
         names = trained.get("feature_names")
         if names and trained["kind"] == "linear":
-            keys = (content["dataset"], content["model"], content["fold"])
-            rows += [(*keys, name, weight) for name, weight in zip(names, trained["w"], strict=True)]
+            rows += [(*_axes(content), name, weight) for name, weight in zip(names, trained["w"], strict=True)]
     return pl.DataFrame(rows, schema=WEIGHTS, orient="row")
 
 
-def certificate_table(paths: Sequence[Path]) -> pl.DataFrame:
+def certificate_table(models: Sequence[Model]) -> pl.DataFrame:
     """What every bound of `lists` certifies of every model on every fold, or the reason why it says nothing of it."""
     rows: list[dict[str, Any]] = []
-    for path in paths:
-        content = storage.read_json(path)
+    for content in models:
         settings, record = content["settings"], content["record"]
-        about = {**{key: content[key] for key in ("dataset", "model", "fold")}, "surrogate": settings.get("surrogate")}
+        about = {**dict(zip(AXES, _axes(content), strict=True)), "surrogate": settings.get("surrogate")}
         if "facts" not in record:
             rows.append({**about, "reason": record["without_facts"]})
             continue
@@ -246,3 +234,7 @@ def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: d
                     key = (cell["dataset"], model, cell["fold"], cell["measure"])
                     rows.append((*key, value, measured, measured - value, cell["source"]))
     return pl.DataFrame(rows, schema=PUBLISHED, orient="row")
+
+
+def _axes(content: Model) -> tuple[Any, ...]:
+    return tuple(content[name] for name in AXES)
