@@ -31,7 +31,7 @@ class Cluster:
     def run(self, project: Project, *arguments: str) -> tuple[int, str]:
         """Send the small study as docs/clusters.md says; return the exit status and all that was printed."""
         return forked.snakemake(
-            ["--workflow-profile", "profiles/slurm", "--configfile", "small.yaml", *arguments],
+            [*arguments, "--workflow-profile", "profiles/slurm", "--configfile", "small.yaml"],
             project.folder,
             {**{name: value for name, value in os.environ.items() if name != "LTR_MIRROR"}, **self.environment},
             prepare=query_at_once,
