@@ -21,67 +21,33 @@ Model = Mapping[str, Any]
 
 AXES = {"dataset": pl.String, "model": pl.String, "fold": pl.UInt8}
 KEYS = (*AXES, "query", "qid")
-MEASURES = {
-    **AXES,
-    "measure": pl.String,
-    "value": pl.Float64,
-    "n_queries": pl.UInt32,
-}
+MEASURES = {**AXES, "measure": pl.String, "value": pl.Float64, "n_queries": pl.UInt32}
 SUMMARY = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "measure": pl.String,
-    "mean": pl.Float64,
-    "sd": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n_folds": pl.UInt32,
-    "n_queries": pl.UInt32,
+    **dict.fromkeys(("dataset", "model", "measure"), pl.String),
+    **dict.fromkeys(("mean", "sd", "low", "high"), pl.Float64),
+    **dict.fromkeys(("n_folds", "n_queries"), pl.UInt32),
 }
 TRAINING = {
     **AXES,
-    "algorithm": pl.String,
-    "surrogate": pl.String,
-    "selection": pl.String,
-    "l2": pl.Float64,
-    "objective": pl.Float64,
-    "gap": pl.Float64,
-    "relative_gap": pl.Float64,
+    **dict.fromkeys(("algorithm", "surrogate", "selection"), pl.String),
+    **dict.fromkeys(("l2", "objective", "gap", "relative_gap"), pl.Float64),
     "certified": pl.Boolean,
     "certificate": pl.String,
     "iterations": pl.Int64,
-    "norm": pl.Float64,
-    "validation_value": pl.Float64,
+    **dict.fromkeys(("norm", "validation_value"), pl.Float64),
 }
-VALIDATION = {
-    **AXES,
-    "l2": pl.Float64,
-    "measure": pl.String,
-    "value": pl.Float64,
-}
-WEIGHTS = {
-    **AXES,
-    "feature": pl.String,
-    "weight": pl.Float64,
-}
+VALIDATION = {**AXES, "l2": pl.Float64, "measure": pl.String, "value": pl.Float64}
+WEIGHTS = {**AXES, "feature": pl.String, "weight": pl.Float64}
 PUBLISHED = {
     **AXES,
     "measure": pl.String,
-    "published": pl.Float64,
-    "measured": pl.Float64,
-    "delta": pl.Float64,
+    **dict.fromkeys(("published", "measured", "delta"), pl.Float64),
     "source": pl.String,
 }
 CERTIFICATES = {
     **AXES,
-    "surrogate": pl.String,
-    "bound": pl.String,
-    "place": pl.String,
-    "radius": pl.Float64,
-    "risk": pl.Float64,
-    "deviation": pl.Float64,
-    "empirical_risk": pl.Float64,
-    "largest_loss": pl.Float64,
+    **dict.fromkeys(("surrogate", "bound", "place"), pl.String),
+    **dict.fromkeys(("radius", "risk", "deviation", "empirical_risk", "largest_loss"), pl.Float64),
     "n": pl.Int64,
     "delta": pl.Float64,
     "informative": pl.Boolean,

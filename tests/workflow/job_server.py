@@ -16,6 +16,7 @@ import json
 import os
 import runpy
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -83,6 +84,7 @@ def serve(address: str) -> None:
                 _work(connection)
             connection.close()
             _forget_ended_jobs()
+    shutil.rmtree(Path(address).parent)
 
 
 def _forget_ended_jobs() -> None:
