@@ -186,7 +186,7 @@ def _declares_an_experiment(name: str) -> bool:
 
 
 def _named_imports(node: ast.AST, package: str) -> Iterator[str]:
-    for child in ast.iter_child_nodes(node):
+    for child in _statements(node):
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
@@ -202,6 +202,12 @@ def _named_imports(node: ast.AST, package: str) -> Iterator[str]:
                 yield from _named_imports(ast.Module([statement], []), package)
         else:
             yield from _named_imports(child, package)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements within one, with the branches that hold statements; expressions import nothing."""
+    for branch in ("body", "handlers", "cases", "orelse", "finalbody"):
+        yield from getattr(node, branch, ())
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,19 @@ def violations(document: Any, path: Path) -> Iterator[Any]:
     >>> [error.message for error in violations({"seed": 1.0, "name": "a\\n"}, path)]
     ["'a\\\\n' does not match '^[a-z]+$'", "1.0 is not of type 'integer'"]
     """
+    yield from sorted(_validator(path).iter_errors(document), key=_place)
+
+
+@cache
+def _validator(path: Path) -> Any:
+    """The validator of a schema, which is read once in a process."""
     import jsonschema
     import yaml
 
     base = jsonschema.Draft202012Validator
     types = base.TYPE_CHECKER.redefine("integer", _is_integer)
     strict = jsonschema.validators.extend(base, {"pattern": _pattern}, type_checker=types)  # type: ignore[no-untyped-call]
-    schema = yaml.safe_load(path.read_text(encoding="utf-8"))
-    yield from sorted(strict(schema).iter_errors(document), key=_place)
+    return strict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 def _place(error: Any) -> list[str]:

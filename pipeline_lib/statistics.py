@@ -20,12 +20,10 @@ from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
+from pipeline_lib.resampling import RELATIVE_TIE, bca_levels, blocks, resampled_statistics
 
 ENUMERATED_DIFFERENCES = 16
 LARGEST = 1e150
-NUMBERS_PER_BLOCK = 2**20
-# Resampled sums that equal the observed one in exact arithmetic must count as equal in floating point.
-RELATIVE_TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def paired_randomisation_test(
         patterns = np.arange(2**n)[:, None] >> np.arange(n) & 1
         return float(np.mean(np.abs(2.0 * (patterns @ differences) - total) >= reach))
     hits = 0
-    for block in _blocks(resamples, n):
+    for block in blocks(resamples, n):
         # Bits rather than signs: sum e d = 2 sum bit d - sum d.
         bits = np.unpackbits(np.frombuffer(rng.bytes(block * n // 8 + 1), np.uint8), count=block * n)
         hits += int(np.sum(np.abs(2.0 * (bits.reshape(block, n) @ differences) - total) >= reach))
@@ -224,8 +222,8 @@ def bootstrap_interval(
     estimate = float(statistic(sample, axis=-1))
     if np.ptp(sample) == 0.0:
         return estimate, estimate
-    resampled = _bootstrap(sample, resamples, rng, statistic)
-    low, high = np.quantile(resampled, _bca_levels(sample, resampled, estimate, level, statistic))
+    resampled = resampled_statistics(sample, resamples, rng, statistic)
+    low, high = np.quantile(resampled, bca_levels(sample, resampled, estimate, level, statistic))
     return float(low), float(high)
 
 
@@ -356,46 +354,6 @@ def fit_exponent(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Exponent
     return Exponent(slope, slope - half, slope + half, level, intercept, r2)
 
 
-def _bootstrap(sample: Floats, resamples: int, rng: np.random.Generator, statistic: Callable[..., Any]) -> Floats:
-    n = len(sample)
-    resampled = [
-        np.asarray(statistic(sample[rng.integers(n, size=(block, n), dtype=np.int32)], axis=-1))
-        for block in _blocks(resamples, n)
-    ]
-    return np.concatenate(resampled)
-
-
-def _bca_levels(
-    sample: Floats, resampled: Floats, estimate: float, level: float, statistic: Callable[..., Any]
-) -> Floats:
-    from scipy.special import ndtr, ndtri
-
-    # Half of the ties count as below, so that discrete statistics are not considered biased; the ends stay finite.
-    tie = RELATIVE_TIE * np.abs(sample).max()
-    below = np.mean(resampled < estimate - tie) + 0.5 * np.mean(np.abs(resampled - estimate) <= tie)
-    bias = ndtri(np.clip(below, 0.5 / len(resampled), 1.0 - 0.5 / len(resampled)))
-    left = _jackknife(sample, statistic)
-    influence = left.mean() - left
-    variation = float(np.sum(influence**2))
-    acceleration = float(np.sum(influence**3)) / (6.0 * variation**1.5) if variation > 0.0 else 0.0
-    ends = bias + ndtri(np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]))
-    return np.asarray(ndtr(bias + ends / np.maximum(1.0 - acceleration * ends, np.finfo(np.float64).tiny)))
-
-
-def _jackknife(sample: Floats, statistic: Callable[..., Any]) -> Floats:
-    """The statistic with one value left out, for every value; shape (Q,)."""
-    n = len(sample)
-    if statistic is np.mean:
-        return np.asarray((sample.sum() - sample) / (n - 1))
-    left, start = [], 0
-    for block in _blocks(n, n):
-        rows = np.arange(start, start + block)[:, None]
-        others = np.arange(n - 1)[None, :]
-        left.append(np.asarray(statistic(sample[others + (others >= rows)], axis=-1)))
-        start += block
-    return np.concatenate(left)
-
-
 def _checked_grid(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     grid, measured = _values(x, "x", at_least=1), np.asarray(y, np.float64)
     if measured.ndim not in (1, 2) or measured.shape[-1] != len(grid):
@@ -421,12 +379,6 @@ def _t_quantile(freedom: int, level: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1.0 + level) / 2.0))
-
-
-def _blocks(total: int, width: int) -> list[int]:
-    """Split ``total`` rows of ``width`` numbers into blocks of at most NUMBERS_PER_BLOCK numbers (8 MB)."""
-    most = max(1, NUMBERS_PER_BLOCK // width)
-    return [most] * (total // most) + ([total % most] if total % most else [])
 
 
 def _values(values: ArrayLike, name: str, at_least: int) -> Floats:

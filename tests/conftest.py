@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+LONGEST = ("test_paper_studies.py", "test_own_data.py", "test_real_study.py")
+"""The tests of the workflow that run studies of their own."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests of the workflow: they wait for other processes, while other workers compute."""
-    items.sort(key=lambda item: "workflow" not in item.keywords)
+    """Begin with the tests of the workflow, the longest first: while they wait for processes, other workers compute."""
+    items.sort(key=lambda item: ("workflow" not in item.keywords, item.path.name not in LONGEST))
 
 
 @pytest.fixture(scope="session")

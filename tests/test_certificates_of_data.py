@@ -83,8 +83,8 @@ def test_what_does_not_go_together_is_named(words, named, file, tmp_path, capsys
     assert named in capsys.readouterr().err
 
 
-def test_the_table_of_a_study_says_what_holds_of_each_model_and_why_of_the_others(data, tmp_path) -> None:
-    loss, paths = surrogates.create("ranksvm"), []
+def test_the_table_of_a_study_says_what_holds_of_each_model_and_why_of_the_others(data) -> None:
+    loss, contents = surrogates.create("ranksvm"), []
     fitted = {
         "ranksvm": learners.create("erm", surrogate="ranksvm", l2=0.1).fit(data),
         "boosted": learners.create("rankboost", rounds=2).fit(data),
@@ -93,12 +93,8 @@ def test_the_table_of_a_study_says_what_holds_of_each_model_and_why_of_the_other
         of_loss = loss if "surrogate" in trained.about["settings"] else None
         known = ranker_facts.recorded(trained.model, data, of_loss)
         content = {"dataset": "mine", "model": name, "fold": 1, **trained.about, "record": trained.record | known}
-        path = tmp_path / f"{name}.json"
-        from pipeline_lib import storage
-
-        storage.write_json(path, json.loads(json.dumps(content)))
-        paths.append(path)
-    table = summarise_results.certificate_table(paths)
+        contents.append(json.loads(json.dumps(content)))
+    table = summarise_results.certificate_table(contents)
     assert table.schema == pl.Schema(summarise_results.CERTIFICATES)
     found = certificates.certify(ranker_facts.of_model(fitted["ranksvm"].model, data, loss), loss)
     linear = table.filter(pl.col("model") == "ranksvm")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline_lib import statistics
+from pipeline_lib import resampling, statistics
 from pipeline_lib.errors import DataError
 
 
@@ -55,7 +55,7 @@ def test_random_signs_agree_with_enumeration(monkeypatch):
     differences = rng(3).normal(0.4, 1.0, 14)
     exact = statistics.paired_randomisation_test(differences, np.zeros(14), rng=rng())
     monkeypatch.setattr(statistics, "ENUMERATED_DIFFERENCES", 0)
-    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 1000)
+    monkeypatch.setattr(resampling, "NUMBERS_PER_BLOCK", 1000)
     drawn = statistics.paired_randomisation_test(differences, np.zeros(14), resamples=40_001, rng=rng())
     assert drawn == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 40_001))
     assert drawn != exact
@@ -134,15 +134,15 @@ def test_bootstrap_interval_agrees_with_scipy():
 
 def test_jackknife_of_the_mean_in_closed_form_equals_the_general_one(monkeypatch):
     sample = rng(0).random(30)
-    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 100)
-    general = statistics._jackknife(sample, lambda values, axis: np.mean(values, axis=axis))
-    np.testing.assert_allclose(statistics._jackknife(sample, np.mean), general, rtol=1e-12)
+    monkeypatch.setattr(resampling, "NUMBERS_PER_BLOCK", 100)
+    general = resampling.jackknife(sample, lambda values, axis: np.mean(values, axis=axis))
+    np.testing.assert_allclose(resampling.jackknife(sample, np.mean), general, rtol=1e-12)
 
 
 def test_bootstrap_blocks_do_not_change_the_values(monkeypatch):
     sample = skewed_measure(rng(4), 64)
     whole = statistics.bootstrap_interval(sample, resamples=512, rng=rng(1))
-    monkeypatch.setattr(statistics, "NUMBERS_PER_BLOCK", 64 * 64)
+    monkeypatch.setattr(resampling, "NUMBERS_PER_BLOCK", 64 * 64)
     assert statistics.bootstrap_interval(sample, resamples=512, rng=rng(1)) == whole
 
 

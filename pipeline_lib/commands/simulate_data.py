@@ -7,8 +7,9 @@ import hashlib
 import json
 from pathlib import Path
 
-from pipeline_lib.sources import catalog, population
+from pipeline_lib.sources import catalog, letor_sim
 from pipeline_lib.sources.manifest import Manifest, ManifestPart
+from pipeline_lib.sources.population_settings import PopulationSettings
 
 NAME = "letor-sim"
 
@@ -32,9 +33,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the parts, then the manifest that marks them as complete."""
     names = list(catalog.get(NAME).parts)
     sizes = [arguments.queries // len(names) + (i < arguments.queries % len(names)) for i in range(len(names))]
-    settings = population.PopulationSettings.from_mapping(arguments.population)
+    settings = PopulationSettings.from_mapping(arguments.population)
     folder = arguments.manifest.parent
-    paths = population.write_parts(settings, sizes, arguments.seed, folder)
+    paths = letor_sim.write_parts(settings, sizes, arguments.seed, folder)
     parts = tuple(_part(name, path) for name, path in zip(names, paths, strict=True))
     Manifest(NAME, "drawn from the population of the configuration", parts).write(folder.parent)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,80 +16,38 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.theory import certificates, list_bounds
 from pipeline_lib.theory.ranker_facts import Facts
 
-KEYS = ("dataset", "model", "fold", "query", "qid")
-MEASURES = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
-    "measure": pl.String,
-    "value": pl.Float64,
-    "n_queries": pl.UInt32,
-}
+Model = Mapping[str, Any]
+"""The content of the file of a trained model."""
+
+AXES = {"dataset": pl.String, "model": pl.String, "fold": pl.UInt8}
+KEYS = (*AXES, "query", "qid")
+MEASURES = {**AXES, "measure": pl.String, "value": pl.Float64, "n_queries": pl.UInt32}
 SUMMARY = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "measure": pl.String,
-    "mean": pl.Float64,
-    "sd": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n_folds": pl.UInt32,
-    "n_queries": pl.UInt32,
+    **dict.fromkeys(("dataset", "model", "measure"), pl.String),
+    **dict.fromkeys(("mean", "sd", "low", "high"), pl.Float64),
+    **dict.fromkeys(("n_folds", "n_queries"), pl.UInt32),
 }
 TRAINING = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
-    "algorithm": pl.String,
-    "surrogate": pl.String,
-    "selection": pl.String,
-    "l2": pl.Float64,
-    "objective": pl.Float64,
-    "gap": pl.Float64,
-    "relative_gap": pl.Float64,
+    **AXES,
+    **dict.fromkeys(("algorithm", "surrogate", "selection"), pl.String),
+    **dict.fromkeys(("l2", "objective", "gap", "relative_gap"), pl.Float64),
     "certified": pl.Boolean,
     "certificate": pl.String,
     "iterations": pl.Int64,
-    "norm": pl.Float64,
-    "validation_value": pl.Float64,
+    **dict.fromkeys(("norm", "validation_value"), pl.Float64),
 }
-VALIDATION = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
-    "l2": pl.Float64,
-    "measure": pl.String,
-    "value": pl.Float64,
-}
-WEIGHTS = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
-    "feature": pl.String,
-    "weight": pl.Float64,
-}
+VALIDATION = {**AXES, "l2": pl.Float64, "measure": pl.String, "value": pl.Float64}
+WEIGHTS = {**AXES, "feature": pl.String, "weight": pl.Float64}
 PUBLISHED = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
+    **AXES,
     "measure": pl.String,
-    "published": pl.Float64,
-    "measured": pl.Float64,
-    "delta": pl.Float64,
+    **dict.fromkeys(("published", "measured", "delta"), pl.Float64),
     "source": pl.String,
 }
 CERTIFICATES = {
-    "dataset": pl.String,
-    "model": pl.String,
-    "fold": pl.UInt8,
-    "surrogate": pl.String,
-    "bound": pl.String,
-    "place": pl.String,
-    "radius": pl.Float64,
-    "risk": pl.Float64,
-    "deviation": pl.Float64,
-    "empirical_risk": pl.Float64,
-    "largest_loss": pl.Float64,
+    **AXES,
+    **dict.fromkeys(("surrogate", "bound", "place"), pl.String),
+    **dict.fromkeys(("radius", "risk", "deviation", "empirical_risk", "largest_loss"), pl.Float64),
     "n": pl.Int64,
     "delta": pl.Float64,
     "informative": pl.Boolean,
@@ -119,18 +77,19 @@ def run(arguments: argparse.Namespace) -> None:
     """Write all tables of the study as Parquet; that of the weights only if an output for it is given."""
     per_query = read_evaluations(arguments.evaluations)
     measures = measure_table(per_query)
+    models = [storage.read_json(path) for path in arguments.models]
     tables = {
         "measures": measures,
         "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
-        "training": training_table(arguments.models),
-        "validation": validation_table(arguments.models),
-        "certificates": certificate_table(arguments.models),
+        "training": training_table(models),
+        "validation": validation_table(models),
+        "certificates": certificate_table(models),
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
         storage.write_table(arguments.output / f"{name}.parquet", table)
     if arguments.weights is not None:
-        storage.write_table(arguments.weights, weights_table(arguments.models))
+        storage.write_table(arguments.weights, weights_table(models))
 
 
 def read_evaluations(paths: Sequence[Path]) -> pl.DataFrame:
@@ -169,11 +128,10 @@ def summary_table(
     return pl.DataFrame(rows, schema=SUMMARY, orient="row")
 
 
-def training_table(paths: Sequence[Path]) -> pl.DataFrame:
+def training_table(models: Sequence[Model]) -> pl.DataFrame:
     """The settings chosen, and the results reached, in the training of every model on every fold."""
     rows: list[dict[str, Any]] = []
-    for path in paths:
-        content = storage.read_json(path)
+    for content in models:
         record = content["record"]
         steps = [step for step in record.get("path", ()) if step["l2"] == record["l2"]]
         known = {**content["settings"], **content, **(steps[0] if steps else record)}
@@ -182,37 +140,33 @@ def training_table(paths: Sequence[Path]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TRAINING)
 
 
-def validation_table(paths: Sequence[Path]) -> pl.DataFrame:
+def validation_table(models: Sequence[Model]) -> pl.DataFrame:
     """The selection measure on the validation part along every path of l2."""
-    rows = []
-    for path in paths:
-        content = storage.read_json(path)
-        keys = (content["dataset"], content["model"], content["fold"])
-        path_steps = content["record"].get("path", ())
-        rows += [(*keys, step["l2"], content["settings"]["selection"], step["validation"]) for step in path_steps]
+    rows = [
+        (*_axes(content), step["l2"], content["settings"]["selection"], step["validation"])
+        for content in models
+        for step in content["record"].get("path", ())
+    ]
     return pl.DataFrame(rows, schema=VALIDATION, orient="row")
 
 
-def weights_table(paths: Sequence[Path]) -> pl.DataFrame:
+def weights_table(models: Sequence[Model]) -> pl.DataFrame:
     """The weights of linear models on features that have names, in units of each model's own scale of the feature."""
     rows = []
-    for path in paths:
-        content = storage.read_json(path)
+    for content in models:
         trained = content["trained"]
         names = trained.get("feature_names")
         if names and trained["kind"] == "linear":
-            keys = (content["dataset"], content["model"], content["fold"])
-            rows += [(*keys, name, weight) for name, weight in zip(names, trained["w"], strict=True)]
+            rows += [(*_axes(content), name, weight) for name, weight in zip(names, trained["w"], strict=True)]
     return pl.DataFrame(rows, schema=WEIGHTS, orient="row")
 
 
-def certificate_table(paths: Sequence[Path]) -> pl.DataFrame:
+def certificate_table(models: Sequence[Model]) -> pl.DataFrame:
     """What every bound of `lists` certifies of every model on every fold, or the reason why it says nothing of it."""
     rows: list[dict[str, Any]] = []
-    for path in paths:
-        content = storage.read_json(path)
+    for content in models:
         settings, record = content["settings"], content["record"]
-        about = {**{key: content[key] for key in ("dataset", "model", "fold")}, "surrogate": settings.get("surrogate")}
+        about = {**dict(zip(AXES, _axes(content), strict=True)), "surrogate": settings.get("surrogate")}
         if "facts" not in record:
             rows.append({**about, "reason": record["without_facts"]})
             continue
@@ -246,3 +200,7 @@ def published_table(measures: pl.DataFrame, paths: Sequence[Path], reproduces: d
                     key = (cell["dataset"], model, cell["fold"], cell["measure"])
                     rows.append((*key, value, measured, measured - value, cell["source"]))
     return pl.DataFrame(rows, schema=PUBLISHED, orient="row")
+
+
+def _axes(content: Model) -> tuple[Any, ...]:
+    return tuple(content[name] for name in AXES)

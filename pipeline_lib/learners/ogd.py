@@ -214,28 +214,21 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     inside = features.apply(train)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
-    tried, models = [], []
+    attempts = []
     for step in chosen["step"]:
         steps = decreasing_steps(len(order), step)
         result = run(inside, loss, step=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
         w = result.average if chosen["average"] else result.w
-        models.append(features.model(w))
-        value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
+        model = features.model(w)
+        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
         mean_loss, size = float(result.losses.mean()), float(np.linalg.norm(w))
         _LOG.info(
             f"{loss.name}, step {step:g} / sqrt(t): {len(order)} rounds, mean loss {mean_loss:.4g}; "
             f"validation {chosen['selection']} {value:.4f}"
         )
-        tried.append({"step": step, "mean_loss": mean_loss, "norm": size, "validation": value})
-    best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -tried[k]["step"]))
-    record = {
-        "settings": chosen,
-        "step": tried[best]["step"],
-        "validation": tried[best]["validation"],
-        "iterations": len(order),
-        "tried": tried,
-    }
-    return Trained(models[best], record)
+        tried = {"step": step, "mean_loss": mean_loss, "norm": size, "validation": value}
+        attempts.append((model, len(order), tried))
+    return selection.keep_best("step", chosen, attempts)
 
 
 def _steps(step: float | ArrayLike, n: int) -> Floats:

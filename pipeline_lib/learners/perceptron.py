@@ -297,24 +297,19 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     features = fitted(chosen["features"], train, seed)
     inside = features.apply(train)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
-    tried, models = [], []
+    attempts = []
     for passes in progress.counted(range(1, chosen["passes"] + 1), _LOG, "numbers of passes"):
         result = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["step"], chosen["active"])
         w = result.average if chosen["average"] else result.w
-        models.append(features.model(w))
+        model = features.model(w)
         mistaken, size = float(result.mistakes.mean()), float(np.linalg.norm(w))
-        value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
-        tried.append({"passes": passes, "mistakes": mistaken, "norm": size, "validation": value})
-    best = max(range(len(tried)), key=lambda k: (tried[k]["validation"], -k))
+        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
+        tried = {"passes": passes, "mistakes": mistaken, "norm": size, "validation": value}
+        attempts.append((model, passes * train.n_queries, tried))
+    kept = selection.keep_best("passes", chosen, attempts)
+    passes, tried = kept.record["passes"], kept.record["tried"]
     _LOG.info(
-        f"kept {best + 1} of {len(tried)} passes: mistakes in {tried[best]['mistakes']:.4f} of the rounds; "
-        f"validation {chosen['selection']} {tried[best]['validation']:.4f}"
+        f"kept {passes} of {len(tried)} passes: mistakes in {tried[passes - 1]['mistakes']:.4f} of the rounds; "
+        f"validation {chosen['selection']} {kept.record['validation']:.4f}"
     )
-    record = {
-        "settings": chosen,
-        "passes": best + 1,
-        "validation": tried[best]["validation"],
-        "iterations": (best + 1) * train.n_queries,
-        "tried": tried,
-    }
-    return Trained(models[best], record)
+    return kept

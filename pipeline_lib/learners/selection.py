@@ -1,13 +1,19 @@
-"""How good is a ranker on the validation queries, by which settings are chosen?"""
+"""How good is a ranker on the validation queries, and which of the models that were tried is kept?"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
+from pipeline_lib.learners.ranker import Model, Trained
 from pipeline_lib.ranking_data import RankingData
+
+__all__ = ["check_queries", "mean_measure"]
 
 
 @checked
@@ -46,3 +52,34 @@ def mean_measure(scores: ArrayLike, data: RankingData, measure: str) -> float:
     from pipeline_lib import metrics
 
     return float(np.mean(metrics.per_query([measure], scores, data.y, data.offsets)[measure]))
+
+
+def keep_best(
+    setting: str, settings: Mapping[str, Any], attempts: Sequence[tuple[Model, int, dict[str, Any]]]
+) -> Trained:
+    """The model of the attempt with the largest ``validation``, among equals the one whose ``setting`` is smallest.
+
+    An attempt is a model, the number of its iterations, and what is recorded of it, which includes ``validation`` and
+    the value of ``setting``. The record holds all ``settings``, these values of the kept model, and ``tried``: what is
+    recorded of every attempt.
+
+    Example
+    -------
+    >>> from pipeline_lib.learners.models import IdealModel, RandomModel
+    >>> attempts = [
+    ...     (IdealModel(), 10, {"step": 2.0, "validation": 0.5}),
+    ...     (RandomModel((1,)), 20, {"step": 0.1, "validation": 0.5}),
+    ... ]
+    >>> trained = keep_best("step", {"selection": "map"}, attempts)
+    >>> trained.model, trained.record["step"], trained.record["iterations"]
+    (RandomModel(seed=(1,)), 0.1, 20)
+    """
+    model, iterations, best = max(attempts, key=lambda attempt: (attempt[2]["validation"], -attempt[2][setting]))
+    record = {
+        "settings": settings,
+        setting: best[setting],
+        "validation": best["validation"],
+        "iterations": iterations,
+        "tried": [tried for _, _, tried in attempts],
+    }
+    return Trained(model, record)

@@ -302,7 +302,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     order = random_passes(inside.n_queries, chosen["passes"], seed)
     step, exploration = theorem_parameters(max(len(order), 2))
     gamma = exploration if chosen["gamma"] == "theory" else float(chosen["gamma"])
-    tried, models = [], []
+    attempts = []
     for c in chosen["step"]:
         found = run(
             *(inside, loss),
@@ -316,24 +316,17 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             probabilities=chosen["probabilities"],
             losses=False,
         )
-        models.append(features.model(found.w))
-        value = selection.mean_measure(models[-1].predict(validation), validation, chosen["selection"])
+        model = features.model(found.w)
+        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
         size = float(np.linalg.norm(found.w))
         shown = float(np.nan_to_num(found.ndcg[-1]))
         _LOG.info(
             f"{loss.name}, step {c:g} T^(-2/3): {len(order)} rounds, NDCG@10 of what was shown {shown:.4f}; "
             f"validation {chosen['selection']} {value:.4f}"
         )
-        tried.append({"step": c, "shown_ndcg": shown, "norm": size, "validation": value})
-    best = max(range(len(tried)), key=lambda i: (tried[i]["validation"], -tried[i]["step"]))
-    record = {
-        "settings": chosen,
-        "step": tried[best]["step"],
-        "validation": tried[best]["validation"],
-        "iterations": len(order),
-        "tried": tried,
-    }
-    return Trained(models[best], record)
+        tried = {"step": c, "shown_ndcg": shown, "norm": size, "validation": value}
+        attempts.append((model, len(order), tried))
+    return selection.keep_best("step", chosen, attempts)
 
 
 def _played(

@@ -130,11 +130,6 @@ def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequenc
     return figure
 
 
-def banded(x: float, y: float, low: float, high: float) -> Band:
-    """A point for a logarithmic axis, where a band that reaches 0 has no place: it is drawn down to a tenth of y."""
-    return (x, y, max(low, y / 10.0), high)
-
-
 def line_plot(
     series: Mapping[str, Sequence[Band]],
     *,

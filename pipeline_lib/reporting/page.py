@@ -65,7 +65,7 @@ def build(paper: str, results: ResultsFolder, claims: JudgedStudy) -> Section | 
     if not (folder / "page.md").is_file():
         return None
     held: list[Block] = []
-    text = _rendered(paper, {**_functions(results, claims, held), **papers.page_functions(paper)}, held)
+    text = _rendered(paper, {**_functions(results, claims), **papers.page_functions(paper)}, held)
     return markdown.section(text, paper, held)
 
 
@@ -99,7 +99,7 @@ def _rendered(paper: str, functions: Mapping[str, Any], held: list[Block]) -> st
         raise DataError(f"{_place(error, paper)}: {error}") from error
 
 
-def _functions(results: ResultsFolder, claims: JudgedStudy, held: list[Block]) -> dict[str, Any]:
+def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
     tables = Tables(results)
     by_id = {claim.id: claim for claim in claims.claims}
     titles = {entry["model"]: entry["title"] for entry in results.models()}

@@ -7,20 +7,18 @@ can name its source.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from pipeline_lib import storage
 from pipeline_lib.errors import DataError
+from pipeline_lib.reporting.results import ResultsFolder, check_row
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from pipeline_lib.reporting.results import ResultsFolder
 
 _TABLES = re.compile(r'\b(?:FROM|JOIN)\s+"([^"]+)"', re.IGNORECASE)
 
@@ -146,9 +144,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a study, as the templates of pages query them."""
+    """The tables of a study, as the templates of pages query them. Each file is read once."""
 
     results: ResultsFolder
+    _frames: dict[str, pl.DataFrame] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def has(self, *names: str) -> bool:
         """Whether the study has these tables, each with a row at least."""
@@ -186,10 +185,12 @@ class Tables:
 
     def frame(self, name: str) -> pl.DataFrame:
         """One table, read and checked; DataError when it is missing."""
-        path = self.results.path / _file(name)
-        if not path.exists():
-            raise DataError(f"{path}: expected the table {name}, found none; run the study first")
-        return storage.read_table(path)
+        if name not in self._frames:
+            path = self.results.path / _file(name)
+            if not path.exists():
+                raise DataError(f"{path}: expected the table {name}, found none; run the study first")
+            self._frames[name] = storage.read_table(path)
+        return self._frames[name]
 
 
 def _file(name: str) -> str:
@@ -198,9 +199,7 @@ def _file(name: str) -> str:
 
 def _checked(frame: pl.DataFrame, name: str) -> Iterator[dict[str, Any]]:
     for number, row in enumerate(frame.iter_rows(named=True)):
-        for column, value in row.items():
-            if isinstance(value, float) and not math.isfinite(value):
-                raise DataError(f"{name}: row {number}, column {column}: expected a finite number, found {value}")
+        check_row(name, number, row)
         yield row
 
 

@@ -95,7 +95,7 @@ class ResultsFolder:
             raise DataError(f"{path}: expected the columns {list(needed)}, found no {missing[0]!r}")
         rows: list[Row] = list(frame.iter_rows(named=True))
         for number, row in enumerate(rows):
-            _check_row(path, number, row, needed)
+            check_row(str(path), number, row, needed)
         return rows
 
     def availability(self) -> list[Row]:
@@ -157,9 +157,18 @@ def _check_keys(path: Path, entries: Sequence[Any], keys: Sequence[str]) -> None
             raise DataError(f"{path}: expected the keys {list(keys)}, found no {missing[0]!r}")
 
 
-def _check_row(path: Path, number: int, row: Row, needed: Sequence[str]) -> None:
+def check_row(table: str, number: int, row: Row, needed: Sequence[str] = ()) -> None:
+    """Raise a DataError when a number is NaN or infinite, or a value is missing that ``needed`` says must be there.
+
+    Example
+    -------
+    >>> check_row("regret", 3, {"T": 10, "loss": float("nan")})
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: regret: row 3, column loss: expected a finite number, found nan
+    """
     for column, value in row.items():
         if isinstance(value, float) and not math.isfinite(value):
-            raise DataError(f"{path}: row {number}, column {column}: expected a finite number, found {value}")
+            raise DataError(f"{table}: row {number}, column {column}: expected a finite number, found {value}")
         if value is None and column in needed and column not in MAY_BE_NULL:
-            raise DataError(f"{path}: row {number}, column {column}: expected a value, found none")
+            raise DataError(f"{table}: row {number}, column {column}: expected a value, found none")

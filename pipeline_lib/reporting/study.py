@@ -1,4 +1,4 @@
-"""What did a study measure, and how are its tables asked? The sections of the main page share this index of them."""
+"""What did a study measure? The sections of the main page share this index of its tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IDEAL = "ideal"
 
 
 class Study:
-    """The tables of a study, indexed the way the sections ask for them."""
+    """The tables of a study, indexed as the sections use them."""
 
     def __init__(self, results: ResultsFolder) -> None:
         self.results = results
@@ -64,8 +64,8 @@ class Study:
     def datasets(self) -> list[str]:
         """Data sets with results, in the order of the study."""
         order = [entry["dataset"] for entry in self.data]
-        found = dict.fromkeys(row["dataset"] for row in self.summary)
-        return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
+        measured = dict.fromkeys(row["dataset"] for row in self.summary)
+        return sorted(measured, key=lambda name: (order.index(name) if name in order else len(order), name))
 
     def model_title(self, model: str) -> str:
         """A model's title, else its slug."""
@@ -86,13 +86,13 @@ class Study:
     def headlines(self, dataset: str) -> list[str]:
         """The one or two measures that speak for a data set: the configuration's, else the first of HEADLINES."""
         measured = self.measured(dataset)
-        asked = [self.results.setting("evaluation", "headline")]
-        asked += self.results.setting("evaluation", "compared") or []
-        found = [name for name in dict.fromkeys([*asked, *HEADLINES]) if name in measured]
-        return (found or measured)[:2]
+        preferred = [self.results.setting("evaluation", "headline")]
+        preferred += self.results.setting("evaluation", "compared") or []
+        headlines = [name for name in dict.fromkeys([*preferred, *HEADLINES]) if name in measured]
+        return (headlines or measured)[:2]
 
     def unstudied(self) -> list[Row]:
-        """Data sets that were asked for and of which there is nothing."""
+        """Data sets that the configuration names and of which there is nothing."""
         known = {entry["dataset"] for entry in self.data} | {row["dataset"] for row in self.summary}
         return [entry for entry in self.availability if entry["dataset"] not in known]
 

@@ -1,4 +1,4 @@
-"""Which features do the linear models of a data set weigh most? Told where features have names."""
+"""Which features do the linear models of a data set weigh most? The answer is shown where features have names."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def weights_blocks(rows: Iterable[Mapping[str, Any]], dataset: str, title: Calla
         if row["dataset"] == dataset:
             weights.setdefault(row["model"], {}).setdefault(row["feature"], []).append(row["weight"])
     means = {
-        model: {feature: sum(values) / len(values) for feature, values in found.items()}
-        for model, found in weights.items()
+        model: {feature: sum(values) / len(values) for feature, values in of_model.items()}
+        for model, of_model in weights.items()
     }
     shares: dict[str, float] = {}
-    for found in means.values():
-        total = sum(map(abs, found.values()))
-        for feature, weight in found.items():
+    for of_model in means.values():
+        total = sum(map(abs, of_model.values()))
+        for feature, weight in of_model.items():
             shares[feature] = max(shares.get(feature, 0.0), abs(weight) / total if total else 0.0)
     shown = sorted((feature for feature in shares if shares[feature] > 0), key=lambda name: -shares[name])[:SHOWN]
-    models = [model for model, found in means.items() if any(found.values())]
+    models = [model for model, of_model in means.items() if any(of_model.values())]
     if not shown:
         return []
     columns = [Column("feature", "Feature", "left"), *(Column(model, title(model)) for model in models)]

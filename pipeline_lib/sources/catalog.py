@@ -20,6 +20,7 @@ from typing import Any, Literal
 from pipeline_lib import schemas
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.sources import catalog_checks
 
 _INSTALLED = Path(__file__).with_name("catalog.yaml")
 CATALOG = _INSTALLED if _INSTALLED.is_file() else Path(__file__).resolve().parents[2] / "data" / "catalog.yaml"
@@ -229,7 +230,7 @@ def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     _check_schema(document, Path(path))
     data_sets = {name: _data_set(name, entry) for name, entry in document["data_sets"].items()}
     for data_set in data_sets.values():
-        problem = _problem(data_set)
+        problem = catalog_checks.problem(data_set)
         if problem:
             key, sentence = problem
             raise ConfigurationError(f"{path}: data_sets.{data_set.name}.{key}: {sentence}")
@@ -365,72 +366,3 @@ def _part(name: str, entry: Mapping[str, Any]) -> Part:
         rows=entry.get("rows"),
         queries=entry.get("queries"),
     )
-
-
-def _problem(data_set: DataSet) -> tuple[str, str] | None:
-    """The first inconsistency between several keys: the key and a sentence; None if there is none."""
-    return _source_problem(data_set) or _counts_problem(data_set) or _folds_problem(data_set)
-
-
-def _source_problem(data_set: DataSet) -> tuple[str, str] | None:
-    if data_set.source == "generated":
-        if data_set.archives or data_set.addresses or data_set.by_hand:
-            return "source", "a generated data set has no archives, addresses or by_hand; remove them"
-        return None
-    needed: dict[str, object] = {
-        "features": data_set.n_features,
-        "max_label": data_set.max_label,
-        "counts": data_set.counts,
-        "archives": data_set.archives,
-        "by_hand": data_set.by_hand,
-    }
-    for key, value in needed.items():
-        if not value:
-            return key, "a data set to be downloaded needs this key; add it"
-    names = [archive.name for archive in data_set.archives]
-    if len(set(names)) < len(names):
-        return "archives", f"expected different names, found {', '.join(names)}"
-    for i, address in enumerate(data_set.addresses):
-        if address.archive not in names:
-            return f"addresses.{i}.archive", f"expected one of {', '.join(names)}; found {address.archive!r}"
-    for name, part in data_set.parts.items():
-        if not part.members:
-            return f"parts.{name}.members", "say how the file's path in the archive ends"
-    return None
-
-
-def _counts_problem(data_set: DataSet) -> tuple[str, str] | None:
-    counts = data_set.counts
-    if counts is None:
-        return None
-    if counts.labels is not None:
-        if sum(counts.labels) != counts.rows:
-            return "counts.labels", f"expected a sum of {counts.rows} (rows), found {sum(counts.labels)}"
-        if len(counts.labels) - 1 != data_set.max_label:
-            return "counts.labels", f"expected labels 0..{data_set.max_label}, found 0..{len(counts.labels) - 1}"
-    for key, total in (("rows", counts.rows), ("queries", counts.queries)):
-        known = [getattr(part, key) for part in data_set.parts.values()]
-        if None not in known and sum(known) != total:
-            return f"counts.{key}", f"expected {sum(known)}, the sum over the parts; found {total}"
-    return None
-
-
-def _folds_problem(data_set: DataSet) -> tuple[str, str] | None:
-    for part in data_set.split:
-        if part not in data_set.parts:
-            return f"split.{part}", f"expected a part ({', '.join(data_set.parts)})"
-    for number, fold in enumerate(data_set.folds):
-        used = [*fold.train, *fold.validation, *fold.test]
-        for block in used:
-            if block not in data_set.blocks:
-                return f"folds.{number}", f"unknown part or block {block!r}; {hint(block, data_set.blocks)}"
-            if used.count(block) > 1:
-                return f"folds.{number}", f"{block!r} has more than one role; the roles of a fold must be disjoint"
-    if data_set.n_folds > 1:
-        tests = [block for fold in data_set.folds for block in fold.test]
-        if sorted(tests) != sorted(data_set.blocks):
-            return (
-                "folds",
-                f"the test parts must contain every block once ({', '.join(data_set.blocks)}); found {tests}",
-            )
-    return None

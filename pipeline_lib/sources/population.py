@@ -47,11 +47,9 @@ All draws are determined by the generator that is passed, and u by ``seed`` alon
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,7 +57,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks, seeds
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources.population_settings import ROUNDING
 from pipeline_lib.sources.population_settings import PopulationSettings as PopulationSettings
@@ -69,21 +67,6 @@ NUMBERS_PER_BLOCK = 2**20
 # Risks are measured on blocks of queries of about this many feature values: 32 MB, and 64 MB in double precision.
 NUMBERS_PER_RISK_BLOCK = 2**23
 QUADRATURE_NODES = 128
-
-
-def default_settings() -> PopulationSettings:
-    """The population of ``letor-sim``, which resembles MQ2008 and is written as five parts of 60 queries.
-
-    It has 20 features, 8 to 40 documents per query, and labels 0, 1, 2 with shares .78, .14, .08. About 21 of 100
-    queries have no relevant document. With 0 for these queries, NDCG@10 is .67 for u, .66 for least squares on 180
-    queries, and .27 for a random order.
-
-    Example
-    -------
-    >>> default_settings().features
-    20
-    """
-    return PopulationSettings()
 
 
 @checked
@@ -378,39 +361,6 @@ class Population:
         most = self.settings.documents if documents is None else documents
         longest = most if isinstance(most, int) else most[1]
         return max(1, NUMBERS_PER_RISK_BLOCK // (longest * self.settings.features))
-
-
-@checked
-def write_parts(
-    settings: PopulationSettings, sizes: Sequence[int], seed: int, folder: str | os.PathLike[str]
-) -> list[Path]:
-    """Write a sample as LETOR text in parts S1.txt, S2.txt, ..., as for ``letor-sim``.
-
-    Part p has ``sizes[p]`` queries; queries are numbered 1, 2, ... across all parts. Every part has a generator of its
-    own, so that changing the size of one part does not change the documents of the others.
-
-    Returns
-    -------
-    The files, in order.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is no part or a part has no query.
-    """
-    from pipeline_lib.sources import letor
-
-    if not len(sizes) or min(sizes) < 1:
-        raise ConfigurationError(f"sizes: expected parts of at least one query each, found sizes {list(sizes)}")
-    population, paths, first_qid = Population(settings), [], 1
-    for part, n_queries in enumerate(sizes, 1):
-        rng = seeds.generator(seed, "letor-sim", part)
-        queries = population.draw_queries(n_queries, rng)
-        data = population.draw_documents(queries, population.draw_lengths(n_queries, rng), rng, first_qid)
-        paths.append(Path(folder) / f"S{part}.txt")
-        letor.write(paths[-1], data)
-        first_qid += n_queries
-    return paths
 
 
 def _lengths(documents: ArrayLike, n_queries: int) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import polars as pl
 from pipeline_lib import experiment, papers, storage
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
+from pipeline_lib.claims.words import Status
 from pipeline_lib.reporting import page
 from pipeline_lib.reporting.blocks import Block, Details, Section
 from pipeline_lib.reporting.figures import Figure
@@ -21,6 +22,7 @@ from pipeline_lib.reporting.tables import Table
 
 Rows = Sequence[Mapping[str, Any]]
 Tables = dict[str, list[dict[str, Any]]]
+Build = Callable[..., Section | None]
 
 
 def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mapping[str, Any] = {}) -> Section | None:
@@ -47,6 +49,15 @@ def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mappin
         for claim in ledger.load([papers.get(paper)])
     ]
     return page.build(paper, ResultsFolder.at(study), JudgedStudy("study", tuple(judged), {}))
+
+
+def builder(folder: Path, paper: str, claims: str) -> Build:
+    """:func:`build` for one paper; ``m_free="refuted"`` is the status of the claim ``claims`` + "m-free"."""
+
+    def built(tables: Mapping[str, Rows], **statuses: Status) -> Section | None:
+        return build(folder, paper, tables, {claims + name.replace("_", "-"): one for name, one in statuses.items()})
+
+    return built
 
 
 def blocks(section: Section | None, part: str = "") -> list[Block]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import page_of_paper
 import pytest
-from page_of_paper import figures, prose, raw, wording
+from page_of_paper import Build, builder, figures, prose, raw, wording
 
-from pipeline_lib.claims.words import Status
 from pipeline_lib.papers.lists.computations import summary
 from pipeline_lib.papers.lists.experiments.grid import GridSettings
-from pipeline_lib.reporting.blocks import Section
 
 SETTINGS = GridSettings.parse(
     {
@@ -33,18 +29,11 @@ SETTINGS = GridSettings.parse(
         "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
     }
 )
-Build = Callable[..., Section | None]
 
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    """Build the page from rows of tables; ``m_free="refuted"`` is the status of the claim lists-m-free."""
-
-    def built(tables: Mapping[str, page_of_paper.Rows], **statuses: Status) -> Section | None:
-        names = {f"lists-{name.replace('_', '-')}": status for name, status in statuses.items()}
-        return page_of_paper.build(tmp_path, "lists", tables, names)
-
-    return built
+    return builder(tmp_path, "lists", "lists-")
 
 
 def study(growth: float, certified: float | None = None) -> dict[str, list[dict[str, Any]]]:

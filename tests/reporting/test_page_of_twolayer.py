@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import page_of_paper
 import pytest
-from page_of_paper import figures, prose, raw, wording
+from page_of_paper import Build, builder, figures, prose, raw, wording
 
-from pipeline_lib.claims.words import Status
 from pipeline_lib.papers.twolayer.page import between
-from pipeline_lib.reporting.blocks import Section
 from pipeline_lib.reporting.figures import save
-
-Build = Callable[..., Section | None]
 
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    """Build the page from rows of tables; ``thm1="refuted"`` is the status of the claim two-thm1."""
-
-    def built(tables: Mapping[str, page_of_paper.Rows], **statuses: Status) -> Section | None:
-        names = {f"two-{name.replace('_', '-')}": status for name, status in statuses.items()}
-        return page_of_paper.build(tmp_path, "twolayer", tables, names)
-
-    return built
+    return builder(tmp_path, "twolayer", "two-")
 
 
 def grid(gap: float) -> list[dict[str, Any]]:

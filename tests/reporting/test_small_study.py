@@ -1,9 +1,10 @@
-"""Does the report of a small study of one's own speak of what that study asked for, and of nothing else?"""
+"""Does the report of a small study of one's own speak of what that study contains, and of nothing else?"""
 
 from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -85,6 +86,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_study.make(tmp_path_factory.mktemp("made"))
 
 
+def numbers(text: str) -> list[str]:
+    return re.findall(r"\d+(?:\.\d+)?", text)
+
+
 Small = Callable[..., Page]
 
 
@@ -92,7 +97,7 @@ Small = Callable[..., Page]
 def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
     """Shrink the made-up study to one data set, one fold and few models and queries, and render it."""
 
-    # Drawing takes most of the time, and words are asked for here.
+    # Drawing takes most of the time, and these tests read text.
     monkeypatch.setattr(figures, "save", lambda figure, folder: "")
 
     def render(
@@ -102,7 +107,8 @@ def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
         ideal: float = 1.0,
         folds: int = 1,
     ) -> Page:
-        results = tmp_path / "results" / "own"
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        results = folder / "results" / "own"
         shutil.copytree(made, results)
         shutil.rmtree(results / "evidence")
         (results / "data" / "MQ2008.json").unlink()
@@ -129,8 +135,8 @@ def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
         storage.write_json(results / "models.json", {"models": [one for one in known if one["model"] in models]})
         availability = storage.read_json(results / "availability.json")["datasets"]
         storage.write_json(results / "availability.json", {"datasets": availability[:1]})
-        made_study.report(results, tmp_path / "report", papers)
-        text = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+        made_study.report(results, folder / "report", papers)
+        text = (folder / "report" / "index.html").read_text(encoding="utf-8")
         for link in re.findall(r'href="#([^"]+)"', text):
             assert f'id="{link}"' in text, link
         return Page(text)
@@ -141,9 +147,7 @@ def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
 @pytest.mark.parametrize("papers", [(), ("cone",), ("slam", "lists"), PAPERS], ids=len)
 def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], small: Small) -> None:
     page = small(papers=papers)
-    number = site.NUMBERS[len(papers)]
-    assert ("paper" in page.title) == bool(papers)
-    assert not papers or re.search(rf"\b{number} papers?\b", page.title)
+    assert page.title == site.heading("own", papers)
     assert [name for name in page.sections if name.startswith("claims-")] == [f"claims-{paper}" for paper in papers]
     assert ("claims" in page.sections) == bool(papers)
     rows = page.tables.get("claims-by-status", [[]])[1:]
@@ -152,17 +156,9 @@ def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], s
     assert not papers or all(paper in page.sections["overview"] for paper in left_out)
 
 
-def test_one_fold_has_no_deviation(small: Small) -> None:
-    page = small()
-    assert "over folds" not in page.words
-    assert "deviation" not in page.words
-    assert "±" not in page.words
-
-
-def test_two_folds_have_one(small: Small) -> None:
-    page = small(folds=2)
-    assert "standard deviation over folds" in page.words
-    assert "±" in page.words
+@pytest.mark.parametrize("folds", [1, 2])
+def test_several_folds_have_a_deviation(folds: int, small: Small) -> None:
+    assert ("±" in small(folds=folds).words) == (folds > 1)
 
 
 def test_no_section_and_no_table_is_empty(small: Small) -> None:
@@ -176,11 +172,10 @@ def test_no_section_and_no_table_is_empty(small: Small) -> None:
 
 
 def test_one_learner_is_not_the_best_of_several(small: Small) -> None:
-    page = small()
-    [header, row] = page.tables["best-learners"]
+    one, two = (small(models=models).tables["best-learners"] for models in ((LEARNER,), (LEARNER, "adarank-map")))
+    [header, row] = one
     assert "–" not in row
-    assert not any("best learner" in title.lower() or "next" in title.lower() for title in header)
-    assert "best learner" not in page.sections["results-letor-sim"]
+    assert len(header) == len(row) < len(two[0])
 
 
 def test_controls_alone_have_no_best_learner(small: Small) -> None:
@@ -202,19 +197,17 @@ def test_too_few_queries_are_warned_of(queries: int, models: Sequence[str], smal
         assert marks
     else:
         [words] = page.warnings
-        assert words.startswith(f"{queries} test quer")
-        assert f"{least:.3g}" in words
+        assert {str(queries), f"{least:.3g}"} <= set(numbers(words))
         assert not marks
 
 
 @pytest.mark.parametrize(("queries", "without"), [(10, 2), (10, 1), (5, 4)])
 def test_the_ideal_order_says_why_it_stays_below_one(queries: int, without: int, small: Small) -> None:
-    page = small(queries=queries, ideal=1 - without / queries)
-    assert f"{without} of {queries} test queries" in page.sections["results-letor-sim"]
-
-
-def test_an_ideal_order_of_one_needs_no_reason(small: Small) -> None:
-    assert "no relevant document" not in small().sections["results-letor-sim"]
+    below, at_one = (
+        Counter(numbers(small(queries=queries, ideal=ideal).sections["results-letor-sim"]))
+        for ideal in (1 - without / queries, 1.0)
+    )
+    assert {str(without), str(queries)} <= set(below - at_one)
 
 
 def test_what_theory_certifies_is_shown_for_each_learner_or_why_it_is_not(small: Small) -> None:

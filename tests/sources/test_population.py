@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -13,8 +11,10 @@ from hypothesis import strategies as st
 
 from pipeline_lib import metrics
 from pipeline_lib.errors import ConfigurationError, DataError, PipelineError
+from pipeline_lib.sources import letor
 from pipeline_lib.sources import population as module
-from pipeline_lib.sources.population import Population, PopulationSettings, default_settings, write_parts
+from pipeline_lib.sources.letor_sim import default_settings, write_parts
+from pipeline_lib.sources.population import Population, PopulationSettings
 
 
 def rng(seed=0):
@@ -335,10 +335,7 @@ def test_risk_rejects():
 def written(monkeypatch):
     """What is written, by file name, in place of the writer of LETOR text."""
     parts = {}
-    writer = types.ModuleType("pipeline_lib.sources.letor")
-    writer.write = lambda path, data: parts.__setitem__(path, data)
-    monkeypatch.setitem(sys.modules, "pipeline_lib.sources.letor", writer)
-    monkeypatch.setattr(sys.modules["pipeline_lib.sources"], "letor", writer, raising=False)
+    monkeypatch.setattr(letor, "write", parts.__setitem__)
     return parts
 
 

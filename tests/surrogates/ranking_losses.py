@@ -1,4 +1,4 @@
-"""What are NDCG and AP of one query, spelled out as slowly as their definitions?"""
+"""Which queries do the tests of surrogates draw, and what are NDCG and AP of one query by their definitions?"""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def some_queries(rng, n_queries=6, largest=12, levels=4, spread=1.0):
 
 
 @st.composite
-def several_queries(draw):
-    """(scores, y, offsets) of queries short and long, with few labels or many."""
+def several_queries(draw, largest=(1, 3, 12, 60), levels=(1, 2, 5, 200), spreads=(1e-3, 1.0, 30.0, 1e4)):
+    """(scores, y, offsets) of queries short and long, with few labels or many, and scores close or far apart."""
     return some_queries(
         np.random.default_rng(draw(st.integers(0, 2**32))),
         n_queries=draw(st.integers(1, 5)),
-        largest=draw(st.sampled_from([1, 3, 12, 60])),
-        levels=draw(st.sampled_from([1, 2, 5, 200])),
-        spread=draw(st.sampled_from([1e-3, 1.0, 30.0, 1e4])),
+        largest=draw(st.sampled_from(largest)),
+        levels=draw(st.sampled_from(levels)),
+        spread=draw(st.sampled_from(spreads)),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ranking_losses import EXPONENTIAL, queries
+from ranking_losses import EXPONENTIAL, queries, some_queries
 
 from pipeline_lib import checks, metrics, surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
@@ -47,12 +47,6 @@ def bounded(loss, scores, by=50.0):
     return np.clip(scores, -by, by) if loss.name in EXPONENTIAL else scores
 
 
-def some_queries(seed, n_queries=6, largest=12, levels=4, spread=2.0):
-    rng = np.random.default_rng(seed)
-    offsets = np.r_[0, np.cumsum(rng.integers(1, largest + 1, n_queries))].astype(np.int64)
-    return spread * rng.normal(size=offsets[-1]), rng.integers(0, levels, offsets[-1]).astype(np.int32), offsets
-
-
 # --- The gradient, and what the class says of phi ---------------------------------------------------------------------
 
 
@@ -66,7 +60,7 @@ def aims(y):
 
 @every_case
 def test_the_least_value_is_approached_and_never_passed(loss):
-    scores, y, offsets = some_queries(5)
+    scores, y, offsets = some_queries(np.random.default_rng(5), spread=2.0)
     least = loss.least(y, offsets)
     assert (loss.value(scores, y, offsets) >= least - 1e-9).all()
     for own, expected in zip(np.split(y, offsets[1:-1]), least, strict=True):
@@ -77,7 +71,9 @@ def test_the_least_value_is_approached_and_never_passed(loss):
 
 @every_case
 def test_gradient_matches_finite_differences(loss):
-    scores, y, offsets = some_queries(3)  # almost surely further than the step from every kink
+    scores, y, offsets = some_queries(
+        np.random.default_rng(3), spread=2.0
+    )  # almost surely further than the step from every kink
     gradient = loss.gradient(scores, y, offsets)
     for i in range(len(scores)):
         step = 1e-6 * (np.arange(len(scores)) == i)
@@ -127,7 +123,7 @@ def test_the_gradient_jumps_where_the_class_says_that_phi_is_not_smooth(loss):
 
 @chosen(lambda loss: isinstance(loss, SmoothSurrogate))
 def test_second_derivative_and_third_order(loss):
-    scores, y, offsets = some_queries(4, spread=1.0)
+    scores, y, offsets = some_queries(np.random.default_rng(4))
     V = np.random.default_rng(5).normal(size=(len(scores), 3))
     product, step = loss.hessian_product(scores, y, offsets, V), 1e-5
     for c in range(3):
@@ -235,7 +231,7 @@ def test_the_gradient_moves_with_the_documents(loss, query, seed):
 
 @every_case
 def test_a_query_alone_equals_itself_among_others(loss):
-    scores, y, offsets = some_queries(5, n_queries=9, largest=80)
+    scores, y, offsets = some_queries(np.random.default_rng(5), n_queries=9, largest=80, spread=2.0)
     values, gradient = loss.value_and_gradient(scores, y, offsets)
     for q, (a, b) in enumerate(itertools.pairwise(offsets)):
         alone, own = loss.value_and_gradient(scores[a:b], y[a:b], [0, b - a])
@@ -360,7 +356,7 @@ def test_bad_input_is_refused(name, scores, y, offsets, said):
 
 
 def test_input_is_left_alone():
-    scores, y, offsets = some_queries(0)
+    scores, y, offsets = some_queries(np.random.default_rng(0), spread=2.0)
     before = scores.copy(), y.copy(), offsets.copy()
     for name in surrogates.NAMES:
         surrogates.create(name).value_and_gradient(scores, y, offsets)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from ranking_losses import several_queries
 
 from pipeline_lib import surrogates
 
@@ -63,22 +63,9 @@ def phi(name, options, s, y):
     return {"as-printed": soft, "ascent": -soft, "regret": ideal_dcg(y, k) - soft}[sign]
 
 
-def some_queries(rng, n_queries=6, largest=9, levels=4, spread=1.0):
-    sizes = rng.integers(1, largest + 1, n_queries)
-    offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
-    return spread * rng.normal(size=offsets[-1]), rng.integers(0, levels, offsets[-1]).astype(np.int32), offsets
-
-
-@st.composite
-def queries(draw):
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    levels, spread = draw(st.sampled_from([1, 2, 5, 20])), draw(st.sampled_from([1e-3, 1.0, 20.0]))
-    return some_queries(rng, levels=levels, spread=spread)
-
-
 @pytest.mark.parametrize(("name", "options"), CASES, ids=IDS)
 @settings(deadline=None, max_examples=40)
-@given(queries())
+@given(several_queries(largest=(1, 3, 9), levels=(1, 2, 5, 20), spreads=(1e-3, 1.0, 20.0)))
 def test_value_follows_the_formula(name, options, drawn):
     scores, y, offsets = drawn
     expected = np.array([phi(name, options, scores[a:b], y[a:b]) for a, b in itertools.pairwise(offsets)])

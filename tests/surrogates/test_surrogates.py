@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from ranking_losses import several_queries, some_queries
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import DataError
@@ -34,27 +34,9 @@ def phi(name, s, y, margin=1.0):
     return total
 
 
-def some_queries(rng, n_queries=6, largest=12, levels=4, spread=1.0):
-    sizes = rng.integers(1, largest + 1, n_queries)
-    offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
-    return spread * rng.normal(size=offsets[-1]), rng.integers(0, levels, offsets[-1]).astype(np.int32), offsets
-
-
-@st.composite
-def queries(draw):
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    return some_queries(
-        rng,
-        n_queries=draw(st.integers(1, 5)),
-        largest=draw(st.sampled_from([1, 3, 12, 60])),
-        levels=draw(st.sampled_from([1, 2, 5, 200])),
-        spread=draw(st.sampled_from([1e-3, 1.0, 30.0, 1e4])),
-    )
-
-
 @pytest.mark.parametrize("name", FORMULAS)
 @settings(deadline=None, max_examples=40)
-@given(queries())
+@given(several_queries())
 def test_value_follows_the_formula(name, drawn):
     scores, y, offsets = drawn
     y = np.minimum(y, 20)  # the plain formula's e^y stays finite

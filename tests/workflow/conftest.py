@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from . import forked
+from . import forked, job_server
 
 ROOT = Path(__file__).parents[2]
 # Compiled kernels travel with the copy (numba's cache lies in __pycache__), so that tests do not compile anew.
@@ -53,7 +53,9 @@ class Project:
     def snakemake(self, *arguments: str, cores: int = 2, check: bool = True, **environment: str) -> str:
         """Run Snakemake on the small study; return all it printed."""
         environment = {**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **environment}
-        status, output = forked.snakemake(self.arguments(*arguments, cores=cores), self.folder, environment)
+        status, output = forked.snakemake(
+            self.arguments(*arguments, cores=cores), self.folder, environment, interpreter=job_server.interpreter()
+        )
         if check and status:
             pytest.fail(f"snakemake {' '.join(arguments)} ended with {status}:\n{output[-6000:]}")
         return output

@@ -12,24 +12,43 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__, "snakemake.cli"])
 
 
-def snakemake(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
-    """Run Snakemake in a folder; give its exit status and all that it printed."""
+def snakemake(
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    interpreter: Path = Path(sys.executable),
+    prepare: Callable[[], None] | None = None,
+) -> tuple[int, str]:
+    """Run Snakemake in a folder; give its exit status and all that it printed.
+
+    ``interpreter`` is what jobs find as Python; ``prepare`` is called in the process before Snakemake.
+    """
     with tempfile.TemporaryDirectory() as made:
         output = Path(made) / "output"
-        process = _CONTEXT.Process(target=_run, args=(list(arguments), folder, dict(environment), output))
+        process = _CONTEXT.Process(
+            target=_run, args=(list(arguments), folder, dict(environment), output, interpreter, prepare)
+        )
         process.start()
         process.join()
         return process.exitcode or 0, output.read_text(encoding="utf-8")
 
 
-def _run(arguments: list[str], folder: Path, environment: dict[str, str], output: Path) -> None:
+def _run(
+    arguments: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    output: Path,
+    interpreter: Path,
+    prepare: Callable[[], None] | None,
+) -> None:
     file = os.open(output, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(file, stream.fileno())
@@ -38,6 +57,9 @@ def _run(arguments: list[str], folder: Path, environment: dict[str, str], output
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["snakemake", *arguments]
+    sys.executable = str(interpreter)
     from snakemake.cli import main
 
+    if prepare is not None:
+        prepare()
     main()

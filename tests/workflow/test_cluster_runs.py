@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from . import slurm_stand_in
+from . import forked, slurm_stand_in
 from .conftest import Project, job_table
 
 pytestmark = pytest.mark.workflow
@@ -29,19 +28,14 @@ class Cluster:
     jobs: Path
     environment: dict[str, str]
 
-    def run(self, project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Send the small study as docs/clusters.md says."""
-        # the executor asks first after the ten seconds of the profile; the stand-in answers when a job has ended
-        return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm", "--configfile", "small.yaml",
-             "--slurm-init-seconds-before-status-checks", "1", *arguments],
-            cwd=project.folder,
-            env={**{k: v for k, v in os.environ.items() if k != "LTR_MIRROR"}, **self.environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )  # fmt: skip
+    def run(self, project: Project, *arguments: str) -> tuple[int, str]:
+        """Send the small study as docs/clusters.md says; return the exit status and all that was printed."""
+        return forked.snakemake(
+            [*arguments, "--workflow-profile", "profiles/slurm", "--configfile", "small.yaml"],
+            project.folder,
+            {**{name: value for name, value in os.environ.items() if name != "LTR_MIRROR"}, **self.environment},
+            prepare=query_at_once,
+        )
 
     def submissions(self) -> dict[str, list[dict[str, Any]]]:
         """The submissions of every group of jobs, in order."""
@@ -49,6 +43,19 @@ class Cluster:
         for request in slurm_stand_in.requests(self.jobs):
             found[request["comment"].split("_")[1]].append(request)
         return dict(found)
+
+
+def query_at_once() -> None:
+    """Let the executor query the state of jobs without a pause: the stand-in does not answer before a job has ended.
+
+    The pause between two queries grows by ten seconds when a job has failed, and no option of the executor limits it.
+    """
+    from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+
+    async def pause(executor: RemoteExecutor) -> None:
+        await asyncio.sleep(0.05)
+
+    RemoteExecutor.sleep = pause
 
 
 @pytest.fixture
@@ -72,8 +79,8 @@ def test_the_documented_command_gives_the_same_bytes_although_a_job_was_cancelle
     (finished_copy.folder / "results/small/evaluation/letor-sim/ranksvm.parquet").unlink()
     (cluster.jobs / "limit").touch()
     (cluster.jobs / "cancel").write_text("ranksvm")
-    result = cluster.run(finished_copy)
-    assert result.returncode == 0, result.stdout[-6000:]
+    status, output = cluster.run(finished_copy)
+    assert status == 0, output[-6000:]
     assert finished_copy.tables() == finished.tables()
     # the trainings are one submission with their evaluation, and what takes seconds is none
     assert set(cluster.submissions()) == {"letor-sim-ranksvm"}
@@ -88,8 +95,8 @@ def test_a_fresh_study_needs_one_submission_for_a_model_within_its_memory(
 ) -> None:
     project = new_project()
     (cluster.jobs / "limit").touch()
-    result = cluster.run(project)
-    assert result.returncode == 0, result.stdout[-6000:]
+    status, output = cluster.run(project)
+    assert status == 0, output[-6000:]
     assert project.tables() == finished.tables()
     submissions = cluster.submissions()
     assert set(submissions) == {"letor-sim-random", "letor-sim-listnet", "letor-sim-ranksvm"}
@@ -103,10 +110,10 @@ def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_c
         handle.write("raise MemoryError('too little of it')\n")
     (finished_copy.folder / "results/small/evaluation/letor-sim/random.parquet").unlink()
     evaluated = [f"results/small/evaluation/letor-sim/{model}.parquet" for model in ("random", "listnet")]
-    result = cluster.run(finished_copy, *evaluated, "--retries", "1")
-    assert result.returncode != 0
-    assert "results/small/logs/train_model/letor-sim/listnet/fold-1.log" in result.stdout
-    assert "too little of it" in result.stdout
+    status, output = cluster.run(finished_copy, *evaluated, "--retries", "1")
+    assert status != 0
+    assert "results/small/logs/train_model/letor-sim/listnet/fold-1.log" in output
+    assert "too little of it" in output
     attempts = cluster.submissions()["letor-sim-listnet"]
     assert [request["state"] for request in attempts] == ["FAILED", "FAILED"]
     assert_doubled(attempts)

@@ -8,14 +8,13 @@ import random
 import re
 import shlex
 import shutil
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 
-from .conftest import ROOT, SMALL, Project, copy_project, job_table
+from .conftest import ROOT, SMALL, Project, copy_project, job_table, shared
 
 pytestmark = pytest.mark.workflow
 
@@ -67,15 +66,13 @@ def write_files(folder: Path) -> None:
 @pytest.fixture(scope="session")
 def run_of_own_data(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy of the project in which a study of all layouts has run."""
-    project = copy_project(tmp_path_factory.mktemp("own") / "project", CONFIG)
-    write_files(project.folder)
-    start = time.monotonic()
-    output = project.snakemake()
-    jobs = output.count("] ")
-    print(
-        f"own data: from {len(DATA)} data sets to a report in {time.monotonic() - start:.0f} s ({jobs} lines of jobs)"
-    )
-    return project
+
+    def make(project: Project) -> None:
+        copy_project(project.folder, CONFIG)
+        write_files(project.folder)
+        project.snakemake()
+
+    return shared(tmp_path_factory, "own", make)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import yaml
 
-from . import forked
+from . import forked, job_server
 from .conftest import ROOT, SMALL, copy_project, shared
 
 pytestmark = pytest.mark.workflow
@@ -27,7 +27,7 @@ def run(mirror: Path, folder: Path, overrides: dict[str, Any]) -> None:
     (project.folder / "overrides.yaml").write_text(yaml.safe_dump(overrides))
     arguments = ["--cores", "2", "--configfile", REAL, "overrides.yaml"]
     environment = {**os.environ, "LTR_MIRROR": str(mirror.resolve())}
-    status, output = forked.snakemake(arguments, project.folder, environment)
+    status, output = forked.snakemake(arguments, project.folder, environment, interpreter=job_server.interpreter())
     assert status == 0, output[-4000:]
 
 
