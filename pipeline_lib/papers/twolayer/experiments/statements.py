@@ -12,7 +12,7 @@ from pipeline_lib.experiment import Experiment, Job, Outcome, Step
 from pipeline_lib.settings import Positive, Positives, Probability, Rising, Settings, Whole, at_least, no_fewer_than
 
 
-def _falling(values: tuple[float, ...]) -> tuple[float, ...]:
+def falling(values: tuple[float, ...]) -> tuple[float, ...]:
     if list(values) != sorted(set(values), reverse=True):
         raise ValueError(f"expected falling probabilities, found {list(values)}")
     return values
@@ -32,7 +32,7 @@ class StatementsSettings(Settings):
     vc_dimensions: Annotated[Rising, no_fewer_than(2, "to compare")] = Field(
         (5, 20, 50, 200), description="values of V, the VC dimension"
     )
-    deltas: Annotated[tuple[Probability, ...], no_fewer_than(2, "to compare"), AfterValidator(_falling)] = Field(
+    deltas: Annotated[tuple[Probability, ...], no_fewer_than(2, "to compare"), AfterValidator(falling)] = Field(
         (0.2, 0.05, 0.01),
         description="values of delta, from low to high confidence; bounds hold with probability 1 - delta",
     )
