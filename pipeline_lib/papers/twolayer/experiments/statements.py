@@ -26,6 +26,9 @@ class StatementsSettings(Settings):
     )
     radius: Positive = Field(3.0, description="W, the radius of the class ||w|| <= W")
     matrices: Whole = Field(20, description="number of random loss matrices for every m in equation 6")
+    score_bounds: Annotated[Positives, no_fewer_than(2, "to compare")] = Field(
+        (0.01, 0.1, 1.0), description="values of B, the bound on the scores, for the averages of the losses"
+    )
     budgets: Annotated[Rising, at_least(2)] = Field(
         (100, 1000, 10000, 100000), description="values of C, the total number of documents"
     )
@@ -45,7 +48,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import statements
 
     results = statements.run(job.settings, job.seed)
-    return Outcome([results.identities, results.plans], results.evidence)
+    return Outcome([results.identities, results.plans, results.uneven, results.remarks])
 
 
 EXPERIMENT = Experiment(
@@ -61,16 +64,29 @@ EXPERIMENT = Experiment(
                     "m": int,
                     **dict.fromkeys(("two_layer", "two_layer_error", "ordinary", "ordinary_error"), float),
                     "difference": float,
+                    **dict.fromkeys(("signs_of_queries", "equal_weights", "over_pairs", "over_permutations"), float),
                 },
                 "tables/twolayer-plans": {
                     **dict.fromkeys(("budget", "vc_dimension"), int),
                     **dict.fromkeys(("delta", "c1", "queries", "documents_per_query", "queries_by_search"), float),
+                    "queries_of_programme": float,
                     "whole_queries": int,
                     **dict.fromkeys(("bound", "whole_bound"), float),
                     **dict.fromkeys(("informative_from", "informative_from_sauer"), int),
                 },
+                "tables/twolayer-uneven-plans": {
+                    **dict.fromkeys(("queries", "budget", "vc_dimension"), int),
+                    **dict.fromkeys(("delta", "c1", "difference", "difference_of_start"), float),
+                },
+                "tables/twolayer-remarks": {
+                    "loss": str,
+                    "case": str,
+                    **dict.fromkeys(("pairs", "steps_below"), int),
+                    **dict.fromkeys(("score_bound", "average", "centred_average", "linear", "contracted"), float),
+                    **dict.fromkeys(("without_constant", "with_half_the_constant"), float),
+                    **dict.fromkeys(("printed", "largest"), float),
+                },
             },
-            claims=("two-budget",),
             surrogates=("ranksvm", "ranknet", "rankboost"),
             cost=Cost(1.0, start_mb=500.0),
             seconds=lambda settings, cell: 5e-5 * settings.draws,
