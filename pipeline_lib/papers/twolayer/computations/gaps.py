@@ -145,7 +145,7 @@ def join(settings: GapsSettings, rows: Iterable[Row], seed: int) -> Results:
     gaps = [_gap(settings, complexities, key, repetitions) for key, repetitions in cells.items()]
     limits = _limits(settings, cells)
     older = _older(settings, complexities, cells)
-    return Results(gaps, limits, older, list(_remaining(settings, cells, older)))
+    return Results(gaps, limits, older, list(_remaining(settings, complexities, cells, older)))
 
 
 Key = tuple[str, int, int]
@@ -258,11 +258,11 @@ def _older(
 
 
 def _remaining(
-    settings: GapsSettings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]
+    settings: GapsSettings, complexities: Complexities, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]
 ) -> Iterator[dict[str, Any]]:
     """The shares of the gap and of the bounds that remain as n or m grows alone, for every loss with a gap.
 
-    The earlier bounds are compared along m, at the smallest n.
+    The bound of Theorem 3 is compared along both axes, the earlier bounds along m only, at the smallest n.
     """
     losses = list(dict.fromkeys(key[0] for key in cells))
     for loss in losses:
@@ -273,6 +273,7 @@ def _remaining(
             x = np.array([place[axis == "documents"] for place in places], np.float64)
             limits = limits_at_infinity(x, np.column_stack([centred_gaps(cells[loss, *place]) for place in places]))
             first, *_, last = (row for row in older if row["loss"] == loss)
+            of_documents = [complexities.layers(loss, *place)[1].total for place in (places[0], places[-1])]
             along_m = axis == "documents"
             yield {
                 "loss": loss,
@@ -281,5 +282,6 @@ def _remaining(
                 "documents": places[-1][1],
                 **columns("gap", ratio_interval(many, few)),
                 **columns("limit", ratio_interval(limits, few)),
+                "document_layer_bound": of_documents[1] / of_documents[0],
                 **{f"{name}_bound": last[name] / first[name] if along_m else None for name in LEVELS},
             }

@@ -184,6 +184,7 @@ EXPERIMENT = Experiment(
                     "growing": str,
                     **dict.fromkeys(("queries", "documents"), int),
                     **{f"{name}{end}": float for name in ("gap", "limit") for end in ("", "_low", "_high")},
+                    "document_layer_bound": float,
                     **dict.fromkeys(("query_level_bound", "document_level_bound", "two_layer_bound"), float),
                 },
             },
