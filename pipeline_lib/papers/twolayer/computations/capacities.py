@@ -1,10 +1,10 @@
 """Do larger classes call for fewer queries with more documents each, if the worst gap is measured?
 
-`twolayer`, discussion 3, advises so because n* falls with the capacity. Here the class is so simple that its worst gap is
-known on every sample: rankers <w, x> with w in {-1, 1}^d, of capacity d. A query concerns one feature, drawn evenly;
-its documents have that feature, 0 or 1 with probability 1/2 each, and the others are 0. Documents with the feature are
-relevant, or, for a share of the queries, those without it, except for noise in the labels. The gap of w is a sum over
-features, and the worst ranker has the worse sign for each of them.
+`twolayer`, discussion 3, advises so because n* falls with the capacity. Here the class is so simple that its worst gap
+is known on every sample: rankers <w, x> with w in {-1, 1}^d, of capacity d. A query concerns one feature, all of them
+with the same probability. Its documents have that feature with probability 1/2 each, and no other: x_j is 0 or 1. In
+most queries documents with the feature are relevant, and in a share of them those without it; some labels are wrong.
+The gap of w is a sum over features, and the worst ranker has the worse sign for each of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def worst_gaps(settings: CapacitiesSettings, capacity: int, n: int, rng: np.rand
     found = np.empty(settings.repetitions)
     for repetition in range(settings.repetitions):
         feature, turned = rng.integers(0, capacity, n), rng.random(n) < share
-        counts = rng.multinomial(lengths, np.where(turned[:, None], straight[[1, 0, 3, 2]], straight)).astype(np.float64)
+        counts = rng.multinomial(lengths, np.where(turned[:, None], straight[[1, 0, 3, 2]], straight)).astype(
+            np.float64
+        )
         # Wrong pairs of the weights 1 and -1.
         wrong = np.column_stack([counts[:, 1] * counts[:, 2], counts[:, 0] * counts[:, 3]])
         wrong /= (lengths * (lengths - 1) / 2.0)[:, None]

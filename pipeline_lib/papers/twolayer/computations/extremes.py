@@ -91,11 +91,16 @@ class Extreme:
 
 
 def rows(settings: ExtremesSettings) -> Iterator[dict[str, Any]]:
-    """For every distribution, sample and confidence: the errors that are exceeded with probability delta, and bounds."""
+    """For every distribution, sample and delta: the errors that are exceeded with probability delta, and the bounds."""
     for extreme, lists in samples(settings):
         lengths = lists.lengths
         for delta in settings.deltas:
-            yield {"population": extreme.name, **_place(lists), "delta": delta, **_compared(extreme, lists, lengths, delta)}
+            yield {
+                "population": extreme.name,
+                **_place(lists),
+                "delta": delta,
+                **_compared(extreme, lists, lengths, delta),
+            }
 
 
 def samples(settings: ExtremesSettings) -> Iterator[tuple[Extreme, Lists]]:

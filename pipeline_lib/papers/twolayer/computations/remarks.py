@@ -1,9 +1,9 @@
 """How large are Rademacher averages of the losses themselves, and are they as the remark after Theorem 1 has it?
 
 `twolayer` states D(k) = c2 B phi'(B) sqrt(V/k) for a surrogate phi and scores in [-B, B]. For one feature, V = 1, the
-supremum over |w| <= W of |sum_j sigma_j phi(-w d_j)| is found by trying every w, and the mean over all signs is exact.
-phi is convex on either side of the kinks of the hinge, and these are tried: for the hinge the supremum is exact, for the
-smooth losses the grid makes it too small by a factor of less than 1 + 1e-3.
+supremum over |w| <= W of |sum_j sigma_j phi(-w d_j)| is found by trying a grid of w, and the mean over all signs is
+exact. For the hinge the sum is linear between its kinks, which are tried as well, so that the supremum is exact; for
+the smooth losses the grid makes it too small, by less than a thousandth.
 """
 
 from __future__ import annotations

@@ -60,7 +60,9 @@ def _averages(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
         else:
             other = rademacher.Estimate(rademacher.exactly(pairs.differences, pairs.weights, settings.radius), 0.0)
         error = math.hypot(estimate.standard_error, other.standard_error)
-        wrong = {name: rademacher.ordinary(d, settings.radius, settings.draws, rng) for name, d in _misread(pairs).items()}
+        wrong = {
+            name: rademacher.ordinary(d, settings.radius, settings.draws, rng) for name, d in _misread(pairs).items()
+        }
         rows.append(
             {
                 "statement": "definition 3",

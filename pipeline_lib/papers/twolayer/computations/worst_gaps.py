@@ -2,8 +2,8 @@
 
 `twolayer`, Theorem 1, holds for all rankers ||w|| <= W at once. For every sample, ascent of R(w) - R_t(w) by projected
 steps starts at the trained ranker, at its opposite, and at random rankers. In the search the expected risk R is that of
-one pool of queries; the gap of the best ranker that occurs is then measured on another, so that the search gains nothing
-from the errors of the first. It finds a lower bound on the supremum.
+one pool of queries. The gap of the best ranker that occurs is then measured on another pool, so that the search gains
+nothing from the errors of the first: the result is a lower estimate of the supremum.
 """
 
 from __future__ import annotations

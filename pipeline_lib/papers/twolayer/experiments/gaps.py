@@ -60,7 +60,9 @@ class GapsSettings(Settings):
     )
     draws: Annotated[Whole, Ge(2)] = Field(200, description="number of samples for every estimate of D(k)")
     searched_queries: Rising = Field((10, 40, 160), description="values of n at which the worst gap is searched for")
-    searched_documents: Annotated[Whole, Ge(2)] = Field(8, description="value of m at which the worst gap is searched for")
+    searched_documents: Annotated[Whole, Ge(2)] = Field(
+        8, description="value of m at which the worst gap is searched for"
+    )
     searches: Whole = Field(1, description="random starts of every search, which also starts at the trained ranker")
     steps: Whole = Field(40, description="steps of ascent of every search")
     search_queries: Whole = Field(
