@@ -1,7 +1,7 @@
 """Are the decisive numbers of `twolayer` those of the slowest obvious computation?
 
 Every number is computed again in plain Python from the axes of its row, or from the documents that were drawn, by
-loops, enumeration and exact fractions, with no code of the pipeline but that which makes the tables and draws documents.
+loops, enumeration and exact fractions. Of the pipeline's code it uses what makes the tables and draws the documents.
 """
 
 from __future__ import annotations
