@@ -211,6 +211,18 @@ def test_plans_by_trying_every_split(stated: statements.Results) -> None:
         assert row["queries_of_programme"] == pytest.approx(min(inside, key=printed), rel=2e-3)
 
 
+def test_short_lists_in_the_bound(stated: statements.Results) -> None:
+    for row in stated.short_lists:
+        n, v, delta = row["queries"], row["vc_dimension"], row["delta"]
+        assert row["short"] == {"one query": 1, "half of the queries": n // 2, "all queries": n}[row["which"]]
+        if n == 100:
+            m = [2] * row["short"] + [n] * (n - row["short"])
+            complexity = sum(math.sqrt(v / (one // 2)) for one in m) / n
+            concentration = math.sqrt(sum(2 * math.log(4 / delta) / (one * n**2) for one in m))
+            queries = math.sqrt(v / n) + math.sqrt(2 * math.log(4 / delta) / n)
+            assert row["bound"] == pytest.approx(queries + row["c1"] * complexity + concentration)
+
+
 def test_the_worst_gap_of_one_feature_by_all_outcomes() -> None:
     asked = CapacitiesSettings.parse({"budget": 8, "capacities": [1, 2], "documents": [2], "repetitions": 1000})
     [row] = [row for row in capacities.rows(asked, 1) if row["capacity"] == 1 and row["planned_for"] is None]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 
 LENGTHS_OF_EQUATION_6 = (2, 3, 4, 5, 6)
+# Numbers of queries for the bound with short lists.
+LIST_SIZES = (100, 10_000, 1_000_000)
 # Cases of Definition 3: documents of every query. The reduced ones come first.
 REDUCED = {"document layer reduced, 200 queries": (2,) * 200, "query layer reduced, 101 documents": (101,)}
 TINY = {"3 queries": (2, 5, 4), "1 query": (9,), "6 queries": (2,) * 6, "4 queries": (4, 7, 2, 10)}
@@ -31,18 +33,20 @@ TINY = {"3 queries": (2, 5, 4), "1 query": (9,), "6 queries": (2,) * 6, "4 queri
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the four tables."""
+    """Rows of the five tables."""
 
     identities: list[dict[str, Any]]
     plans: list[dict[str, Any]]
     uneven: list[dict[str, Any]]
     remarks: list[dict[str, Any]]
+    short_lists: list[dict[str, Any]]
 
 
 def run(settings: StatementsSettings, seed: int) -> Results:
     """Compute everything."""
     averages, equation = _averages(settings, seed), _equation_6(settings, seed)
-    return Results([*averages, *equation], _plans(settings), _uneven(settings, seed), remarks.rows(settings, seed))
+    plans, uneven, of_losses = _plans(settings), _uneven(settings, seed), remarks.rows(settings, seed)
+    return Results([*averages, *equation], plans, uneven, of_losses, _short_lists(settings))
 
 
 def _averages(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
@@ -175,4 +179,17 @@ def _uneven(settings: StatementsSettings, seed: int) -> list[dict[str, Any]]:
                 "difference_of_start": float(np.abs(start / start.mean() - 1.0).max()),
             }
         )
+    return rows
+
+
+def _short_lists(settings: StatementsSettings) -> list[dict[str, Any]]:
+    """Theorem 1 for n queries with n documents each, of which one, half or all have two documents only."""
+    v, delta, c1 = settings.vc_dimensions[0], settings.deltas[-1], settings.c1[0]
+    rows = []
+    for n in LIST_SIZES:
+        for which, short in (("one query", 1), ("half of the queries", n // 2), ("all queries", n)):
+            lengths = np.repeat([2, n], [short, n - short])
+            bound = two_layer.bound(lengths, two_layer.vc(v, c1), 1.0, delta)
+            rows.append({"queries": n, "which": which, "short": short, "vc_dimension": v, "delta": delta, "c1": c1})
+            rows[-1]["bound"] = bound.total
     return rows

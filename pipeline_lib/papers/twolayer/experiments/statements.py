@@ -48,7 +48,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import statements
 
     results = statements.run(job.settings, job.seed)
-    return Outcome([results.identities, results.plans, results.uneven, results.remarks])
+    return Outcome([results.identities, results.plans, results.uneven, results.remarks, results.short_lists])
 
 
 EXPERIMENT = Experiment(
@@ -85,6 +85,12 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("score_bound", "average", "centred_average", "linear", "contracted"), float),
                     **dict.fromkeys(("without_constant", "with_half_the_constant"), float),
                     **dict.fromkeys(("printed", "largest"), float),
+                },
+                "tables/twolayer-short-lists": {
+                    "queries": int,
+                    "which": str,
+                    **dict.fromkeys(("short", "vc_dimension"), int),
+                    **dict.fromkeys(("delta", "c1", "bound"), float),
                 },
             },
             surrogates=("ranksvm", "ranknet", "rankboost"),
