@@ -6,15 +6,17 @@ independent coins that show 1 with the probability stated.
 
 - *coins of queries*: one ranker. It orders all pairs of a query wrongly with probability 1/2, and none otherwise. The
   gap is 1/2 - K/n with K binomial, and all of it belongs to the layer of queries.
-- *coins of documents*: one ranker. A document is difficult with probability 3/4, and two difficult documents are in the
-  wrong order (their labels differ); all other pairs are right. K difficult documents among m make K (K - 1) of the
-  m (m - 1) pairs wrong, and the expected share is 9/16: the gap belongs to the layer of documents.
+- *coins of documents*: one ranker. A document is difficult with probability 3/4. Difficult documents have different
+  labels from (0, 1) and minus the label as their score, all others the label and score 2: two difficult documents are
+  in the wrong order, and no other pair is. K difficult documents among m make K (K - 1) of the m (m - 1) pairs wrong,
+  and the expected share is 9/16: the gap belongs to the layer of documents.
 - *memory of queries*: a share rho of the queries is open. For every finite set A of queries there is a ranker that
   orders the pairs of open queries wrongly, except for those in A. The worst ranker knows all queries of the sample: its
   training and middle risks are 0, its expected risk is rho, whatever the sample.
-- *memory of documents*: a document is open with probability sqrt(rho); two open documents are in the wrong order except
-  where a ranker knows them both, and for every finite set of documents there is a ranker that knows them. The worst
-  ranker has training risk 0 and middle and expected risk rho.
+- *memory of documents*: a document is open with probability sqrt(rho), and labels and scores are as those of difficult
+  documents, except that a ranker gives those that it knows the label as their score. For every finite set of documents
+  there is a ranker that knows them: their pairs are in the right order, and those of other open documents are not. The
+  worst ranker knows the sample: its training risk is 0, its middle and expected risks are rho.
 
 The averages of k independent pairs are then, by a coin for every pair, (2/k) E |sum sigma_j b_j| for one ranker; and,
 since the best of the rankers with a memory adds all open pairs of the more frequent sign, (2/k) E max(K+, K-) =
