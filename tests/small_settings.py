@@ -202,6 +202,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "deltas": [0.2, 0.05],
             "c1": [1.0],
         },
+        "extremes": {"short": 50},
+        "capacities": {"capacities": [1, 8], "documents": [2, 4, 8], "repetitions": 100},
         "gaps": {
             "population": {"features": 4, "label_shares": [0.5, 0.5], "query_noise": 1.0},
             "losses": ["hinge"],
@@ -214,6 +216,10 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "risk_queries": 1000,
             "reference_queries": 200,
             "draws": 20,
+            "searched_queries": [4],
+            "searched_documents": 4,
+            "steps": 10,
+            "search_queries": 200,
             "slices": 1,
         },
         "samplings": {

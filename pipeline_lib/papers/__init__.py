@@ -16,7 +16,7 @@ Example
 >>> [paper.name for paper in every()][:1]
 ['slam']
 >>> sorted(experiments("twolayer"))
-['gaps', 'samplings', 'statements', 'tradeoff']
+['capacities', 'extremes', 'gaps', 'samplings', 'statements', 'tradeoff']
 """
 
 from __future__ import annotations

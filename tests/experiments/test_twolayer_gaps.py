@@ -15,6 +15,7 @@ from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
+from pipeline_lib.theory import two_layer_rademacher as rademacher
 from tests import readings
 from tests.small_settings import SETTINGS
 
@@ -31,7 +32,14 @@ SMALL: dict[str, Any] = {
     "risk_queries": 2000,
     "reference_queries": 500,
     "draws": 30,
+    "searched_queries": [6],
+    "searched_documents": 4,
+    "searches": 2,
+    "steps": 20,
+    "search_queries": 500,
 }
+# Tables of which a claim reads nothing here.
+NONE: dict[str, list[dict[str, Any]]] = {"twolayer-extremes": [], "twolayer-worst-gaps": []}
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +48,9 @@ def rows():
     return [row for part in range(2) for row in gaps.measure(asked, 1, part)]
 
 
-def test_every_claim_gets_evidence_whatever_the_order_of_rows(rows):
+def test_every_cell_gets_a_row_whatever_the_order_of_rows(rows):
     asked = GapsSettings.parse(SMALL)
     found = gaps.join(asked, rows, 1)
-    assert [one.claim for one in found.evidence] == ["two-vs-old"]
     assert found == gaps.join(asked, rows[::-1], 1)
     cells = {(row["loss"], row["queries"], row["documents"]) for row in found.gaps}
     assert len(cells) == len(found.gaps) == 3 * 8
@@ -54,30 +61,39 @@ def test_where_there_is_no_gap_no_share_of_it_remains(rows):
     asked = GapsSettings.parse(SMALL)
     flat = [{**row, **dict.fromkeys(("empirical", "middle", "expected"), 0.3)} for row in rows]
     flat = [{**row, "best_empirical": 0.2, "best_expected": 0.2} for row in flat]
-    [none] = gaps.join(asked, flat, 1).evidence
-    assert none.not_run
+    assert gaps.join(asked, flat, 1).remaining == []
     some = [old if old["loss"] == "logistic" else new for old, new in zip(rows, flat, strict=True)]
-    [left] = gaps.join(asked, some, 1).evidence
-    assert [trial.setting["loss"] for trial in left.trials] == ["logistic"]
+    left = gaps.join(asked, some, 1)
+    assert [(row["loss"], row["growing"]) for row in left.remaining] == [
+        ("logistic", "queries"),
+        ("logistic", "documents"),
+    ]
+    [along_m] = [row for row in left.remaining if row["growing"] == "documents"]
+    first, *_, last = (row for row in left.older if row["loss"] == "logistic")
+    assert along_m["document_level_bound"] == last["document_level"] / first["document_level"]
+    assert along_m["gap"] == pytest.approx(last["gap"] / first["gap"])
+    assert along_m["query_level_bound"] == 1.0
 
 
-def test_notes_say_how_often_a_bound_could_fail(rows):
+def test_limits_are_shares_of_the_first_gap(rows):
     found = gaps.join(GapsSettings.parse(SMALL), rows, 1)
-    largest = {row["loss"]: row["largest_loss"] for row in found.gaps}
-    assert largest == {"zero-one": 1.0, "hinge": 5.0, "logistic": pytest.approx(np.logaddexp(0.0, 4.0))}
-    for claim, bound in (("two-thm1", "bound"), ("two-thm2", "query_bound"), ("two-thm3", "document_bound")):
-        telling = sum(row[bound] < row["largest_loss"] for row in found.gaps)
-        notes = readings.notes(claim, {"twolayer-gaps": found.gaps})
-        assert f"below the largest loss in {telling} of 24 cells; in the others nothing could break it" in notes
+    for row in found.remaining:
+        [limit] = [one for one in found.limits if (one["loss"], one["growing"]) == (row["loss"], row["growing"])]
+        [first] = [one for one in found.gaps if (one["loss"], one["queries"], one["documents"]) == (row["loss"], 4, 2)]
+        assert row["limit"] == pytest.approx(limit["limit"] / first["centred_gap"])
 
 
 def test_the_largest_errors_are_compared_with_the_bounds(rows):
-    tables = {"twolayer-gaps": gaps.join(GapsSettings.parse(SMALL), rows, 1).gaps}
+    tables = {"twolayer-gaps": gaps.join(GapsSettings.parse(SMALL), rows, 1).gaps, **NONE}
     cells = {(row["loss"], row["queries"], row["documents"]): row for row in tables["twolayer-gaps"]}
     assert [tuple(trial.setting.values()) for trial in readings.trials("two-thm1", tables)] == list(cells)
     for trial in readings.trials("two-thm3", tables):
         row = cells[tuple(trial.setting.values())]
-        assert trial.values == {"document_layer_error": row["document_error_largest"], "bound": row["document_bound"]}
+        assert trial.values["document_layer_error"] == row["document_error_largest"]
+        assert trial.values["bound"] == row["document_bound"]
+        assert trial.values["document_complexity"] + trial.values["document_concentration"] == pytest.approx(
+            row["document_bound"]
+        )
     for trial in readings.trials("two-thm2", tables):
         own = [row for key, row in cells.items() if key[:2] == (trial.setting["loss"], trial.setting["n"])]
         largest = max(own, key=lambda row: row["query_error_largest"])
@@ -87,22 +103,19 @@ def test_the_largest_errors_are_compared_with_the_bounds(rows):
         assert trial.values["bound"] == largest["query_bound"]
     # The same largest error with two numbers of documents is one error.
     even = [{**row, "query_error_largest": 0.5} for row in tables["twolayer-gaps"]]
-    assert len(readings.trials("two-thm2", {"twolayer-gaps": even})) == len({key[:2] for key in cells})
+    assert len(readings.trials("two-thm2", {"twolayer-gaps": even, **NONE})) == len({key[:2] for key in cells})
 
 
 def test_gaps_are_compared_at_the_ends_of_both_lines(rows):
     found = gaps.join(GapsSettings.parse(SMALL), rows, 1)
-    trials = readings.trials("two-both", {"twolayer-gaps": found.gaps, "twolayer-limits": found.limits})
+    trials = readings.trials("two-more", {"twolayer-gaps": found.gaps})
     ends = {"few_queries": (4, 2), "many_queries": (32, 2), "few_documents": (4, 2), "many_documents": (4, 16)}
     for loss in ("hinge", "logistic", "zero-one"):
-        at_ends, floors = (trial.values for trial in trials if trial.setting == {"loss": loss})
+        [at_ends] = (trial.values for trial in trials if trial.setting == {"loss": loss})
         for name, (n, m) in ends.items():
             [row] = [row for row in found.gaps if (row["loss"], row["queries"], row["documents"]) == (loss, n, m)]
             measured = Interval(row["centred_gap"], row["centred_gap_low"], row["centred_gap_high"])
             assert at_ends[f"gap_with_{name}"] == measured
-        for name, growing in (("documents", "queries"), ("queries", "documents")):
-            [row] = [row for row in found.limits if (row["loss"], row["growing"]) == (loss, growing)]
-            assert floors[f"floor_at_fixed_{name}"] == Interval(row["limit"], row["limit_low"], row["limit_high"])
 
 
 def test_slices_do_not_change_a_repetition(rows):
@@ -219,22 +232,37 @@ def test_statements():
         }
     )
     found = statements.run(asked, 3)
-    tables = {"twolayer-identities": found.identities, "twolayer-plans": found.plans}
+    tables = {
+        "twolayer-identities": found.identities,
+        "twolayer-plans": found.plans,
+        "twolayer-uneven-plans": found.uneven,
+    }
     apart = readings.values("two-def3", "standard_errors_apart", tables)
     assert (len(apart), max(apart) < 4) == (6, True)
     differences = readings.values("two-eq6", "largest_difference", tables)
     assert (len(differences), max(differences) < 1e-12) == (5, True)
-    [evidence] = found.evidence
-    assert all(trial.values["relative_difference"] < 1e-5 for trial in evidence.trials)
+    differences = readings.values("two-budget", "relative_difference", tables)
+    assert (len(differences), max(differences) < 1e-5) == (2 * 2 * 2 + 2, True)
+    assert min(row["difference_of_start"] for row in found.uneven) > 0.1
+    for row in found.plans:
+        assert row["queries_of_programme"] == pytest.approx(max(1.0, (row["budget"] / 18) ** 0.25), rel=1e-4)
     assert found == statements.run(asked, 3)
     small = asked.model_copy(update={"budgets": (10,)})
-    searches = [trial.setting for one in statements.run(small, 3).evidence for trial in one.trials]
-    assert [setting["n"] for setting in searches if "search" in setting] == [5, 5]  # two documents each
+    assert [row["queries"] for row in statements.run(small, 3).uneven] == [5, 5]  # two documents each
+
+
+def test_misread_definitions_have_one_sign_per_query_or_one_weight():
+    pairs = rademacher.Pairs(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
+    wrong = statements._misread(pairs)
+    both = {name: rademacher.exactly(d, np.full(len(d), 2.0 / len(d)), 1.0) for name, d in wrong.items()}
+    # Weights are 1/2, 1/2 and 1: E |a (1/2 + 1) + b 4|, and 2/3 E |a + 2 b + 4 c|.
+    assert both == {"signs_of_queries": pytest.approx(4.0), "equal_weights": pytest.approx(2 / 3 * 4.0)}
 
 
 def test_capacities_and_confidences_are_compared_with_the_next():
     plans = [
-        {"budget": 10, "vc_dimension": v, "delta": delta, "c1": 1.0, "queries": 1000.0 / v - 10.0 * delta}
+        {"budget": 10, "vc_dimension": v, "delta": delta, "c1": 1.0, "queries_by_search": 1000.0 / v - 10.0 * delta}
+        | {"queries": 1.0, "queries_of_programme": 2.0}
         for v in (2, 5, 20)
         for delta in (0.2, 0.05, 0.01)
     ]
@@ -242,7 +270,7 @@ def test_capacities_and_confidences_are_compared_with_the_next():
     assert [(trial.setting["V"], trial.setting["delta"]) for trial in trials] == [
         (v, delta) for v in ("2, 5", "5, 20") for delta in ("0.05, 0.2", "0.01, 0.05")
     ]
-    assert trials[0].values == {
+    assert {name: value for name, value in trials[0].values.items() if name.startswith("queries_at")} == {
         "queries_at_smaller_capacity": 499.5,
         "queries_at_larger_capacity": 199.5,
         "queries_at_higher_confidence": 499.5,

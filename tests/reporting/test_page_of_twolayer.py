@@ -184,3 +184,79 @@ def test_averages_show_how_far_they_are_apart(build: Build) -> None:
     assert "2e−15" in prose(section)
     assert raw(section, "twolayer-averages") == [["tiny", 1.0, 1.2, 2.04]]
     assert wording(section) != wording(build({"twolayer-identities": rows}, def3="refuted"))
+
+
+def extreme(population: str, query: float, document: float, **row: Any) -> dict[str, Any]:
+    errors = {"query_error": query, "document_error": document, "gap": query + document}
+    bounds = {"query_bound": 0.5, "document_bound": 0.25, "bound": 0.8}
+    return (
+        {"population": population, "queries": 100, "documents": 50, "longest": 50, "delta": 0.05}
+        | errors
+        | bounds
+        | row
+    )
+
+
+def test_the_smallest_factors_of_the_bounds_are_shown(build: Build) -> None:
+    rows = [
+        extreme("coins of queries", 0.4, 0.0),
+        extreme("memory of documents", 0.0, 0.2),
+        extreme("memory of documents", 0.0, 0.2, document_bound=0.21, delta=1e-9),
+        extreme("memory of documents", 0.0, 0.9, longest=80, document_bound=1.5),
+    ]
+    section = build({"twolayer-extremes": rows})
+    said = prose(section)
+    assert "by a factor of 0.89" in said  # of the bounds below 1: 0.8 / 0.9
+    assert "by 1.250" in said
+    assert "by 1.050" in said
+    assert [row[2] for row in raw(section, "twolayer-extremes")] == [0.4, 0.2]
+    assert wording(section) != wording(build({"twolayer-extremes": rows}, one_layer="refuted"))
+
+
+def test_how_much_worse_the_worst_ranker_is(build: Build) -> None:
+    rows = [
+        {"loss": loss, "queries": 40, "documents": 8, "gap": gap, "worst": 0.06, "worst_largest": 0.1, "bound": 8.0}
+        | dict.fromkeys(("gap_low", "gap_high"), gap)
+        | dict.fromkeys(("worst_low", "worst_high"), 0.06)
+        for loss, gap in (("hinge", 0.02), ("logistic", 0.04), ("exponential", -0.01))
+    ]
+    section = build({"twolayer-gaps": grid(1.0), "twolayer-worst-gaps": rows})
+    assert "1.5 to 3.0 times as large" in prose(section)
+    assert [row[2:4] for row in raw(section, "twolayer-worst-gaps")] == [[0.02, 0.06], [0.04, 0.06], [-0.01, 0.06]]
+    none = build({"twolayer-gaps": grid(1.0), "twolayer-worst-gaps": rows[2:]})
+    assert "times as large" not in prose(none, "twolayer-gaps-part").partition("Ascent")[2]
+
+
+def test_planned_and_best_numbers_of_queries(build: Build) -> None:
+    rows = [
+        {"budget": 100, "capacity": v, "planned_for": planned, "queries": n, "gap": v / n}
+        | {"gap_low": 0.0, "gap_high": 1.0, "bound": 1.0}
+        for v in (1, 5)
+        for planned, n in ((1, 20), (5, 10), (None, 50))
+    ]
+    plans = [
+        {"budget": 100, "vc_dimension": v, "delta": 0.1, "c1": 1.0, "queries": 5.0, "informative_from": 12}
+        | {"informative_from_sauer": 34}
+        for v in (2, 5)
+    ]
+    tables = {"twolayer-plans": plans, "twolayer-capacities": rows}
+    section = build(tables)
+    assert raw(section, "twolayer-capacities") == [[1, 20, 0.05, 50, 0.02], [5, 10, 0.5, 50, 0.1]]
+    assert wording(section) != wording(build(tables, capacity_measured="refuted"))
+
+
+def test_averages_of_losses_show_the_constant_they_need(build: Build) -> None:
+    common = {"two_layer": 1.0, "two_layer_error": 0.1, "ordinary": 1.2, "ordinary_error": 0.0, "difference": 2.0}
+    identities = [
+        {"statement": "definition 3", "case": "tiny", **common},
+        {"statement": "equation 6", "case": "20", "m": 5, "difference": 2e-15},
+    ]
+    remarks = [
+        {"loss": "hinge", "case": case, "score_bound": b, "average": 0.5, "contracted": 0.6, "printed": b / 4}
+        for case in ("10 equal pairs", "one pair")
+        for b in (1.0, 0.1)
+    ]
+    tables = {"twolayer-identities": identities, "twolayer-remarks": remarks}
+    section = build(tables)
+    assert [row[4] for row in raw(section, "twolayer-remarks")] == pytest.approx([20.0, 2.0])
+    assert wording(section) != wording(build(tables, remark="refuted"))

@@ -99,5 +99,18 @@ def test_claims_of_lists(studied: Project, status: dict[str, str]) -> None:
 
 
 def test_claims_of_twolayer(status: dict[str, str]) -> None:
-    exact = {"def3", "eq6", "thm1", "thm2", "thm3", "budget", "capacity", "nm-sampling"}
+    exact = {
+        "def3",
+        "eq6",
+        "remark-corrected",
+        "thm1",
+        "thm2",
+        "thm2-corrected",
+        "thm3",
+        "one-layer",
+        "budget",
+        "capacity",
+    }
     assert with_status(status, "twolayer", "verified") >= exact
+    false = {"def1", "remark", "thm3-probability", "programme", "confidence", "capacity-measured"}
+    assert with_status(status, "twolayer", "refuted") >= false

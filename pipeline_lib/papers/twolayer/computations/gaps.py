@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
-from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.papers.twolayer.computations.complexities import ZERO_ONE, Complexities
 from pipeline_lib.papers.twolayer.computations.intervals import (
@@ -45,19 +45,18 @@ _LOG = logging.getLogger(__name__)
 
 Row = Mapping[str, Any]
 
-OLDER = "tables/twolayer-older-bounds.parquet"
-
 HINGE = "hinge"
+LEVELS = ("query_level", "document_level", "two_layer")
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables, and the evidence on what remains of the gap."""
+    """Rows of the four tables."""
 
     gaps: list[dict[str, Any]]
     limits: list[dict[str, Any]]
     older: list[dict[str, Any]]
-    evidence: list[Evidence]
+    remaining: list[dict[str, Any]]
 
 
 def _population(settings: GapsSettings) -> Population:
@@ -140,13 +139,13 @@ def _drawn(
 
 
 def join(settings: GapsSettings, rows: Iterable[Row], seed: int) -> Results:
-    """Tables and evidence from the rows of all slices."""
+    """Tables from the rows of all slices."""
     cells = _by_cell(rows)
     complexities = Complexities(settings, _population(settings), seed)
     gaps = [_gap(settings, complexities, key, repetitions) for key, repetitions in cells.items()]
     limits = _limits(settings, cells)
     older = _older(settings, complexities, cells)
-    return Results(gaps, limits, older, [_remaining(settings, cells, older)])
+    return Results(gaps, limits, older, list(_remaining(settings, complexities, cells, older)))
 
 
 Key = tuple[str, int, int]
@@ -258,27 +257,31 @@ def _older(
     return rows
 
 
-def _remaining(settings: GapsSettings, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]) -> Evidence:
-    """The shares of the gap and of the bounds that remain as m grows at the smallest n, for every loss with a gap."""
-    places = _axes(settings)["documents"]
-    trials = []
-    for loss in dict.fromkeys(row["loss"] for row in older):
-        few, many = (centred_gaps(cells[loss, *place]) for place in (places[0], places[-1]))
-        if few.mean() > 0.0:
+def _remaining(
+    settings: GapsSettings, complexities: Complexities, cells: Mapping[Key, Sequence[Row]], older: Sequence[Row]
+) -> Iterator[dict[str, Any]]:
+    """The shares of the gap and of the bounds that remain as n or m grows alone, for every loss with a gap.
+
+    The bound of Theorem 3 is compared along both axes, the earlier bounds along m only, at the smallest n.
+    """
+    losses = list(dict.fromkeys(key[0] for key in cells))
+    for loss in losses:
+        for axis, places in _axes(settings).items():
+            few, many = (centred_gaps(cells[loss, *place]) for place in (places[0], places[-1]))
+            if few.mean() <= 0.0:
+                continue
+            x = np.array([place[axis == "documents"] for place in places], np.float64)
+            limits = limits_at_infinity(x, np.column_stack([centred_gaps(cells[loss, *place]) for place in places]))
             first, *_, last = (row for row in older if row["loss"] == loss)
-            values: dict[str, float | Interval] = {
-                "query_level_bound_remaining": last["query_level"] / first["query_level"],
-                "gap_remaining_with_documents": ratio_interval(many, few),
-                "document_level_bound_remaining": last["document_level"] / first["document_level"],
-                "two_layer_bound_remaining": last["two_layer"] / first["two_layer"],
+            of_documents = [complexities.layers(loss, *place)[1].total for place in (places[0], places[-1])]
+            along_m = axis == "documents"
+            yield {
+                "loss": loss,
+                "growing": axis,
+                "queries": places[-1][0],
+                "documents": places[-1][1],
+                **columns("gap", ratio_interval(many, few)),
+                **columns("limit", ratio_interval(limits, few)),
+                "document_layer_bound": of_documents[1] / of_documents[0],
+                **{f"{name}_bound": last[name] / first[name] if along_m else None for name in LEVELS},
             }
-            trials.append(Trial({"loss": loss, "n": places[0][0], "m": places[-1][1]}, values, OLDER))
-    if not trials:
-        return Evidence("two-vs-old", not_run="There is no gap with the fewest documents, so that none can remain.")
-    notes = (
-        "The share that remains when documents grow from the fewest to the most at the smallest n. The bound for "
-        "independent documents counts all documents together. Losses without a gap at the fewest documents have no "
-        "such share. From every gap that of the population's best ranker on the same samples is subtracted, whose "
-        "expectation is 0."
-    )
-    return Evidence("two-vs-old", tuple(trials), notes)

@@ -59,6 +59,15 @@ class GapsSettings(Settings):
         description="number of queries from which the best ranker is computed, whose gap is subtracted from means",
     )
     draws: Annotated[Whole, Ge(2)] = Field(200, description="number of samples for every estimate of D(k)")
+    searched_queries: Rising = Field((10, 40, 160), description="values of n at which the worst gap is searched for")
+    searched_documents: Annotated[Whole, Ge(2)] = Field(
+        8, description="value of m at which the worst gap is searched for"
+    )
+    searches: Whole = Field(1, description="random starts of every search, which also starts at the trained ranker")
+    steps: Whole = Field(40, description="steps of ascent of every search")
+    search_queries: Whole = Field(
+        10000, description="number of fresh queries that stand for the expected risk in a search"
+    )
     slices: Whole = Field(4, description="number of jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
@@ -97,7 +106,13 @@ def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.twolayer.computations import gaps
 
     results = gaps.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([results.gaps, results.limits, results.older], results.evidence)
+    return Outcome([results.gaps, results.limits, results.older, results.remaining])
+
+
+def _search(job: Job) -> Outcome:
+    from pipeline_lib.papers.twolayer.computations import worst_gaps
+
+    return Outcome([worst_gaps.run(job.settings, job.seed)])
 
 
 def _measuring_seconds(settings: GapsSettings, cell: Cell) -> float:
@@ -108,6 +123,11 @@ def _measuring_seconds(settings: GapsSettings, cell: Cell) -> float:
 
 def _joining_seconds(settings: GapsSettings, cell: Cell) -> float:
     return 7e-7 * settings.draws * sum(settings.queries) * sum(settings.documents)
+
+
+def _searching_seconds(settings: GapsSettings, cell: Cell) -> float:
+    pairs = settings.search_queries + sum(settings.searched_queries) * settings.searched_documents**2 / 2.0
+    return 2e-7 * pairs * settings.steps * (settings.searches + 2) * settings.repetitions
 
 
 SURROGATES = ("ranksvm", "ranknet", "rankboost")
@@ -161,10 +181,33 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("gap", "gap_low", "gap_high"), float),
                     **dict.fromkeys(("document_level", "query_level", "two_layer", "two_layer_pooled"), float),
                 },
+                "tables/twolayer-remaining": {
+                    "loss": str,
+                    "growing": str,
+                    **dict.fromkeys(("queries", "documents"), int),
+                    **{f"{name}{end}": float for name in ("gap", "limit") for end in ("", "_low", "_high")},
+                    "document_layer_bound": float,
+                    **dict.fromkeys(("query_level_bound", "document_level_bound", "two_layer_bound"), float),
+                },
             },
-            claims=("two-vs-old",),
             surrogates=SURROGATES,
             seconds=_joining_seconds,
+        ),
+        Step(
+            "worst_gaps",
+            _search,
+            tables={
+                "tables/twolayer-worst-gaps": {
+                    "loss": str,
+                    **dict.fromkeys(("queries", "documents", "repetitions"), int),
+                    **{f"{name}{end}": float for name in ("gap", "worst") for end in ("", "_low", "_high")},
+                    **dict.fromkeys(("gap_largest", "worst_largest", "risk_error"), float),
+                    **dict.fromkeys((*_TERMS, "bound", "largest_loss"), float),
+                }
+            },
+            surrogates=SURROGATES,
+            cost=Cost(2.0, start_mb=800.0),
+            seconds=_searching_seconds,
         ),
     ),
 )
