@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.exact import ExactSettings
 
 
-
 def run(settings: ExactSettings, seed: int) -> list[list[dict[str, Any]]]:
     """The rows of all tables, in the order of their declaration."""
     gaps, growth = uniform.run(settings, seed)

@@ -4,8 +4,8 @@ Theorems 5 and 6 and equation 8, for one feature. RankSVM's loss (mean over pair
 halves of a list is 1 - 2 eps w for |w| <= 1/2, so that G W2 R_X = 1 for W2 = 1/2. All constants are attained:
 
 - *without noise* (eps = 1 always) gradient descent climbs in steps of W2 / sqrt(2 n) to w = W2;
-- *with noise* eps = 1 with probability p = 1/2 + z / (2 sqrt(n)). Regularised minimisers are 2 c / lambda cut to the ball,
-  c the mean of eps, so that their expected risk is a sum over the binomial law of c; gradient descent is simulated.
+- *with noise* eps = 1 with probability p = 1/2 + z / (2 sqrt(n)). Regularised minimisers are 2 c / lambda cut to the
+  ball, c the mean of eps, so that their expected risk is a sum over the binomial law of c; descent is simulated.
 
 The squared loss with labels y > W2 for all documents, of which each has the feature 1, has L* = m (y - W2)^2 and
 gradients as large as Lemma 3.1 of Srebro et al. allows; y = W2 = 1 gives L* = 0.
@@ -71,7 +71,9 @@ def _row(
     }
 
 
-def _bounds(statement: str, loss: Surrogate, m: int, n: int, radius: float, y_max: int, **risk: float) -> dict[str, float]:
+def _bounds(
+    statement: str, loss: Surrogate, m: int, n: int, radius: float, y_max: int, **risk: Any
+) -> dict[str, float]:
     """The bound, and what it would be with the constant with respect to the Euclidean norm of scores."""
     given: dict[str, Any] = {"m": m, "radius": radius, "feature_norm": 1.0}
     own = list_bounds.of_surrogate(statement, loss, y_max=y_max, **given)
@@ -101,7 +103,7 @@ def _step(loss: Surrogate, m: int, n: int) -> float:
 def _noiseless_ogd(m: int, n: int) -> dict[str, Any]:
     population = _pairs(m)
     signs = np.repeat([1.0, -1.0], m // 2)
-    data = _queries(signs, signs > 0, n)
+    data = _queries(signs, np.maximum(signs, 0.0), n)
     average = ogd.run(data, population.loss, step=_step(population.loss, m, n), radius=RADIUS).average
     risk, best, at_zero, worst = population.values([float(average[0]), RADIUS, 0.0, -RADIUS])
     bounds = _bounds("ogd", population.loss, m, n, RADIUS, 1)

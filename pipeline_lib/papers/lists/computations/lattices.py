@@ -1,7 +1,7 @@
 """How large are packings of the classes of `lists` whose number of points is known by counting?
 
-On n = d queries with the documents e_i and -e_i, RankSVM's losses are 1 - 2 w_i for |w_i| <= 1/2, so that the distance of
-two rankers is G max_i |w_i - w'_i| with G = 2. The points (W/r) z of a ball of radius W, z an integer vector with
+On n = d queries with the documents e_i and -e_i, RankSVM's losses are 1 - 2 w_i for |w_i| <= 1/2, so that the distance
+of two rankers is G max_i |w_i - w'_i| with G = 2. The points (W/r) z of a ball of radius W, z an integer vector with
 ||z||_2 <= r (or ||z||_1 <= r), differ by W/r or more in some coordinate: they are a packing for every
 
     eps < G W / (2 r).

@@ -10,8 +10,8 @@ Let c_j = (number of queries of kind j with eps = 1, less that with eps = -1) / 
 
     L(w) - Lhat(w) = sum_j (c_j - E c_j) odd(w_j),
 
-so that a sample of n queries is d pairs of binomial numbers. If odd is concave on [0, inf), then with a_j = |c_j - E c_j|
-and t = W/sqrt(d), by the tangent at t and the inequality of Cauchy and Schwarz,
+so that a sample of n queries is d pairs of binomial numbers. If odd is concave on [0, inf), then with
+a_j = |c_j - E c_j| and t = W/sqrt(d), by the tangent at t and the inequality of Cauchy and Schwarz,
 
     sum_j a_j odd(t)  <=  sup over ||w||_2 <= W of the gap  <=  (odd(t) - t odd'(t)) sum_j a_j + odd'(t) W ||a||_2.
 
@@ -97,7 +97,7 @@ class Opposites:
         return low, np.maximum(low, high)
 
     def largest_gap(self) -> float:
-        """What no gap can exceed, whatever the sample, for p = 1/2: sum_j a_j <= 1."""
+        """What no gap can exceed, whatever the sample, for random labels, p = 1/2: sum_j a_j <= 1."""
         return float(self.odd(self.radius)[0])
 
 

@@ -69,8 +69,10 @@ def _gradients(settings: ExactSettings, seed: int) -> list[tuple[dict[str, Any],
     rng = generator(seed, "lists-exact", "appendix-c")
     lists = [("two documents", np.array([0.0, 1.0]), np.array([1, 0], np.int32))]
     lists.append(("four documents", np.array([0.0, 3.0, 1.0, -2.0]), np.array([1, 0, 0, 0], np.int32)))
-    for m in (3, 5, 10):
-        lists.append((f"{m} random documents", rng.normal(size=m), rng.permutation(np.arange(m) % 3).astype(np.int32)))
+    lists += [
+        (f"{m} random documents", rng.normal(size=m), rng.permutation(np.arange(m) % 3).astype(np.int32))
+        for m in (3, 5, 10)
+    ]
     found = []
     for case, s, y in lists:
         offsets = np.array([0, len(s)])

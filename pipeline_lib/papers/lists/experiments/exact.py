@@ -38,13 +38,9 @@ class ExactSettings(Settings):
     sparse_draws: Annotated[Whole, Field(ge=100)] = Field(400, description="number of samples for every n and d there")
     delta: Probability = Field(0.05, le=0.05, description="bounds hold with probability 1 - delta")
     even_lengths: EvenLengths = Field((2, 64), description="values of m for the learners")
-    rounds: Rising = Field(
-        (2, 3, 5, 10, 20, 100, 1000, 10000), description="values of n for online gradient descent"
-    )
+    rounds: Rising = Field((2, 3, 5, 10, 20, 100, 1000, 10000), description="values of n for online gradient descent")
     simulated_up_to: Whole = Field(1000, description="largest n for gradient descent on noisy labels")
-    batches: Rising = Field(
-        (100, 1000, 10**4, 10**6, 10**8), description="values of n for the regularised minimiser"
-    )
+    batches: Rising = Field((100, 1000, 10**4, 10**6, 10**8), description="values of n for the regularised minimiser")
     packing_dimensions: Rising = Field((1, 2, 10, 100, 1000, 10000), description="values of d for packings")
     packing_norms: Rising = Field((1, 2, 4, 16), description="largest squared lengths, and l1 norms, of their points")
     compared_queries: Rising = Field(
@@ -67,7 +63,7 @@ EXPERIMENT = Experiment(
             _run,
             tables={
                 "tables/lists-uniform": {
-                    **dict.fromkeys(("case", "ball", "loss"), str),
+                    **dict.fromkeys(("case", "labels", "ball", "loss"), str),
                     **dict.fromkeys(("m", "d"), int),
                     "radius": float,
                     "n": int,
