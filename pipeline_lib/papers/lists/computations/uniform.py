@@ -2,8 +2,8 @@
 
 Theorems 9, 12 and 17 on populations whose samples are a few binomial numbers, for n up to 10^15 (``opposites``). For
 Theorem 12 documents come in pairs x and -x with x uniform on {-1, 1}^d, of which one is relevant, by the toss of a coin
-eps. RankSVM's loss is 1 - 2 eps <x, w> for ||w||_1 <= 1/2, and the c_j, means of eps x_j, are independent: the largest
-gap is 2 W1 max_j |c_j|.
+eps, except that x_1 = eps with probability (1 + mu)/2. RankSVM's loss is 1 - 2 eps <x, w> for ||w||_1 <= 1/2, and the
+c_j, means of eps x_j, are independent: the largest gap is 2 W1 max_j |c_j - E c_j|.
 
 The excess risk of RankSVM's minimisers is measured with clear labels, and where it is large: with nearly random labels,
 p = 1/2 + z / (2 sqrt(n)), for z such that the sample leads to the wrong sign with a probability just above 2 delta.
@@ -214,35 +214,54 @@ def _sparse(settings: ExactSettings, seed: int) -> tuple[list[dict[str, Any]], l
     for n in settings.sparse_queries:
         largest = []
         for d in settings.features:
-            rng = generator(seed, "lists-exact", "sparse", n, d)
-            gaps = 2.0 * LINEAR_UP_TO * _largest_means(n, d, settings.sparse_draws, rng)
-            largest.append(gaps)
-            population = Opposites("ranksvm", d, LINEAR_UP_TO, 1, options=MEAN)
-            given = {**_constants("erm-l1", population, settings), "d": d}
-            bound = list_bounds.evaluate("erm-l1", n=n, **given)
-            rows.append(
-                {
-                    "case": "ranksvm, signs",
-                    "labels": "random",
-                    "ball": "l1",
-                    "loss": "ranksvm",
-                    "m": 2,
-                    "d": d,
-                    "radius": LINEAR_UP_TO,
-                    "n": n,
-                    **_ends("gap", quantile(gaps, gaps, 1.0 - settings.delta)),
-                    "largest_gap": 2.0 * LINEAR_UP_TO,
-                    "bound": bound,
-                    **_one_ranker(n, given),
-                    "loss_bound": given["loss_bound"],
-                }
-            )
+            for labels in ("random", "nearly random", "clear"):
+                row, gaps = _sparse_row(settings, n, d, labels, seed)
+                rows.append(row)
+                if labels == "random":
+                    largest.append(gaps)
         axes = {"axis": "ln d", "loss": "ranksvm", "case": "ranksvm, signs", "ball": "l1", "fixed": n}
         exponents.append({**axes, **_fit(np.log(settings.features), largest)})
     return rows, exponents
 
 
-def _largest_means(n: int, d: int, draws: int, rng: np.random.Generator) -> Floats:
-    # max_j |c_j|, block by block.
-    found = [np.abs(2.0 * rng.binomial(n, 0.5, size=d) - n).max() / n for _ in range(draws)]
-    return np.array(found)
+def _sparse_row(settings: ExactSettings, n: int, d: int, labels: str, seed: int) -> tuple[dict[str, Any], Floats]:
+    # The first feature agrees with the label on average by mu, as much as others do by chance, or clearly.
+    mu = {"random": 0.0, "nearly random": min(1.0, math.sqrt(math.log(d) / n)), "clear": 2.0 * CLEAR - 1.0}[labels]
+    rng = generator(seed, "lists-exact", "sparse", labels, n, d)
+    gaps, excess = _sparse_samples(n, d, mu, settings.sparse_draws, rng)
+    population = Opposites("ranksvm", d, LINEAR_UP_TO, 1, options=MEAN)
+    given = {**_constants("erm-l1", population, settings), "d": d}
+    bound = list_bounds.evaluate("erm-l1", n=n, **given)
+    row = {
+        "case": "ranksvm, signs",
+        "labels": labels,
+        "ball": "l1",
+        "loss": "ranksvm",
+        "m": 2,
+        "d": d,
+        "radius": LINEAR_UP_TO,
+        "n": n,
+        **_ends("gap", quantile(gaps, gaps, 1.0 - settings.delta)),
+        "largest_gap": 2.0 * LINEAR_UP_TO * (1.0 + mu),
+        "bound": bound,
+        **_one_ranker(n, given),
+        "loss_bound": given["loss_bound"],
+    }
+    if labels != "random":
+        at_most = list_bounds.excess_of_minimiser(bound, n=n, loss_bound=given["loss_bound"], delta=settings.delta)
+        ends = _ends("excess", quantile(excess, excess, 1.0 - 2.0 * settings.delta))
+        row |= {**ends, "largest_excess": 4.0 * LINEAR_UP_TO * mu, "excess_bound": at_most}
+    return row, gaps
+
+
+def _sparse_samples(n: int, d: int, mu: float, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    # 2 W max_j |c_j - E c_j|, and the excess risk of the minimiser, the corner W sign(c_j) e_j of the largest |c_j|.
+    gaps, excess, p = np.empty(draws), np.empty(draws), np.full(d, 0.5)
+    p[0] += 0.5 * mu
+    for k in range(draws):
+        c = (2.0 * rng.binomial(n, p) - n) / n
+        best = int(np.argmax(np.abs(c)))
+        excess[k] = 2.0 * LINEAR_UP_TO * mu * (1.0 - (np.sign(c[0]) if best == 0 else 0.0))
+        c[0] -= mu
+        gaps[k] = 2.0 * LINEAR_UP_TO * np.abs(c).max()
+    return gaps, excess
