@@ -199,7 +199,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "sparse_draws": 100,
             "rounds": [2, 3, 20, 2000],
             "simulated_up_to": 3,
-            "batches": [100, 100000000],
+            "batches": [1000, 100000000],
             "packing_dimensions": [1, 1000, 10000],
             "packing_norms": [1, 4],
             "compared_queries": [1000],

@@ -238,14 +238,22 @@ def test_regularised_minimisers(tables: dict[str, Rows]) -> None:
     # Theorem 6: the minimiser for every number of positive queries, weighted by its probability.
     for row in (row for row in tables["expectations"] if row["statement"] == "rerm"):
         n, W = row["n"], row["radius"]
+        m, far = row["m"], row["loss"] == "squared"
         mean = min(1.0, (2.0 if row["case"] == "noise" else math.sqrt(n)) / math.sqrt(n))
-        l2 = math.sqrt(4 * 2**2 / n / (W**2 / 2 + 4 * W**2 / n))
+        # The slope of the linear part, its constant G, and the curvature: 8 m and 2 m for labels 4.
+        slope, G, curvature = (8 * m, 2 * m * (4 + W), 2 * m) if far else (2, 2, 0)
+        l2 = math.sqrt(4 * G**2 / n / (W**2 / 2 + 4 * W**2 / n))
         p, expected = (1 + mean) / 2, 0.0
+
+        def risk(w: float, slope: float = slope, curvature: float = curvature, mean: float = mean) -> float:
+            return curvature / 2 * w**2 - slope * mean * w
+
         for k in range(n + 1):
-            w = max(-W, min(W, 2 * (2 * k / n - 1) / l2))
-            expected += math.comb(n, k) * p**k * (1 - p) ** (n - k) * w
-        assert row["excess"] == pytest.approx(2 * mean * (W - expected), abs=1e-9)
-        assert row["bound"] == pytest.approx(2 * 2 * W * (8 / n + math.sqrt(2 / n)))
+            w = max(-W, min(W, slope * (2 * k / n - 1) / (l2 + curvature)))
+            expected += math.comb(n, k) * p**k * (1 - p) ** (n - k) * risk(w)
+        best = min(W, slope * mean / curvature) if far else W
+        assert row["excess"] == pytest.approx(expected - risk(best), abs=1e-9)
+        assert row["bound"] == pytest.approx(2 * G * W * (8 / n + math.sqrt(2 / n)))
 
 
 def test_packings_by_enumeration(tables: dict[str, Rows]) -> None:

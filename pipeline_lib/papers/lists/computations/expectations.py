@@ -8,7 +8,8 @@ halves of a list is 1 - 2 eps w for |w| <= 1/2, so that G W2 R_X = 1 for W2 = 1/
   ball, c the mean of eps, so that their expected risk is a sum over the binomial law of c; descent is simulated.
 
 The squared loss with labels y > W2 for all documents, of which each has the feature 1, has L* = m (y - W2)^2 and
-gradients as large as Lemma 3.1 of Srebro et al. allows; y = W2 = 1 gives L* = 0.
+gradients as large as Lemma 3.1 of Srebro et al. allows; y = W2 = 1 gives L* = 0. With the feature eps it is one whose
+constant in the maximum norm is sqrt(m) times that in the Euclidean norm.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def run(settings: ExactSettings, seed: int) -> list[dict[str, Any]]:
             rows += [_noiseless_ogd(m, n), _squared(m, n, FAR_LABEL, SMALL_RADIUS), _squared(m, n, 1, 1.0)]
         rows += [_noisy_ogd(m, n, settings.draws, seed) for n in settings.rounds if n <= settings.simulated_up_to]
         rows += [_regularised(m, n, z) for n in settings.batches for z in (NOISE, math.sqrt(n))]
+        rows += [_regularised_squared(m, n) for n in settings.batches]
     return rows
 
 
@@ -130,26 +132,45 @@ def _regularised(m: int, n: int, z: float) -> dict[str, Any]:
     loss = _pairs(m).loss
     mean = min(1.0, z / math.sqrt(n))
     l2 = list_bounds.rerm_l2(n, radius=RADIUS, lipschitz=loss.lipschitz(m, 1), feature_norm=1.0)
-    excess = 2.0 * mean * (RADIUS - expected_minimiser(n, 0.5 * (1.0 + mean), l2))
+    w, _ = minimiser_moments(n, 0.5 * (1.0 + mean), 2.0 / l2, RADIUS)
     bounds = _bounds("rerm", loss, m, n, RADIUS, 1)
     reference = {"never": 2.0 * mean * RADIUS, "largest_excess": 4.0 * mean * RADIUS}
-    return _row("rerm", "noise" if mean < 1.0 else "no noise", loss, m, n, RADIUS, excess, **bounds, **reference)
+    case, excess = "noise" if mean < 1.0 else "no noise", 2.0 * mean * (RADIUS - w)
+    return _row("rerm", case, loss, m, n, RADIUS, excess, **bounds, **reference)
 
 
-def expected_minimiser(n: int, p: float, l2: float) -> float:
-    """E of the w that minimises l2/2 w^2 - 2 c w over |w| <= 1/2, c = 2 K / n - 1 with K ~ Binomial(n, p).
+def _regularised_squared(m: int, n: int) -> dict[str, Any]:
+    # All m documents of a query have the feature eps and the label y: phi = m (y - eps w)^2.
+    loss, y, W = surrogates.create("squared"), FAR_LABEL, SMALL_RADIUS
+    mean = min(1.0, NOISE / math.sqrt(n))
+    lipschitz = loss.lipschitz(m, y, score_bound=W)
+    l2 = list_bounds.rerm_l2(n, radius=W, lipschitz=lipschitz, feature_norm=1.0)
+    w, square = minimiser_moments(n, 0.5 * (1.0 + mean), 2.0 * m * y / (l2 + 2.0 * m), W)
+    best = min(W, y * mean)
+
+    def risk(one: float, two: float) -> float:
+        return m * (two - 2.0 * y * mean * one)
+
+    reference = {"never": -risk(best, best**2), "largest_excess": risk(-W, W**2) - risk(best, best**2)}
+    bounds = _bounds("rerm", loss, m, n, W, y)
+    excess = risk(w, square) - risk(best, best**2)
+    return _row("rerm", "noise", loss, m, n, W, excess, **bounds, **reference)
+
+
+def minimiser_moments(n: int, p: float, slope: float, radius: float) -> tuple[float, float]:
+    """E w and E w^2 of w = slope c, cut to |w| <= radius, where c = 2 K / n - 1 with K ~ Binomial(n, p).
 
     Example
     -------
-    >>> expected_minimiser(1, 0.75, 8.0)
-    0.125
+    >>> minimiser_moments(1, 0.75, 0.25, 0.5)
+    (0.125, 0.0625)
     """
     spread = STANDARD_DEVIATIONS * math.sqrt(n * p * (1.0 - p))
     low, high = max(0, math.floor(n * p - spread)), min(n, math.ceil(n * p + spread))
     k = np.arange(low, high + 1, max(1, (high - low) // NODES), dtype=np.float64)
     weights = stats.binom.pmf(k, n, p)
-    w = np.clip(2.0 * (2.0 * k / n - 1.0) / l2, -RADIUS, RADIUS)
-    return float(weights @ w / weights.sum())
+    w = np.clip(slope * (2.0 * k / n - 1.0), -radius, radius)
+    return float(weights @ w / weights.sum()), float(weights @ w**2 / weights.sum())
 
 
 def _squared(m: int, n: int, label: int, radius: float) -> dict[str, Any]:
