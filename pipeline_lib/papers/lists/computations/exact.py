@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def run(settings: ExactSettings, seed: int) -> list[list[dict[str, Any]]]:
     """The rows of all tables, in the order of their declaration."""
     gaps, growth = uniform.run(settings, seed)
+    growth = [*growth, expectations.optimistic_power()]
     parts = [gaps, growth, expectations.run(settings, seed), lattices.run(settings), sentences.run(settings, seed)]
     return [completed(rows) for rows in parts]
 

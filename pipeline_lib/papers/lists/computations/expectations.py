@@ -28,6 +28,7 @@ from pipeline_lib.papers.lists.computations.intervals import of_mean
 from pipeline_lib.papers.lists.computations.opposites import Opposites
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
+from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
@@ -38,6 +39,8 @@ RADIUS = 0.5
 NOISE = 2.0
 """z: neither so much that no ranker is much better than another, nor so little that the sign of c is certain."""
 FAR_LABEL, SMALL_RADIUS = 4, 0.02
+POINTS = (100, 1000, 10000)
+"""Values of n to which a power is fitted."""
 STANDARD_DEVIATIONS = 9.0
 NODES = 20_001
 """A sum over the binomial law runs over every number of queries, or over so many at equal distances."""
@@ -53,6 +56,14 @@ def run(settings: ExactSettings, seed: int) -> list[dict[str, Any]]:
         rows += [_regularised(m, n, z) for n in settings.batches for z in (NOISE, math.sqrt(n))]
         rows += [_regularised_squared(m, n) for n in settings.batches]
     return rows
+
+
+def optimistic_power() -> dict[str, Any]:
+    """A row of `lists-growth`: the power of n of the excess risk of equation 8's learner, squared loss, L* = 0."""
+    excesses = [_squared(2, n, 1, 1.0)["excess"] for n in POINTS]
+    fitted = fit_exponent(list(POINTS), excesses)
+    axes = {"axis": "n", "loss": "squared", "case": "L* = 0", "ball": "", "fixed": 2}
+    return {**axes, "slope": fitted.slope, "low": fitted.low, "high": fitted.high}
 
 
 def _row(

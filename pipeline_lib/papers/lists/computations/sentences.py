@@ -5,10 +5,12 @@
 - Footnote 3: B <= G (2 W2 R_X), because every label vector has scores with loss 0; ListNet has none.
 - Section 9: guarantees "much tighter" than Chapelle and Wu's, for ListNet and SmoothDCG.
 - Section 8.3: ||grad f||_2 <= sqrt(4 H f) for smooth f that are not negative.
+- Appendix I: ||X' A X||_(2 to 2) <= R_X^2 ||A||_(inf to 1) for second derivatives A.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 DIFFERENCE = 1e-6
 LONGEST = 10**8
 """A length of list at which Theorem 9 is the smaller bound."""
+SECOND_DERIVATIVES = 200
 RIGHT = 0.9
 """How often the first half of the documents is the relevant one."""
 
@@ -39,6 +42,7 @@ def run(settings: ExactSettings, seed: int) -> list[dict[str, Any]]:
         *_rows("lists-footnote3", _largest_losses(settings)),
         *_rows("lists-tighter", _compared(settings)),
         *_rows("lists-gradient", _gradients_of_waves(settings, seed)),
+        *_rows("lists-appendix-i", _second_derivatives(settings, seed)),
     ]
 
 
@@ -173,4 +177,27 @@ def _gradients_of_waves(settings: ExactSettings, seed: int) -> list[tuple[dict[s
         smoothness = (a * (b**2).sum(axis=2)).sum(axis=1)
         ratio = np.sqrt((slope**2).sum(axis=1) / (4.0 * smoothness * f))
         found.append(({"case": f"{waves} wave" + "s" * (waves > 1)}, {"largest_ratio": float(ratio.max())}))
+    return found
+
+
+def _second_derivatives(settings: ExactSettings, seed: int) -> list[tuple[dict[str, Any], dict[str, float]]]:
+    """Both sides for ListNet's second derivative diag(q) - q q', q a softmax, and features of norms up to R_X.
+
+    ||A||_(inf to 1) is the largest e' A e' over signs. Documents that are all in one direction, with the signs of the
+    largest, attain the bound.
+    """
+    rng, found = generator(seed, "lists-exact", "appendix-i"), []
+    for m in (2, 4, 8):
+        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=m)))
+        largest = euclidean = 0.0
+        for k in range(SECOND_DERIVATIVES):
+            q = rng.dirichlet(np.full(m, rng.choice([0.2, 1.0, 5.0])))
+            A = np.diag(q) - np.outer(q, q)
+            norms = np.einsum("ki,ij,kj->k", signs, A, signs)
+            X = rng.normal(size=(m, 3)) if k % 2 else np.outer(signs[int(np.argmax(norms))], rng.normal(size=3))
+            R = float(np.linalg.norm(X, axis=1).max())
+            left = float(np.linalg.norm(X.T @ A @ X, 2)) / R**2
+            largest = max(largest, left / float(norms.max()))
+            euclidean = max(euclidean, left / float(np.linalg.norm(A, 2)))
+        found.append(({"case": f"{m} documents", "m": m}, {"largest_ratio": largest, "with_euclidean": euclidean}))
     return found

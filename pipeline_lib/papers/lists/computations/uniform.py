@@ -63,7 +63,7 @@ def run(settings: ExactSettings, seed: int) -> tuple[list[dict[str, Any]], list[
                 rows.append(row)
                 if labels == "random":
                     largest.append(gaps)
-        fitted = {"axis": "n", "loss": population.surrogate, "case": name, "ball": "l2", "fixed": 2}
+        fitted = {"axis": "n", "loss": population.surrogate, "case": name, "ball": "l2", "fixed": population.m}
         exponents.append({**fitted, **_fit(settings.queries, largest)})
     lengths, sparse = _along_lengths(settings, seed), _sparse(settings, seed)
     return [*rows, *sparse[0]], [*exponents, *lengths, *sparse[1]]
@@ -205,7 +205,19 @@ def _along_lengths(settings: ExactSettings, seed: int) -> list[dict[str, Any]]:
         gaps = [population.suprema(c - expected)[0] for population in populations]
         axes = {"axis": "m", "loss": name, "case": f"{name}, one direction", "ball": "l2", "fixed": n}
         rows.append({**axes, **_fit(settings.lengths, gaps)})
+        rows += _chapelle_wu(populations, axes, settings)
     return rows
+
+
+def _chapelle_wu(populations: list[Opposites], axes: dict[str, Any], settings: ExactSettings) -> list[dict[str, Any]]:
+    # The power of m of the term of their bound that contains m.
+    terms = []
+    for population in populations:
+        given = _constants("chapelle-wu", population, settings)
+        chosen = {name: given[name] for name in ("m", "lipschitz_l2", "radius", "feature_norm")}
+        terms.append(list_bounds.complexity_of_chapelle_wu(n=axes["fixed"], **chosen))
+    fitted = fit_exponent(list(settings.lengths), terms)
+    return [{**axes, "case": "Chapelle-Wu term", "slope": fitted.slope, "low": fitted.low, "high": fitted.high}]
 
 
 def _sparse(settings: ExactSettings, seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
