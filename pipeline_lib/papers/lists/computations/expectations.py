@@ -173,8 +173,8 @@ def minimiser_moments(n: int, p: float, slope: float, radius: float) -> tuple[fl
 
     Example
     -------
-    >>> minimiser_moments(1, 0.75, 0.25, 0.5)
-    (0.125, 0.0625)
+    >>> [round(moment, 9) for moment in minimiser_moments(1, 0.75, 0.25, 0.5)]
+    [0.125, 0.0625]
     """
     spread = STANDARD_DEVIATIONS * math.sqrt(n * p * (1.0 - p))
     low, high = max(0, math.floor(n * p - spread)), min(n, math.ceil(n * p + spread))
