@@ -122,6 +122,36 @@ def _smooth_ogd(
     return 2.0 * math.sqrt(2.0 * x * optimal_risk) + 8.0 * x
 
 
+@checked
+def optimistic_terms(
+    *,
+    n: float,
+    m: float,
+    radius: float,
+    feature_norm: float,
+    smoothness: float,
+    loss_bound: float,
+    delta: float,
+    entropy: Entropy = "closed-form",
+) -> tuple[float, float]:
+    """r* and r0 of Theorem 17; r0 = B (log(1/delta) + log log n) / n.
+
+    Example
+    -------
+    >>> given = dict(m=10, radius=1.0, feature_norm=1.0, smoothness=2.0, loss_bound=4.0, delta=0.05)
+    >>> [f"{term:.2g}" for term in optimistic_terms(n=10**12, **given)]
+    ['1.3e-05', '2.5e-11']
+    """
+    given = {"n": n, "m": m, "smoothness": smoothness, "radius": radius, "feature_norm": feature_norm}
+    # psi(r) = sqrt(r) psi(1), so the fixed point r* = psi(r*) is psi(1)^2.
+    if entropy == "closed-form":
+        average = entropies.corollary_16(loss_bound=loss_bound, **given)
+    else:
+        average = entropies.integral(entropies.proposition_15(**given), n, math.sqrt(loss_bound)).value
+    # log log n is negative below n = e.
+    return average**2, loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
+
+
 def _optimistic(
     *,
     n: float,
@@ -135,14 +165,7 @@ def _optimistic(
     entropy: Entropy,
 ) -> float:
     given = {"n": n, "m": m, "smoothness": smoothness, "radius": radius, "feature_norm": feature_norm}
-    # psi(r) = sqrt(r) psi(1), so the fixed point r* = psi(r*) is psi(1)^2.
-    if entropy == "closed-form":
-        average = entropies.corollary_16(loss_bound=loss_bound, **given)
-    else:
-        average = entropies.integral(entropies.proposition_15(**given), n, math.sqrt(loss_bound)).value
-    r_star = average**2
-    # log log n is negative below n = e.
-    r_0 = loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
+    r_star, r_0 = optimistic_terms(loss_bound=loss_bound, delta=delta, entropy=entropy, **given)
     slope = math.sqrt(8.0 * r_star) + math.sqrt(4.0 * r_0)
     free = 45.0 * r_star + 20.0 * r_0
     # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so that the gap is not a

@@ -53,7 +53,7 @@ def stretch(X: ArrayLike, p: float = 2.0, *, rng: np.random.Generator, restarts:
     """
     matrix, p = _matrix(X, p), float(p)
     left = max(_ascend(matrix.T, rng.normal(size=(len(matrix),)), 1.0, p) for _ in range(restarts))
-    right = max(_ascend(matrix, rng.normal(size=(len(matrix.T),)), _dual(p), math.inf) for _ in range(restarts))
+    right = max(_ascend(matrix, rng.normal(size=(len(matrix.T),)), dual_exponent(p), math.inf) for _ in range(restarts))
     return left, right
 
 
@@ -65,11 +65,18 @@ def _ascend(matrix: Floats, start: Floats, inner: float, outer: float) -> float:
         if value <= best:
             break
         best = value
-        v = _furthest(matrix.T @ _furthest(matrix @ v, _dual(outer)), inner)
+        v = _furthest(matrix.T @ _furthest(matrix @ v, dual_exponent(outer)), inner)
     return best
 
 
-def _dual(p: float) -> float:
+def dual_exponent(p: float) -> float:
+    """The q with 1/p + 1/q = 1.
+
+    Example
+    -------
+    >>> dual_exponent(1.5), dual_exponent(1.0)
+    (3.0, inf)
+    """
     return math.inf if p == 1.0 else 1.0 if math.isinf(p) else p / (p - 1.0)
 
 

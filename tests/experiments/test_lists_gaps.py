@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline_lib import papers, surrogates
-from pipeline_lib.claims import ledger, rules
+from pipeline_lib import surrogates
 from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import erm
@@ -246,14 +246,19 @@ def test_samples_share_queries_over_lengths():
     assert short.sample(5, "sample", 0).n_documents == 15
 
 
+def tables_of(results):
+    """The tables of the summary; others are empty."""
+    named = {"lists-cells": results.cells, "lists-exponents": results.exponents, "lists-on-data": results.on_data}
+    return defaultdict(list, named)
+
+
 def trials(claim, results):
-    return readings.trials(claim, {"lists-cells": results.cells, "lists-exponents": results.exponents})
+    return readings.trials(claim, tables_of(results))
 
 
 def test_every_claim_gets_its_evidence(found):
-    assert {one.claim for one in found.evidence} == {"lists-thm5", "lists-thm6", "lists-thm9", "lists-thm17"}
-    assert all(one.trials for one in found.evidence)
-    assert all(trials(claim, found) for claim in ("lists-eq8", "lists-m-free", "lists-n-rate", "lists-table1"))
+    read = ("thm5", "thm6", "thm9", "thm17", "eq8", "m-free", "n-rate", "table1")
+    assert all(trials(f"lists-{claim}", found) for claim in read)
 
 
 def test_online_descent_is_compared_with_the_bound_for_smooth_losses(found):
@@ -311,7 +316,7 @@ def test_exponents_are_those_of_made_rows():
     in_m = [t.values["gap_exponent_in_m"] for t in trials("lists-m-free", found) if "gap_exponent_in_m" in t.values]
     in_n = [t.values["pessimistic_exponent"] for t in trials("lists-n-rate", found)]
     assert (len(in_m), len(in_n)) == (4, 2)
-    assert "from -0.50 to -0.50" in readings.notes("lists-n-rate", {"lists-exponents": found.exponents})
+    assert "from -0.50 to -0.50" in readings.notes("lists-n-rate", tables_of(found))
     for value in in_m:
         assert isinstance(value, Interval)
         assert value.value == pytest.approx(0.25, abs=1e-9)
@@ -321,10 +326,10 @@ def test_exponents_are_those_of_made_rows():
         assert value.value == pytest.approx(-0.5, abs=1e-9)
 
 
-def judged(claim, found):
-    [evidence] = [one for one in found.evidence if one.claim == claim]
-    [asked] = [one for one in ledger.load([papers.get("lists")]) if one.id == claim]
-    return rules.judge(asked.checks, evidence.trials, asked.displayed).status
+def excesses(claim, statistic, limit, found):
+    """How far the numbers of all trials lie above their limits."""
+    values = [trial.values for trial in trials(claim, found)]
+    return [one[statistic].value - one[limit] for one in values if statistic in one]
 
 
 def made_cell(**changes):
@@ -335,13 +340,12 @@ def made_cell(**changes):
 
 
 def test_an_excess_risk_of_the_minimiser_above_theorem_9_refutes_it():
-    assert judged("lists-thm9", made_cell()) == "verified"
-    assert judged("lists-thm9", made_cell(excess=1e4)) == "refuted"
+    assert max(excesses("lists-thm9", "excess_risk", "excess_bound", made_cell())) < 0.0
+    assert max(excesses("lists-thm9", "excess_risk", "excess_bound", made_cell(excess=1e4))) > 0.0
 
 
 def test_the_excess_risk_has_the_deviation_of_one_ranker_added():
-    [evidence] = [one for one in made_cell().evidence if one.claim == "lists-thm9"]
-    for trial in evidence.trials:
+    for trial in trials("lists-thm9", made_cell()):
         added = 7.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W2 R_X, delta = 0.05, n = 10
         assert trial.values["excess_bound"] == pytest.approx(trial.values["bound"] + added, rel=1e-12)
 
@@ -349,11 +353,13 @@ def test_the_excess_risk_has_the_deviation_of_one_ranker_added():
 def test_notes_name_no_more_lengths_than_were_measured():
     made = [made_row("listnet", m, 10, k, w) for m in (3, 6, 12) for k in range(3) for w in ("erm", "worst")]
     exponents = summary.run(changed(lengths=[3, 6, 12, 500]), made, []).exponents
-    assert "for m from 3 to 12." in readings.notes("lists-m-free", {"lists-exponents": exponents})
+    named = defaultdict(list, {"lists-exponents": exponents})
+    assert "for m from 3 to 12." in readings.notes("lists-m-free", named)
     # Lengths are read from a text with commas between thousands.
     far = [{**row, "points": "12, 1,200, 12,000"} for row in exponents]
-    assert "for m from 12 to 12000." in readings.notes("lists-m-free", {"lists-exponents": far})
-    assert readings.trials("lists-m-free", {"lists-exponents": far})[0].setting["longest"] == 12000
+    named = defaultdict(list, {"lists-exponents": far})
+    assert "for m from 12 to 12000." in readings.notes("lists-m-free", named)
+    assert readings.trials("lists-m-free", named)[0].setting["longest"] == 12000
 
 
 def test_theorem_17_is_held_against_the_ranker_that_comes_nearest_to_its_bound():
@@ -366,8 +372,8 @@ def test_theorem_17_is_held_against_the_ranker_that_comes_nearest_to_its_bound()
     rows[0] |= {"empirical": 0.0, "risk": 1.1 * low}
     rows[1] |= {"empirical": 1e6, "risk": 1e6 + 1.2 * low}
     found = summary.run(changed(realisable_losses=[]), rows, [])
-    assert judged("lists-thm17", found) == "refuted"
-    assert judged("lists-thm17", made_cell()) == "verified"
+    assert max(excesses("lists-thm17", "gap", "bound", found)) > 0.0
+    assert max(excesses("lists-thm17", "gap", "bound", made_cell())) < 0.0
 
 
 def made_row(loss, m, n, repetition, learner):
@@ -389,15 +395,12 @@ def made_row(loss, m, n, repetition, learner):
     }
 
 
-def test_no_convex_loss_means_not_run():
+def test_no_convex_loss_means_no_trials():
     asked = changed(losses=LOSSES[1:], realisable_losses=[])
     made = [made_row("smooth-dcg", 3, n, k, w) for n in (10, 20, 40) for k in range(3) for w in ("erm", "worst")]
     results = summary.run(asked, made, [])
-    by = {one.claim: one for one in results.evidence}
-    assert by["lists-thm5"].not_run
-    without = ("lists-table1", "lists-eq8", "lists-m-free")
+    without = ("lists-thm5", "lists-thm6", "lists-table1", "lists-eq8", "lists-m-free")
     assert not any(trials(claim, results) for claim in without)
-    assert all(claim.otherwise for claim in ledger.load([papers.get("lists")]) if claim.id in without)
 
 
 def test_nothing_measured_is_an_error():
@@ -458,19 +461,22 @@ def test_what_is_measured_on_data_sets_is_evidence_for_the_same_theorems():
     on_data = real.run(RealSettings.parse(REAL), small(n=50), "made", 1)
     asked = changed(realisable_losses=[])
     rows = [made_row("listnet", 3, 10, k, learner) for k in range(3) for learner in ("erm", "worst", "rerm", "ogd")]
-    by = {one.claim: one for one in summary.run(asked, rows, on_data).evidence}
+    found = summary.run(asked, rows, on_data)
+
+    def on_made(claim):
+        [trial] = [
+            one for one in trials(claim, found) if one.setting.get("dataset") == "made" and one.setting["n"] == 20
+        ]
+        return trial.values
+
     for claim, learner in (("lists-thm5", "ogd"), ("lists-thm6", "rerm")):
-        [trial] = [one for one in by[claim].trials if one.setting.get("dataset") == "made" and one.setting["n"] == 20]
         mine = [row for row in on_data if (row["n"], row["learner"]) == (20, learner)]
-        excess = trial.values["excess_risk"]
+        excess = on_made(claim)["excess_risk"]
         assert isinstance(excess, Interval)
         assert excess.value == pytest.approx(np.mean([row["excess"] for row in mine]))
         given = {"n": 20, "m": 3, "lipschitz": 2.0, "radius": 5.0, "feature_norm": 1.0}
-        assert trial.values["bound"] == list_bounds.evaluate(learner, **given)
-    [trial] = [
-        one for one in by["lists-thm9"].trials if one.setting.get("dataset") == "made" and one.setting["n"] == 20
-    ]
-    assert set(trial.values) == {"bound", "excess_bound", "excess_risk", "gap", "worst_gap_found"}
+        assert on_made(claim)["bound"] == list_bounds.evaluate(learner, **given)
+    assert {"bound", "excess_bound", "excess_risk", "gap", "worst_gap"} <= set(on_made("lists-thm9"))
 
 
 def test_scaled_documents_fit_the_unit_ball():
@@ -483,31 +489,26 @@ def test_scaled_documents_fit_the_unit_ball():
 SPARSE = SparseSettings.parse(SETTINGS["lists"]["sparse"])
 
 
-def test_the_l1_class_gives_certified_gaps_and_a_bound_that_grows_as_a_root_of_a_logarithm():
-    rows, evidence = sparse.run(SPARSE, 1)
+def test_the_l1_class_gives_certified_gaps():
+    rows = sparse.run(SPARSE, 1)
     assert len(rows) == 12
     assert max(row["certified_gap"] for row in rows if row["learner"] == "erm") <= 1e-2
     assert max(row["best_certified_gap"] for row in rows) <= 1e-6
-    exponent = evidence.trials[-1].values["bound_exponent_in_d"]
-    assert isinstance(exponent, Interval)
-    assert 0.0 < exponent.value < 0.12
 
 
-@pytest.mark.parametrize(
-    ("named", "value"), [("features", [5, 50]), ("features", [2, 5, 50]), ("held_out_queries", 80)]
-)
+@pytest.mark.parametrize(("named", "value"), [("features", [2, 5, 50]), ("held_out_queries", 80)])
 def test_wrong_settings_of_the_l1_class_are_refused(named, value):
     with pytest.raises(ConfigurationError, match=named):
         SparseSettings.parse({**SPARSE.plain(), named: value})
 
 
 def test_theorem_12_is_judged_by_gap_worst_gap_and_excess_risk():
-    rows, evidence = sparse.run(SPARSE, 1)
-    [first, *_] = evidence.trials
+    rows = sparse.run(SPARSE, 1)
+    [first, *_] = readings.trials("lists-thm12", defaultdict(list, {"lists-sparse": rows}), SPARSE.plain())
     mine = [row for row in rows if row["d"] == 5]
     for learner, statistic, column in (
         ("erm", "gap", "gap"),
-        ("worst", "worst_gap_found", "gap"),
+        ("worst", "worst_gap", "gap"),
         ("erm", "excess_risk", "excess"),
     ):
         value = first.values[statistic]
@@ -515,11 +516,7 @@ def test_theorem_12_is_judged_by_gap_worst_gap_and_excess_risk():
         assert value.value == max(row[column] for row in mine if row["learner"] == learner)
     added = 6.0 * math.sqrt(math.log(20.0) / 20.0)  # B = y_max + 2 W1 R_X, delta = 0.05, n = 10
     assert first.values["excess_bound"] == pytest.approx(first.values["bound"] + added, rel=1e-12)
-    [asked] = [one for one in ledger.load([papers.get("lists")]) if one.id == "lists-thm12"]
-    assert rules.judge(asked.checks, evidence.trials, asked.displayed).status != "refuted"
-    for statistic in ("gap", "worst_gap_found", "excess_risk"):
-        worse = dataclasses.replace(first, values={**first.values, statistic: Interval(1e3, 999.0, 1001.0)})
-        assert rules.judge(asked.checks, (worse, *evidence.trials[1:]), asked.displayed).status == "refuted"
+    assert first.values["largest"] == 6.0
 
 
 def test_held_out_queries_of_the_l1_class_are_drawn_in_blocks(monkeypatch):
@@ -595,11 +592,12 @@ def test_estimates_of_averages_stay_below_their_bounds():
     assert all(row["log2_packing_found"] <= row["log2_covering_bound"] for row in found.coverings)
     assert len(found.closed_forms) == 6
     tables = {"lists-coverings": found.coverings, "lists-closed-forms": found.closed_forms}
-    packed = readings.trials("lists-prop7", tables, asked.plain())
-    assert [{**trial.setting, **trial.values} for trial in packed] == found.coverings
-    ratios = {row["corollary"]: [] for row in found.closed_forms}
-    for row in found.closed_forms:
-        ratios[row["corollary"]].append(row["closed_form"] / row["integral"])
-    read = readings.values("lists-cor8", "closed_form_over_integral", tables)
-    assert sorted(read) == sorted(ratio for several in ratios.values() for ratio in several)
-    assert f"{min(ratios[11]):.3g} (Corollary 11)" in readings.notes("lists-cor8", tables)
+    named = defaultdict(list, {**tables, "lists-rademacher": found.averages})
+    packed = readings.trials("lists-prop7", named, asked.plain())
+    of_l2 = [row for row in found.coverings if row["class"] == "l2"]
+    assert [trial.values["log2_packing"] for trial in packed] == [row["log2_packing_found"] for row in of_l2]
+    assert all(row["cut_integral"] <= row["integral"] * (1 + 1e-9) for row in found.closed_forms)
+    assert all(row["cut_integral"] <= row["closed_form"] for row in [*found.closed_forms, *found.averages])
+    ratios = [row["closed_form"] / row["integral"] for row in found.closed_forms if row["corollary"] != 11]
+    read = readings.values("lists-cor8-proof", "closed_form_over_integral", named)
+    assert sorted(read) == sorted(ratios)

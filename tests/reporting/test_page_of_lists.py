@@ -126,6 +126,7 @@ def test_closed_forms_below_their_integrals_change_the_words(build: Build) -> No
     average = {"class": "l2", "n": 30, "m": 5, "linear": 0.4, "linear_error": 0.01, "found": 0.05, "found_error": 0.003}
     average |= {"integral": 25.0, "closed_form": 24.0, "loss_bound": 7.0}
     compared = {"corollary": 8, "radius": 1.0, "n": 100, "m": 5, "loss_bound": 7.0, "integral": 25.0, "alpha": 1.0}
+    compared |= {"cut_integral": 23.0}
     below, above = (
         build({"lists-rademacher": [average], "lists-closed-forms": [{**compared, "closed_form": closed}]})
         for closed in (24.0, 26.0)
@@ -141,7 +142,7 @@ def test_the_largest_of_the_repetitions_with_many_features_are_shown(build: Buil
         {"d": d, "n": 50, "m": 8, "repetition": repetition, "learner": learner, "empirical": 0.1, "risk": 0.1 + gap}
         | {"risk_error": 0.01, "gap": gap * (1 + repetition), "excess": 0.01 * (repetition - (d > 10)), "bound": 60.0}
         | {"excess_error": 0.001, "certified_gap": 1e-4, "best_certified_gap": 1e-7, "excess_bound": 61.0}
-        | {"bound_far": 0.01 * d, "fitted_at": 10**9}
+        | {"loss_bound": 7.0, "bound_far": 0.01 * d, "fitted_at": 10**9}
         for d in (10, 100)
         for repetition in (0, 1)
         for learner, gap in (("erm", 0.1), ("worst", 0.3))

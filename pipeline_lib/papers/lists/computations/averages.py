@@ -76,6 +76,11 @@ def _averages(settings: AveragesSettings, seed: int) -> list[dict[str, Any]]:
                 "l1": entropy.corollary_11(loss_bound=B, **flat),
                 "local": entropy.corollary_16(loss_bound=B, risk=risk, **smooth),
             }
+            cut = {
+                "l2": _cut(8, entropy.proposition_7(**steep), n, B),
+                "l1": _cut(11, entropy.proposition_10(**flat), n, B),
+                "local": _cut(16, entropy.proposition_15(risk=risk, **smooth), n, math.sqrt(B * risk)),
+            }
             integrals = {
                 "l2": entropy.integral(entropy.proposition_7(**steep), n, B).value,
                 "l1": entropy.integral(entropy.proposition_10(**flat), n, B).value,
@@ -97,11 +102,23 @@ def _averages(settings: AveragesSettings, seed: int) -> list[dict[str, Any]]:
                         "found": estimates[kind].estimate,
                         "found_error": estimates[kind].standard_error,
                         "integral": integrals[kind],
+                        "cut_integral": cut[kind],
                         "closed_form": closed[kind],
                         "loss_bound": B,
                     }
                 )
     return rows
+
+
+def _cut(corollary: int, covering: entropy.Covering, n: int, reach: float) -> float:
+    """The entropy integral up to the scale from which one ranker covers the class.
+
+    For Corollaries 8 and 11 that is G W R, the largest distance of a loss from that of w = 0. In the class of Corollary
+    16, whose rankers have a risk of at most r, two losses differ by at most sqrt(12 H r) 2 W2 R_X (Lemma 14), from
+    which any of them covers it.
+    """
+    from_one_centre = {8: covering.scale, 11: covering.reach / 8.0, 16: 2.0 * covering.scale}[corollary]
+    return entropy.integral(covering, n, min(reach, from_one_centre)).value
 
 
 def _local(settings: AveragesSettings, data: RankingData, axes: tuple[Axis, ...]) -> rademacher.Estimate:
@@ -134,6 +151,7 @@ def _coverings(settings: AveragesSettings, seed: int) -> list[dict[str, Any]]:
                         "eps": eps,
                         "log2_packing_found": math.log2(packing.greedy(losses, eps)),
                         "log2_covering_bound": float(covering.log2(eps)),
+                        "log2_candidates": math.log2(settings.candidates),
                     }
                     for eps in settings.scales
                 ]
@@ -188,6 +206,7 @@ def _compared(settings: AveragesSettings, radius: float, n: int, m: int) -> list
                 "loss_bound": B,
                 "closed_form": value,
                 "integral": minimised.value,
+                "cut_integral": _cut(corollary, covering, n, reach),
                 "alpha": minimised.alpha,
             }
         )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Key = tuple[str, str, int, int]
 """Loss, population, m and n of a cell."""
+UNIFORM_BOUNDS = ("bound_erm", "bound_erm_integral")
+ON_DATA = ("dataset", "loss", "m", "n", "learner")
 
 
 class Grid:
@@ -99,11 +101,13 @@ def cell_rows(grid: Grid) -> list[dict[str, Any]]:
             "bound_erm_integral": grid.bound("erm", key, entropy="integral"),
             "bound_smooth_ogd": grid.bound("smooth-ogd", key, optimal_risk=optimal),
         }
+        excess_bounds = {f"excess_{name}": _of_minimiser(grid, key, bounds[name]) for name in UNIFORM_BOUNDS}
         for learner, rows in sorted(learners.items()):
             error = max(row["risk_error"] for row in rows)
             gap, size = of_mean(gaps(rows), error), of_mean(np.abs(gaps(rows)), error)
             largest = of_largest(with_gaps(rows), "gap", "risk_error")
             excess = of_mean([row["excess"] for row in rows], max(row["excess_error"] for row in rows))
+            largest_excess = of_largest(rows, "excess", "excess_error")
             certified = [row["certified_gap"] for row in rows if row["certified_gap"] is not None]
             table.append(
                 {
@@ -120,6 +124,8 @@ def cell_rows(grid: Grid) -> list[dict[str, Any]]:
                     "gap_size_low": size.low,
                     "gap_size_high": size.high,
                     "largest_gap": largest.value,
+                    "largest_gap_low": largest.low,
+                    "largest_gap_high": largest.high,
                     "excess": excess.value,
                     "excess_low": excess.low,
                     "excess_high": excess.high,
@@ -132,9 +138,61 @@ def cell_rows(grid: Grid) -> list[dict[str, Any]]:
                     "bound_optimistic": grid.bound(
                         "optimistic", key, empirical_risk=max(0.0, float(np.mean([row["empirical"] for row in rows])))
                     ),
+                    "largest_excess": largest_excess.value,
+                    "largest_excess_low": largest_excess.low,
+                    "largest_excess_high": largest_excess.high,
+                    **excess_bounds,
+                    **_nearest(grid, key, rows),
                 }
             )
     return table
+
+
+def _of_minimiser(grid: Grid, key: Key, bound: float | None) -> float:
+    # The second half of Theorem 9.
+    constants = grid.constants("erm", *key[:3])
+    assert bound is not None
+    assert constants is not None
+    given = {"n": key[3], "loss_bound": constants["loss_bound"], "delta": constants["delta"]}
+    return list_bounds.excess_of_minimiser(bound, **given)
+
+
+def _nearest(grid: Grid, key: Key, rows: Iterable[Row]) -> dict[str, Any]:
+    # Every ranker has a bound of its own; the gap with least between it and Theorem 17 at its own empirical risk.
+    names = ("nearest_gap", "nearest_gap_low", "nearest_gap_high", "nearest_optimistic")
+    pairs = [
+        (bound, row)
+        for row in with_gaps(rows)
+        if (bound := grid.bound("optimistic", key, empirical_risk=max(0.0, row["empirical"]))) is not None
+    ]
+    if not pairs:
+        return dict.fromkeys(names)
+    bound, row = min(pairs, key=lambda pair: pair[0] - pair[1]["gap"])
+    gap = of_largest([row], "gap", "risk_error")
+    return dict(zip(names, (gap.value, gap.low, gap.high, bound), strict=True))
+
+
+def data_rows(real: Iterable[Row]) -> list[dict[str, Any]]:
+    """One row for every data set, loss, m, n and learner: what its repetitions say together."""
+    cells: dict[tuple[Any, ...], list[Row]] = {}
+    for row in real:
+        cells.setdefault(tuple(row[name] for name in ON_DATA), []).append(row)
+    return [_data_row(dict(zip(ON_DATA, key, strict=True)), rows) for key, rows in sorted(cells.items())]
+
+
+def _data_row(axes: dict[str, Any], rows: list[Row]) -> dict[str, Any]:
+    measured = {
+        "excess": of_mean([row["excess"] for row in rows], max(row["excess_error"] for row in rows)),
+        "largest_excess": of_largest(rows, "excess", "excess_error"),
+        "largest_gap": of_largest(rows, "gap", "risk_error"),
+    }
+    ends = {
+        f"{name}{end}": number
+        for name, value in measured.items()
+        for end, number in (("", value.value), ("_low", value.low), ("_high", value.high))
+    }
+    bounds = {name: rows[0][name] for name in ("excess_bound", "bound", "loss_bound")}
+    return {**axes, "repetitions": len(rows), **ends, **bounds}
 
 
 def bound_rows(grid: Grid) -> list[dict[str, Any]]:

@@ -118,7 +118,7 @@ def measure(part: Slice) -> list[dict[str, Any]]:
     settings, sizes = part.settings, part.settings.queries_of(part.m)
     if not sizes:
         return []
-    reference = part.sample(2 * sizes[-1], "reference")
+    reference = part.sample(settings.reference_queries(part.m), "reference")
     held = part.sample(settings.held_out_queries(part.m), "held out")
     levels = part.queries(settings.held_out_queries(part.m), "held out").level
     best = _best(part)
@@ -128,8 +128,7 @@ def measure(part: Slice) -> list[dict[str, Any]]:
     for repetition in progress.counted(repetitions, _LOG, f"{part.kind} samples of {part.name}, m = {part.m},"):
         whole = part.sample(sizes[-1], "sample", repetition)
         for n in sizes:
-            fresh = reference.take(np.arange(2 * n))
-            rankers += _rankers(part, whole.take(np.arange(n)), fresh, known.value, n, repetition)
+            rankers += _rankers(part, whole.take(np.arange(n)), reference, known.value, n, repetition)
     measured = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels, known)
     # A ranker that happens to be better than the one taken for the best replaces it.
     lowest = min(0.0, float(measured.difference.min()))

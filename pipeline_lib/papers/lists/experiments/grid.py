@@ -56,6 +56,11 @@ class GridSettings(Settings):
         1e-4, le=0.1, description="certified relative gap between the objective of minimisers and its minimum"
     )
     ascent_steps: Whole = Field(10, description="number of steps in the search for the worst gap")
+    reference_documents: Whole = Field(
+        30000,
+        description="number of documents that stand for the population in that search; if that is fewer than twice as "
+        "many queries as in the largest sample, so many",
+    )
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")
     populations: PopulationsSettings = Field(
         PopulationsSettings(),
@@ -108,6 +113,10 @@ class GridSettings(Settings):
         """Queries of the sample on which all rankers are measured."""
         return max(self.held_out_queries_at_least, self.held_out_documents // m)
 
+    def reference_queries(self, m: int) -> int:
+        """Queries of the sample that stands for the population in the search for the worst gap."""
+        return max(2 * self.queries_of(m)[-1], self.reference_documents // m)
+
     def best_ranker_queries(self, m: int) -> int:
         """Queries of the sample on which the best ranker is measured."""
         return max(self.held_out_queries_at_least, self.best_ranker_documents // m)
@@ -123,7 +132,7 @@ def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.lists.computations import summary
 
     results = summary.run(job.settings, job.rows(SLICES), job.rows(ON_DATA))
-    return Outcome([results.cells, results.bounds, results.exponents], results.evidence)
+    return Outcome([results.cells, results.on_data, results.bounds, results.exponents])
 
 
 def _seconds(settings: GridSettings, cell: Cell) -> float:
@@ -172,10 +181,26 @@ EXPERIMENT = Experiment(
                     "learner": str,
                     "repetitions": int,
                     **{f"{name}{end}": float for name in ("gap", "gap_size") for end in ("", "_low", "_high")},
-                    "largest_gap": float,
+                    **dict.fromkeys(("largest_gap", "largest_gap_low", "largest_gap_high"), float),
                     **{f"excess{end}": float for end in ("", "_low", "_high")},
                     **dict.fromkeys((*_RISKS, "loss_bound", "chapelle_wu"), float),
                     **{f"bound_{name}": float for name in _BOUNDS},
+                    **{f"largest_excess{end}": float for end in ("", "_low", "_high")},
+                    **dict.fromkeys(("excess_bound_erm", "excess_bound_erm_integral"), float),
+                    **{f"nearest_gap{end}": float for end in ("", "_low", "_high")},
+                    "nearest_optimistic": float,
+                },
+                "tables/lists-on-data": {
+                    **dict.fromkeys(("dataset", "loss"), str),
+                    **dict.fromkeys(("m", "n"), int),
+                    "learner": str,
+                    "repetitions": int,
+                    **{
+                        f"{name}{end}": float
+                        for name in ("excess", "largest_excess", "largest_gap")
+                        for end in ("", "_low", "_high")
+                    },
+                    **dict.fromkeys(("excess_bound", "bound", "loss_bound"), float),
                 },
                 "tables/lists-bounds": {
                     **_CELL,
@@ -192,7 +217,6 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("slope", "low", "high"), float),
                 },
             },
-            claims=("lists-thm5", "lists-thm6", "lists-thm9", "lists-thm17"),
             surrogates=lambda settings: [loss.surrogate for loss in settings.losses],
             cost=Cost(1.0),
         ),

@@ -1,0 +1,86 @@
+"""How large are packings of the classes of `lists` whose number of points is known by counting?
+
+On n = d queries with the documents e_i and -e_i, RankSVM's losses are 1 - 2 w_i for |w_i| <= 1/2, so that the distance
+of two rankers is G max_i |w_i - w'_i| with G = 2. The points (W/r) z of a ball of radius W, z an integer vector with
+||z||_2 <= r (or ||z||_1 <= r), differ by W/r or more in some coordinate: they are a packing for every
+
+    eps < G W / (2 r).
+
+Their number is a sum of coefficients of (1 + 2 x + 2 x^4 + 2 x^9 + ...)^d, or of (1 + 2 x + 2 x^2 + ...)^d. The 2^d
+points with all coordinates W/sqrt(d) or -W/sqrt(d) are a packing of the Euclidean ball for eps < G W / sqrt(d).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pipeline_lib.theory import entropy
+
+if TYPE_CHECKING:
+    from pipeline_lib.papers.lists.experiments.exact import ExactSettings
+
+RADIUS = 0.5
+BELOW = 1.0 - 1e-9
+"""Packings need points that are further apart than 2 eps."""
+
+
+def run(settings: ExactSettings) -> list[dict[str, Any]]:
+    """The rows of `lists-packings`."""
+    rows = []
+    for d in settings.packing_dimensions:
+        rows.append(_row("l2", "signs", d, float(d), 2.0 / math.sqrt(d) * RADIUS))
+        for k in settings.packing_norms:
+            rows.append(_row("l2", f"|z|^2 <= {k}", d, _log2(lattice_points(d, k, 2)), RADIUS / math.sqrt(k)))
+            rows.append(_row("l1", f"|z| <= {k}", d, _log2(lattice_points(d, k, 1)), RADIUS / k))
+    return rows
+
+
+def lattice_points(d: int, k: int, power: int) -> int:
+    """The number of integer vectors z in d dimensions with sum_j |z_j|^power <= k.
+
+    Example
+    -------
+    >>> lattice_points(2, 1, 2), lattice_points(2, 2, 2), lattice_points(2, 2, 1), lattice_points(1, 9, 2)
+    (5, 9, 13, 7)
+    """
+    one = [0] * (k + 1)
+    one[0] = 1
+    for z in range(1, k + 1):
+        if z**power <= k:
+            one[z**power] = 2
+    found = [1] + [0] * k
+    # By squaring: the coefficients of the d-th power, up to x^k.
+    while d:
+        if d % 2:
+            found = _product(found, one)
+        one, d = _product(one, one), d // 2
+    return sum(found)
+
+
+def _product(a: list[int], b: list[int]) -> list[int]:
+    return [sum(a[i] * b[j - i] for i in range(j + 1)) for j in range(len(a))]
+
+
+def _log2(number: int) -> float:
+    return math.log2(number)
+
+
+def _row(ball: str, points: str, d: int, log2_packing: float, apart: float) -> dict[str, Any]:
+    scale, m = 2.0 * RADIUS, 2
+    eps = BELOW * 2.0 * apart / 2.0
+    given: dict[str, Any] = {"n": d, "m": m, "lipschitz": 2.0, "radius": RADIUS, "feature_norm": 1.0}
+    covering = entropy.proposition_7(**given) if ball == "l2" else entropy.proposition_10(d=d, **given)
+    return {
+        "class": ball,
+        "points": points,
+        "d": d,
+        "n": d,
+        "m": m,
+        "eps": eps,
+        "log2_packing": log2_packing,
+        "log2_covering_bound": float(covering.log2(eps)),
+        # A ball of dimension d in any norm is covered by (1 + 2/r)^d balls of r times its radius.
+        "log2_by_volume": d * math.log2(1.0 + 2.0 * scale / eps),
+        "squared_ratio": (scale / eps) ** 2,
+    }
