@@ -1,26 +1,26 @@
 """Do the perceptron's loss bounds hold round by round, and does its step size matter?
 
 The claims are those of `slam` on (16), Theorem 5, Corollaries 6 and 7, v_max after (18), and the remark before
-Algorithm 1 that eta does not matter. Streams of queries come from a noisy and a separable population, from an adversary
-who always presents the query that is ranked worst, and from the data sets of the study.
+Algorithm 1 that eta does not matter, with the regret (15) of gradient descent. The streams of queries are those of
+:mod:`pipeline_lib.papers.slam.computations.streams`; :mod:`pipeline_lib.papers.slam.computations.players` plays other
+rankers on the short ones.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipeline_lib import metrics, progress
-from pipeline_lib.learners import perceptron, rounds
-from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.seeds import generator
-from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib import progress
+from pipeline_lib.learners import perceptron
+from pipeline_lib.papers.slam.computations import players, streams, subgradients
+from pipeline_lib.papers.slam.computations.streams import Stream
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.slam import v_max_of_all
 from pipeline_lib.theory import perceptron_bounds
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-NOISY, SEPARABLE, ADVERSARIAL = "noisy", "separable", "adversary"
 # The step and active set of every run whose bound is computed: as the theorem requires, as printed, and with the
 # misordered documents only, for which the factor of ||u||^2 is 4 R_X^2.
 VARIANTS: tuple[tuple[str, perceptron.Active], ...] = (("theory", "margin"), ("1", "margin"), ("theory", "misordered"))
@@ -42,25 +41,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables."""
+    """Rows of the five tables."""
 
     runs: list[Row]
     etas: list[Row]
     v_max: list[Row]
-
-
-@dataclass(frozen=True, eq=False)
-class _Stream:
-    name: str
-    repetition: int
-    data: RankingData
-    order: NDArray[np.int64]
-
-
-def _population(settings: PerceptronSettings, noise: float, margin: float) -> PopulationSettings:
-    return PopulationSettings(
-        features=settings.features, documents=settings.documents, noise=noise, query_noise=noise, margin=margin
-    )
+    players: list[Row]
+    rounds: list[Row]
 
 
 def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
@@ -68,41 +55,52 @@ def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed:
     runs: list[Row] = []
     etas: list[Row] = []
     for measure in progress.counted(settings.measures, _LOG, "measures"):
-        for stream in _streams(settings, datasets, measure, seed):
-            runs += bounds_of(stream.data, stream.order, measure, settings.checkpoints, _axes(stream, measure))
-            etas += influence_of_eta(stream.data, stream.order, measure, settings.etas, _axes(stream, measure))
-    return Results(runs, etas, [_v_max(m) for m in settings.v_max_lengths])
+        for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions of {measure}"):
+            for stream in streams.long(settings, datasets, measure, repetition, seed):
+                runs += bounds_of(stream, measure, settings.checkpoints)
+                etas += influence_of_eta(stream, measure, settings.etas)
+    short = list(streams.short(settings, seed))
+    for measure in streams.SHORT_MEASURES:
+        for stream in short:
+            runs += bounds_of(stream, measure, settings.checkpoints)
+    return Results(
+        runs,
+        etas,
+        [_v_max(m) for m in settings.v_max_lengths],
+        [row for measure in streams.SHORT_MEASURES for stream in short for row in players.played(stream, measure)],
+        subgradients.worst_rounds(),
+    )
 
 
-def bounds_of(
-    data: RankingData, order: NDArray[np.int64], measure: str, checkpoints: int, axes: Mapping[str, Any]
-) -> list[Row]:
+def bounds_of(stream: Stream, measure: str, checkpoints: int) -> list[Row]:
     """Both sides of Theorem 5 at growing T, for every variant of the algorithm, with the largest ratio of (16).
 
-    ``gamma`` and ``margin_bound`` = C / gamma^2 (Corollary 6) are given where ``axes["stream"]`` is the separable
-    population.
+    ``gamma`` and ``margin_bound`` = C / gamma^2 (Corollary 6) are given where the stream is separable.
 
     Returns
     -------
     rows
-        With ``axes`` and eta, active, T, cumulative_loss, mistakes, largest_ratio, comparator_loss, constant, bound,
-        gap, certified, gamma, margin_bound.
+        With stream, measure, repetition, eta, active, T, cumulative_loss, mistakes, largest_ratio, comparator_loss,
+        constant, bound, gap, certified, gamma, margin_bound, largest_loss (that of the reversed orders of all rounds),
+        surrogate_loss (sum of f_t(w_t)), squared_norms (sum of ||z_t||^2) and step, the terms of (15).
     """
     rows: list[Row] = []
-    separable = axes.get("stream") == SEPARABLE
-    gamma = perceptron_bounds.largest_margin(data.take(np.unique(order)), measure).gamma if separable else None
+    data, order = stream.data, stream.order
+    gamma = stream.gamma(measure)
+    largest = np.cumsum(streams.largest_losses(data, measure)[order])
     for eta, active in VARIANTS:
         step = eta if eta == "theory" else float(eta)
         result = perceptron.run(data, order, measure, step, active)  # type: ignore[arg-type]
         ratios = np.zeros(len(order))
         ratios[result.mistakes] = perceptron_bounds.ratios(data, order, result, measure)
-        losses, mistakes = np.cumsum(result.losses), np.cumsum(result.mistakes)
+        summed = (result.losses, result.mistakes, result.surrogate_losses, result.squared_norms)
+        losses, mistakes, surrogate_losses, squared_norms = map(np.cumsum, summed)
         factor = perceptron.norm_factor(data, order, measure, active)
         for T in _checkpoints(len(order), checkpoints):
             side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure)
             rows.append(
                 {
-                    **axes,
+                    **_axes(stream, measure),
                     "eta": eta,
                     "active": active,
                     "T": T,
@@ -116,16 +114,19 @@ def bounds_of(
                     "certified": side.certified,
                     "gamma": gamma,
                     "margin_bound": None if gamma is None else factor / gamma**2,
+                    "largest_loss": float(largest[T - 1]),
+                    "surrogate_loss": float(surrogate_losses[T - 1]),
+                    "squared_norms": float(squared_norms[T - 1]),
+                    "step": result.eta,
                 }
             )
     return rows
 
 
-def influence_of_eta(
-    data: RankingData, order: NDArray[np.int64], measure: str, etas: tuple[float, ...], axes: Mapping[str, Any]
-) -> list[Row]:
+def influence_of_eta(stream: Stream, measure: str, etas: tuple[float, ...]) -> list[Row]:
     """In how many rounds the mistakes differ from those with eta = 1, for both active sets, with the total loss."""
     rows = []
+    data, order = stream.data, stream.order
     for active in ("margin", "misordered"):
         one = perceptron.run(data, order, measure, 1.0, active)  # type: ignore[arg-type]
         steps: list[float | str] = ["theory", *etas]
@@ -133,7 +134,7 @@ def influence_of_eta(
             result = perceptron.run(data, order, measure, eta, active)  # type: ignore[arg-type]
             rows.append(
                 {
-                    **axes,
+                    **_axes(stream, measure),
                     "eta": str(eta),
                     "step": result.eta,
                     "active": active,
@@ -147,47 +148,7 @@ def influence_of_eta(
     return rows
 
 
-def adversarial_order(data: RankingData, length: int, measure: str) -> NDArray[np.int64]:
-    """Every query once, and then always the one that the perceptron with the theoretical step size ranks worst."""
-    order = list(range(data.n_queries))[:length]
-    step = perceptron.theory_step(data, order, measure)
-    while len(order) < length:
-        w = perceptron.run(data, order, measure, step).w
-        order.append(int(np.argmin(_quality(data.X64 @ w, data, measure))))
-    return np.array(order, np.int64)
-
-
-def _quality(scores: NDArray[np.float64], data: RankingData, measure: str) -> NDArray[np.float64]:
-    if measure == "map":
-        return metrics.average_precision(scores, data.y, data.offsets, no_relevant=1.0)
-    k = measure.partition("@")[2]
-    return metrics.ndcg(scores, data.y, data.offsets, int(k) if k else None, no_relevant=1.0)
-
-
-def _streams(
-    settings: PerceptronSettings, datasets: Mapping[str, RankingData], measure: str, seed: int
-) -> Iterator[_Stream]:
-    # All measures have the same data and orders, except those of the adversary, which depend on the measure's losses.
-    noise = PopulationSettings().noise
-    pools = {
-        NOISY: Population(_population(settings, noise, 0.0)),
-        SEPARABLE: Population(_population(settings, 0.0, settings.margin)),
-    }
-    for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions of {measure}"):
-        for name, population in pools.items():
-            rng = generator(seed, "slam-perceptron", name, repetition)
-            data = population.draw(settings.queries, rng)
-            yield _Stream(name, repetition, data, rng.integers(0, settings.queries, settings.rounds))
-        rng = generator(seed, "slam-perceptron", ADVERSARIAL, repetition)
-        data = pools[NOISY].draw(min(settings.queries, settings.adversarial_rounds // 2), rng)
-        yield _Stream(ADVERSARIAL, repetition, data, adversarial_order(data, settings.adversarial_rounds, measure))
-        for name, raw in datasets.items():
-            passes = math.ceil(settings.rounds / raw.n_queries)
-            order = rounds.random_passes(raw.n_queries, passes, (seed, "slam-perceptron", name, repetition))
-            yield _Stream(name, repetition, Standardisation.of(raw).apply(raw), order[: settings.rounds])
-
-
-def _axes(stream: _Stream, measure: str) -> dict[str, Any]:
+def _axes(stream: Stream, measure: str) -> dict[str, Any]:
     return {"stream": stream.name, "measure": measure, "repetition": stream.repetition}
 
 
