@@ -10,8 +10,8 @@ not grow with n. There are two kinds of populations:
 - *simulated*: some queries of the population of :mod:`pipeline_lib.sources.population`, all equally likely. The
   expectation is a mean over samples with its interval.
 
-Beside the minimiser of the theorem stand rankers that its bound should not allow: w = 0, the minimiser with the opposite
-sign, and one whose lambda does not fall with n.
+Beside the minimiser of the theorem stand rankers that its bound should not allow: w = 0, the minimiser with the
+opposite sign, and one whose lambda does not fall with n.
 """
 
 from __future__ import annotations

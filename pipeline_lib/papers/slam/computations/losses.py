@@ -92,7 +92,9 @@ def run(settings: LossesSettings, datasets: Mapping[str, RankingData], seed: int
     for m in (2, 3, 4):
         for d in (1, 2, 3):
             values = {"dimension": invariance.dimension(m, d), "features": d}
-            checks.add("slam-thm10", {"m": m, "d": d}, **values, dimension_to_a_number=invariance.dimension(m, d, "number"))
+            checks.add(
+                "slam-thm10", {"m": m, "d": d}, **values, dimension_to_a_number=invariance.dimension(m, d, "number")
+            )
     norms, growth = table_of_constants(settings, seed)
     return Results(checks.rows, norms, growth, _example(), valid_weights.compared())
 

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipeline_lib import progress
+from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import perceptron
 from pipeline_lib.papers.slam.computations import players, streams, subgradients
 from pipeline_lib.papers.slam.computations.streams import Stream
@@ -35,19 +37,23 @@ VARIANTS: tuple[tuple[str, perceptron.Active], ...] = (("theory", "margin"), ("1
 FIRST_CHECKPOINT = 100
 # Largest label and cutoff of the table of v_max.
 LARGEST_LABEL, CUTOFF = 2, 10
+CUTOFFS = tuple(2**power - 1 for power in range(2, 11))
+"""The values of k for which v_max is compared with O(log k): k + 1 doubles."""
+LISTNET_ROUNDS = 2000
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the five tables."""
+    """Rows of the six tables."""
 
     runs: list[Row]
     etas: list[Row]
     v_max: list[Row]
     players: list[Row]
     rounds: list[Row]
+    cutoffs: list[Row]
 
 
 def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
@@ -59,6 +65,8 @@ def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed:
             for stream in streams.long(settings, datasets, measure, repetition, seed):
                 runs += bounds_of(stream, measure, settings.checkpoints)
                 etas += influence_of_eta(stream, measure, settings.etas)
+                if (stream.name, measure, repetition) == (streams.NOISY, "ndcg", 0):
+                    etas += influence_of_eta_on_listnet(stream, measure, settings.etas)
     short = list(streams.short(settings, seed))
     for measure in streams.SHORT_MEASURES:
         for stream in short:
@@ -69,6 +77,7 @@ def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed:
         [_v_max(m) for m in settings.v_max_lengths],
         [row for measure in streams.SHORT_MEASURES for stream in short for row in players.played(stream, measure)],
         subgradients.worst_rounds(),
+        [_at_cutoff(k) for k in CUTOFFS],
     )
 
 
@@ -97,7 +106,7 @@ def bounds_of(stream: Stream, measure: str, checkpoints: int) -> list[Row]:
         losses, mistakes, surrogate_losses, squared_norms = map(np.cumsum, summed)
         factor = perceptron.norm_factor(data, order, measure, active)
         for T in _checkpoints(len(order), checkpoints):
-            side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure)
+            side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure, stream.tol)
             rows.append(
                 {
                     **_axes(stream, measure),
@@ -148,6 +157,41 @@ def influence_of_eta(stream: Stream, measure: str, etas: tuple[float, ...]) -> l
     return rows
 
 
+def influence_of_eta_on_listnet(stream: Stream, measure: str, etas: tuple[float, ...]) -> list[Row]:
+    """The same of gradient descent on ListNet, over at most :data:`LISTNET_ROUNDS` rounds; ``active`` is "listnet"."""
+    order = stream.order[:LISTNET_ROUNDS]
+    one = _listnet_losses(stream.data, order, measure, 1.0)
+    rows = []
+    for eta in etas:
+        losses = _listnet_losses(stream.data, order, measure, eta)
+        rows.append(
+            {
+                **_axes(stream, measure),
+                "eta": str(eta),
+                "step": eta,
+                "active": "listnet",
+                "rounds": len(order),
+                "mistakes": int((losses > 0.0).sum()),
+                "mistakes_at_eta_one": int((one > 0.0).sum()),
+                "rounds_that_differ": int(((losses > 0.0) != (one > 0.0)).sum()),
+                "cumulative_loss": float(losses.sum()),
+            }
+        )
+    return rows
+
+
+def _listnet_losses(data: RankingData, order: NDArray[np.int64], measure: str, eta: float) -> Floats:
+    loss, w = surrogates.create("listnet"), np.zeros(data.n_features)
+    queries = [data.take([q]) for q in range(data.n_queries)]
+    losses = np.empty(len(order))
+    for t, q in enumerate(order):
+        own = queries[q]
+        scores = own.X64 @ w
+        losses[t] = streams.losses(scores, own, measure)[0]
+        w -= eta * own.X64.T @ loss.unchecked(scores, own.y.astype(np.int32), own.offsets)[1]
+    return losses
+
+
 def _axes(stream: Stream, measure: str) -> dict[str, Any]:
     return {"stream": stream.name, "measure": measure, "repetition": stream.repetition}
 
@@ -179,6 +223,18 @@ def largest_v_max(m: int, y_max: int, kind: str) -> float:
         y = np.concatenate([y_max * relevant, first_apart])
         largest = max(largest, float(v_max_of_all(y.ravel(), np.arange(0, y.size + 1, m), kind).max()))
     return largest
+
+
+def _at_cutoff(k: int) -> Row:
+    """v_max of NDCG@k, with what doubling k + 1 adds to it; lists of 2 k + 1 documents attain both."""
+    v_max, doubled = (largest_v_max(K + 1, LARGEST_LABEL, f"ndcg@{K}") for K in (k, 2 * k + 1))
+    return {
+        "k": k,
+        "v_max": v_max,
+        "v_max_limit": (2**LARGEST_LABEL - 1) * math.log2(k + 1),
+        "added_by_doubling": doubled - v_max,
+        "added_to_share_of_log": doubled / math.log2(2 * k + 2) - v_max / math.log2(k + 1),
+    }
 
 
 def _v_max(m: int) -> Row:

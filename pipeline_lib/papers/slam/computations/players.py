@@ -21,6 +21,7 @@ from pipeline_lib.papers.slam.computations.streams import Stream
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.theory import perceptron_bounds
 
+ACTIVE: tuple[perceptron.Active, ...] = ("margin", "misordered")
 PERCEPTRON = "perceptron"
 AS_PRINTED, LOSS_ONCE, HALF, NOT_SQUARED = "as-printed", "loss-once", "half-constant", "norm-not-squared"
 
@@ -33,48 +34,54 @@ def played(stream: Stream, measure: str) -> list[Row]:
     Returns
     -------
     rows
-        stream, measure, repetition, player, statement, T, cumulative_loss, loss_at_half (after T // 2 rounds),
-        largest_loss, mistakes, comparator_loss, constant, bound, gap, margin_bound.
+        stream, measure, repetition, active, player, statement, T, cumulative_loss, loss_at_half (after T // 2 rounds),
+        largest_loss, mistakes, comparator_loss, constant, bound, gap, margin_bound. With ``active`` "misordered", C is
+        4 R_X^2.
     """
     data, order = stream.data, stream.order
-    gamma, factor = stream.gamma(measure), perceptron.norm_factor(data, order, measure)
-    result = perceptron.run(data, order, measure, "theory")
+    gamma = stream.gamma(measure)
     norm = float(np.sqrt(np.square(data.X64).sum(axis=1).max()))
     sides = {AS_PRINTED: (2.0, 1.0), LOSS_ONCE: (1.0, 1.0), HALF: (2.0, 0.5), NOT_SQUARED: (2.0, 1.0 / norm)}
-    plays = [(PERCEPTRON, statement, result.losses, *side) for statement, side in sides.items()]
-    for player, w in _unchanging(stream, measure, result.w).items():
-        plays.append((player, AS_PRINTED, streams.losses(data.X64 @ w, data, measure)[order], 2.0, 1.0))
+    largest = float(streams.largest_losses(data, measure)[order].sum())
     rows = []
-    for player, statement, losses, times, share in plays:
-        # times sum f + c ||u||^2 is times/2 of 2 sum f + 2 c/times ||u||^2.
-        scale = times / 2.0
-        side = perceptron_bounds.right_side(data, order[losses > 0.0], share * factor / scale, measure)
-        rows.append(
-            {
-                "stream": stream.name,
-                "measure": measure,
-                "repetition": stream.repetition,
-                "player": player,
-                "statement": statement,
-                "T": len(order),
-                "cumulative_loss": float(losses.sum()),
-                "loss_at_half": float(losses[: len(order) // 2].sum()),
-                "largest_loss": float(streams.largest_losses(data, measure)[order].sum()),
-                "mistakes": int((losses > 0.0).sum()),
-                "comparator_loss": side.comparator_loss,
-                "constant": scale * side.factor * float(side.u @ side.u),
-                "bound": scale * side.bound,
-                "gap": scale * side.gap,
-                "margin_bound": None if gamma is None else share * factor / gamma**2,
-            }
-        )
+    for active in ACTIVE:
+        factor = perceptron.norm_factor(data, order, measure, active)
+        result = perceptron.run(data, order, measure, "theory", active)
+        plays = [(PERCEPTRON, statement, result.losses, *side) for statement, side in sides.items()]
+        for player, w in _unchanging(stream, measure, active, result.w).items():
+            plays.append((player, AS_PRINTED, streams.losses(data.X64 @ w, data, measure)[order], 2.0, 1.0))
+        for player, statement, losses, times, share in plays:
+            # times sum f + c ||u||^2 is times/2 of 2 sum f + 2 c/times ||u||^2.
+            scale = times / 2.0
+            mistaken = order[losses > 0.0]
+            side = perceptron_bounds.right_side(data, mistaken, share * factor / scale, measure, stream.tol)
+            rows.append(
+                {
+                    "stream": stream.name,
+                    "measure": measure,
+                    "repetition": stream.repetition,
+                    "active": active,
+                    "player": player,
+                    "statement": statement,
+                    "T": len(order),
+                    "cumulative_loss": float(losses.sum()),
+                    "loss_at_half": float(losses[: len(order) // 2].sum()),
+                    "largest_loss": largest,
+                    "mistakes": int((losses > 0.0).sum()),
+                    "comparator_loss": side.comparator_loss,
+                    "constant": scale * side.factor * float(side.u @ side.u),
+                    "bound": scale * side.bound,
+                    "gap": scale * side.gap,
+                    "margin_bound": None if gamma is None else share * factor / gamma**2,
+                }
+            )
     return rows
 
 
-def _unchanging(stream: Stream, measure: str, w: Floats) -> dict[str, Floats]:
+def _unchanging(stream: Stream, measure: str, active: perceptron.Active, w: Floats) -> dict[str, Floats]:
     data, order = stream.data, stream.order
-    first = perceptron.run(data, order[:1], measure, "theory").w
-    permuted = perceptron.run(_permuted(data), order, measure, "theory").w
+    first = perceptron.run(data, order[:1], measure, "theory", active).w
+    permuted = perceptron.run(_permuted(data), order, measure, "theory", active).w
     return {"reversed": -w, "never": np.zeros(len(w)), "first-mistake": first, "permuted": permuted}
 
 

@@ -17,8 +17,8 @@ RANDOM = "random"
 def differences(kind: str, programmes: int, rng: np.random.Generator) -> dict[str, float]:
     """The largest differences between (3) and closed forms over small lists, relative to the larger of 1 and (5).
 
-    ``largest_difference`` is that of (5); the others have the sum over j in place of the maximum, no positive part, or the
-    margin y_i - y_j that the proof of Theorem 3 writes.
+    ``largest_difference`` is that of (5); the others have the sum over j in place of the maximum, no positive part,
+    or the margin y_i - y_j that the proof of Theorem 3 writes.
     """
     largest = dict.fromkeys(("largest_difference", *WRONG), 0.0)
     for number in range(programmes):

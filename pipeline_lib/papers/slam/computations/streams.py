@@ -2,14 +2,14 @@
 
 Long lists come from a noisy and a separable population, from an adversary who always presents the query that is ranked
 worst, and from the data sets of the study. The constants of the bounds exceed the number of rounds there. Short streams
-in few dimensions bring the perceptron close to its bounds; in most of them every list has two documents, at -x/2 and x/2,
-of which the second is relevant, so that Algorithm 1 is the perceptron of classification on the points x:
+in few dimensions bring the perceptron close to its bounds; in most of them every list has two documents, at -x/2 and
+x/2, of which the second is relevant, so that Algorithm 1 is the perceptron of classification on the points x:
 
-- ``orthogonal-m``: lists of m documents, the relevant one at R e_t, all others at -R e_t, with another axis in every query.
-  Nothing learned on one query helps on another, so that each is ranked wrongly once.
+- ``orthogonal-m``: lists of m documents, the relevant one at R e_t, all others at -R e_t, with another axis in every
+  query. Nothing learned on one query helps on another, so that each is ranked wrongly once.
 - ``zigzag``: x = (g, q) and x = (g, -q) in turn, with q^2 = 1 - g^2, after x = (g, 1/2). Every update along the second
-  axis is too long, so that the next query is ranked wrongly, until the first coordinate of w, which grows by g at a time,
-  outweighs the second: about 1 / (2 g^2) mistakes.
+  axis is too long, so that the next query is ranked wrongly, until the first coordinate of w, which grows by g at a
+  time, outweighs the second: about 1 / (2 g^2) mistakes.
 - ``noisy-zigzag``: the same, and from time to time x = (-1, 0), which undoes 1/g of these updates.
 - ``pairs`` and ``short``: separable populations of lists of two, and of two to four, documents with two features.
 - ``stalled``: a single query of three documents with small features, in which the weight of one relevant document leads
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +49,7 @@ FLIP_EVERY = 100
 PAIR_MARGIN, SHORT_MARGIN = 0.1, 0.2
 SMALL = 0.02
 """The norm of the documents of the stalled stream."""
+TIGHT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Stream:
     """Queries in the order in which they are met.
 
     ``separable`` streams have a linear ranker without mistakes, and ``margin`` is the largest margin of a unit vector
-    where it is known.
+    where it is known. ``tol`` is the relative gap to which right sides are solved.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Stream:
     order: NDArray[np.int64]
     separable: bool = False
     margin: float | None = None
+    tol: float = 1e-4
 
     def gamma(self, measure: str) -> float | None:
         """The margin of a unit vector for the queries that are met, or None where there may be none."""
@@ -105,6 +107,11 @@ def short(settings: PerceptronSettings, seed: int) -> Iterator[Stream]:
     >>> [stream.name for stream in short(PerceptronSettings(), 0)][:4]
     ['orthogonal-2', 'orthogonal-20', 'zigzag', 'noisy-zigzag']
     """
+    for stream in _short(settings, seed):
+        yield replace(stream, tol=TIGHT)
+
+
+def _short(settings: PerceptronSettings, seed: int) -> Iterator[Stream]:
     T = settings.short_rounds
     for m, norm in LENGTHS.items():
         axes = settings.orthogonal_queries
@@ -151,9 +158,9 @@ def of_points(points: list[tuple[float, float]]) -> RankingData:
 def stalled(T: int) -> Stream:
     """T rounds of one query: documents 0, (e, 0) and (-e/2, 3e/5) with e = SMALL, the last two relevant.
 
-    While all hinges are active, w is a multiple of v_1 (1, 0) + v_2 (-1/2, 3/5), which ranks the third document below the
-    first one where v_1 / 2 > (1/4 + 9/25) v_2. Both relevant documents have the margin g if w = g/e (1, 5/2), so that the
-    largest margin is e / sqrt(1 + 25/4).
+    While all hinges are active, w is a multiple of v_1 (1, 0) + v_2 (-1/2, 3/5), which ranks the third document below
+    the first one where v_1 / 2 > (1/4 + 9/25) v_2. Both relevant documents have the margin g if w = g/e (1, 5/2), so
+    that the largest margin is e / sqrt(1 + 25/4).
     """
     X = SMALL * np.array([[0.0, 0.0], [1.0, 0.0], [-0.5, 0.6]])
     data = RankingData.from_arrays(X, [0, 1, 1], [0, 0, 0])

@@ -1,10 +1,10 @@
 """How close to equality can the bound (16) on the perceptron's subgradient be in one round?
 
-In a round with a mistake, phi is at least v_i for a document i that is ranked below a less relevant one, and ||z|| is at
-most 2 R_X times the sum of the weights of active hinges. Both are attained together in two dimensions: the lowest
-documents lie at (1, 0) R, the others at (-1, h) R with h so small that their norm is R, and w = (0, W) is so long that
-every one of these has a margin of almost 1, but for the last, i, which is at (-1, 0) R and has none. Then the ratio of the
-two sides of (16) is almost
+In a round with a mistake, phi is at least v_i for a document i that is ranked below a less relevant one, and ||z|| is
+at most 2 R_X times the sum of the weights of active hinges. Both are attained together in two dimensions: the lowest
+documents lie at (1, 0) R, the others at (-1, h) R with h so small that their norm is R, and w = (0, W) is so long
+that every one of these has a margin of almost 1, but for the last, i, which is at (-1, 0) R and has none. Then the
+ratio of the two sides of (16) is almost
 
     (sum v)^2 / (m v_max v_i),
 
@@ -99,4 +99,3 @@ def _label_vectors(m: int) -> Iterator[Labels]:
         return
     for r in range(1, m):
         yield (np.arange(m) < r).astype(np.int32)
-

@@ -1,4 +1,5 @@
-"""Which weights make SLAM an upper bound on 1 - AP or 1 - NDCG of a binary list, and are those of the paper the smallest?
+"""Which weights make SLAM an upper bound on 1 - AP or 1 - NDCG of a binary list, and are those of the paper the
+smallest?
 
 With r relevant documents of m, phi^v is at least the ranking loss for all scores if and only if
 
@@ -31,9 +32,9 @@ def compared() -> list[Row]:
     Returns
     -------
     rows
-        kind ("map" or "ndcg"), m, relevant (r), printed_sum, sum_below (the smallest sum of valid weights that lie nowhere
-        above the printed ones), least_sum (of all valid weights), and largest_excess (by how much an entry of the printed
-        weights lies above that of some valid weights).
+        kind ("map" or "ndcg"), m, relevant (r), printed_sum, sum_below (the smallest sum of valid weights that lie
+        nowhere above the printed ones), least_sum (of all valid weights), and largest_excess (by how much an entry of
+        the printed weights lies above that of some valid weights).
     """
     return [
         {"kind": kind, "m": m, "relevant": r, **_least(kind, m, r)}

@@ -62,7 +62,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.slam.computations import perceptron
 
     results = perceptron.run(job.settings, job.datasets(), job.seed)
-    return Outcome([results.runs, results.etas, results.v_max, results.players, results.rounds])
+    return Outcome([results.runs, results.etas, results.v_max, results.players, results.rounds, results.cutoffs])
 
 
 _AXES = {"stream": str, "measure": str, "repetition": int, "eta": str, "active": str}
@@ -99,7 +99,7 @@ EXPERIMENT = Experiment(
                 "tables/slam-players": {
                     **dict.fromkeys(("stream", "measure"), str),
                     "repetition": int,
-                    **dict.fromkeys(("player", "statement"), str),
+                    **dict.fromkeys(("active", "player", "statement"), str),
                     "T": int,
                     **dict.fromkeys(("cumulative_loss", "loss_at_half", "largest_loss"), float),
                     "mistakes": int,
@@ -109,6 +109,10 @@ EXPERIMENT = Experiment(
                     "measure": str,
                     **dict.fromkeys(("m", "relevant", "length"), int),
                     **dict.fromkeys(("feature_norm", "v_max", "surrogate_loss", "squared_norm", "ratio"), float),
+                },
+                "tables/slam-cutoffs": {
+                    "k": int,
+                    **dict.fromkeys(("v_max", "v_max_limit", "added_by_doubling", "added_to_share_of_log"), float),
                 },
             },
             surrogates=("slam-ndcg", "slam-map", "slam-ndcg@k"),

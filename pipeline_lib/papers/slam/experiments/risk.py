@@ -37,7 +37,9 @@ class RiskSettings(Settings):
     )
     finite_queries: Annotated[Whole, Ge(2)] = Field(40, description="number of queries in the simulated one of these")
     finite_documents: Range = Field((2, 4), description="smallest and largest number of documents per query in it")
-    finite_repetitions: Annotated[Whole, Ge(2)] = Field(10, description="number of training samples from it for every n")
+    finite_repetitions: Annotated[Whole, Ge(2)] = Field(
+        10, description="number of training samples from it for every n"
+    )
 
 
 def _measure(job: Job) -> Outcome:
