@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 from pipeline_lib import progress, surrogates
@@ -77,9 +78,9 @@ def measure(settings: RiskSettings, names: tuple[str, ...], level: float, seed: 
 
 
 def _terms(loss: Surrogate, m: int, n: int, feature_norm: float) -> dict[str, float]:
-    constants = {"lipschitz": loss.lipschitz(m, 1), "radius": RADIUS, "feature_norm": feature_norm}
-    bound = list_bounds.evaluate("rerm", n=n, m=m, **constants)
-    return {"bound": bound, "lipschitz": constants["lipschitz"] * feature_norm}
+    G = loss.lipschitz(m, 1)
+    bound = list_bounds.evaluate("rerm", n=n, m=m, lipschitz=G, radius=RADIUS, feature_norm=feature_norm)
+    return {"bound": bound, "lipschitz": G * feature_norm}
 
 
 def _two_points(loss: Surrogate, n: int, signal: float, shown: float, relative: bool = False) -> Row:
@@ -194,5 +195,5 @@ def _simulated(settings: RiskSettings, loss: Surrogate, level: float, seed: int)
         }
 
 
-def _fitted(data: RankingData, loss: Surrogate, l2: float, counts: Floats) -> Floats:
+def _fitted(data: RankingData, loss: Surrogate, l2: float, counts: NDArray[np.int64]) -> Floats:
     return erm.fit(data, loss, l2=l2, radius=RADIUS, tol=TOLERANCE, weights=counts).w

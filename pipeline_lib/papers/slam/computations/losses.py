@@ -168,13 +168,12 @@ def _check_lists(
 ) -> None:
     setting: dict[str, str | int] = {"kind": kind, "m": m, "y_max": y_max}
     scores, y = score_lists.mixed_lists(settings.lists, m, y_max, rng)
-    wrong = wrong_weights.wrong(y, kind)
-    _check_bound(checks, settings, setting, scores, y, wrong, rng)
+    _check_bound(checks, settings, setting, scores, y, rng)
     _check_convexity(checks, setting, scores, y, rng)
     sums = wrong_weights.right(y, kind).sum(axis=1)
     relevant = (y > 0).any(axis=1)
     values = {"largest_sum": sums.max()}
-    others = {name: v.sum(axis=1) for name, v in wrong.items()}
+    others = {name: v.sum(axis=1) for name, v in wrong_weights.wrong(y, kind).items()}
     values |= {f"sum_{name}": own.max() for name, own in others.items()}
     if "@" in kind:
         values["largest_deviation_from_one_at_k"] = np.abs(sums[relevant] - 1.0).max()
@@ -190,7 +189,6 @@ def _check_bound(
     setting: dict[str, str | int],
     scores: Floats,
     y: Labels,
-    wrong: Mapping[str, Floats],
     rng: np.random.Generator,
 ) -> None:
     kind = str(setting["kind"])
@@ -203,15 +201,27 @@ def _check_bound(
     if "@" in kind:
         printed["smallest_slack_as_printed"] = float((values - loss_as_printed(kind, scores, y)).min())
         _check_eq30(checks, setting, scores, y, printed["smallest_slack_as_printed"])
-    hinges = wrong_weights.hinges(scores, _labels(kind, y))
-    errors = {f"slack_{name}": (v * hinges).sum(axis=1) for name, v in wrong.items()}
-    errors["slack_of_short_margin"] = (wrong_weights.right(y, kind) * wrong_weights.of_short_margin(hinges)).sum(axis=1)
-    found = {name: float((phi - lost).min()) for name, phi in errors.items()}
-    checks.add(claim, setting, smallest_slack=smallest, **printed, **found)
+    checks.add(claim, setting, smallest_slack=smallest, **printed, **_slacks_with_errors(kind, scores, y, lost))
     misranked = slack[lost > 1e-12]  # both sides can be 0 for the others
     if len(misranked):
         quartiles = dict(zip(("lower", "median", "upper"), np.quantile(misranked, (0.25, 0.5, 0.75)), strict=True))
         checks.add(claim, setting, smallest_where_wrong=misranked.min(), **quartiles)
+
+
+def _slacks_with_errors(kind: str, scores: Floats, y: Labels, lost: Floats) -> dict[str, float]:
+    """The smallest slacks of losses with an error, over the lists and one whose last two documents are exchanged.
+
+    That one has the labels y_max, 1, ..., 1, 0.
+    """
+    m = y.shape[1]
+    last, labels = 2.0 + 4.0 * (np.arange(m) == 0)[None], np.ones((1, m), np.int32)
+    last[0, -2:], labels[0, 0], labels[0, -1] = (-score_lists.HAIR, 0.0), max(int(y.max()), 1), 0
+    scores, y = np.concatenate([scores, last]), np.concatenate([y, labels])
+    lost = np.concatenate([lost, ranking_loss(kind, last, labels)])
+    hinges = wrong_weights.hinges(scores, _labels(kind, y))
+    errors = {f"slack_{name}": (v * hinges).sum(axis=1) for name, v in wrong_weights.wrong(y, kind).items()}
+    errors["slack_of_short_margin"] = (wrong_weights.right(y, kind) * wrong_weights.of_short_margin(hinges)).sum(axis=1)
+    return {name: float((phi - lost).min()) for name, phi in errors.items()}
 
 
 def _labels(kind: str, y: Labels) -> Labels:

@@ -1,5 +1,4 @@
-"""Which weights make SLAM an upper bound on 1 - AP or 1 - NDCG of a binary list, and are those of the paper the
-smallest?
+"""Which weights make SLAM an upper bound on 1 - AP or 1 - NDCG of a binary list, and are the paper's the smallest?
 
 With r relevant documents of m, phi^v is at least the ranking loss for all scores if and only if
 
@@ -53,7 +52,7 @@ def _least(kind: str, m: int, r: int) -> Row:
     def least(objective: Floats, above: Floats | None = None) -> float:
         limits = [(0.0, None if above is None else above[i]) for i in range(r)]
         solution = linprog(objective, A_ub=-sets, b_ub=-sides, bounds=limits)
-        if solution.status != 0:
+        if solution.status != 0 or solution.fun is None:
             raise RuntimeError(f"linprog: expected valid weights for m = {m}, r = {r}, found {solution.message}")
         return float(solution.fun)
 
