@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -55,6 +56,11 @@ class Severity:
     def missed(self) -> tuple[Plant, ...]:
         """What the checks did not tell apart."""
         return tuple(plant for plant in self.planted if not plant.caught)
+
+    @property
+    def order(self) -> tuple[float, int]:
+        """What sorts the most severe test first: the least slack, then the most informative trials."""
+        return (math.inf if self.slack_factor is None else self.slack_factor, -self.informative)
 
     @property
     def tested(self) -> bool:
