@@ -36,7 +36,7 @@ def played(stream: Stream, measure: str) -> list[Row]:
     rows
         stream, measure, repetition, active, player, statement, T, cumulative_loss, loss_at_half (after T // 2 rounds),
         largest_loss, mistakes, comparator_loss, constant, bound, gap, margin_bound. With ``active`` "misordered", C is
-        4 R_X^2.
+        4 R_X^2, and there are fewer players and statements.
     """
     data, order = stream.data, stream.order
     gamma = stream.gamma(measure)
@@ -48,9 +48,11 @@ def played(stream: Stream, measure: str) -> list[Row]:
         factor = perceptron.norm_factor(data, order, measure, active)
         result = perceptron.run(data, order, measure, "theory", active)
         plays = [(PERCEPTRON, statement, result.losses, *side) for statement, side in sides.items()]
-        for player, w in _unchanging(stream, measure, active, result.w).items():
+        for player, w in _unchanging(stream, measure, result.w).items():
             plays.append((player, AS_PRINTED, streams.losses(data.X64 @ w, data, measure)[order], 2.0, 1.0))
         for player, statement, losses, times, share in plays:
+            if active == "misordered" and {player, statement} & {NOT_SQUARED, "first-mistake", "permuted"}:
+                continue
             # times sum f + c ||u||^2 is times/2 of 2 sum f + 2 c/times ||u||^2.
             scale = times / 2.0
             mistaken = order[losses > 0.0]
@@ -78,10 +80,10 @@ def played(stream: Stream, measure: str) -> list[Row]:
     return rows
 
 
-def _unchanging(stream: Stream, measure: str, active: perceptron.Active, w: Floats) -> dict[str, Floats]:
+def _unchanging(stream: Stream, measure: str, w: Floats) -> dict[str, Floats]:
     data, order = stream.data, stream.order
-    first = perceptron.run(data, order[:1], measure, "theory", active).w
-    permuted = perceptron.run(_permuted(data), order, measure, "theory", active).w
+    first = perceptron.run(data, order[:1], measure, "theory").w
+    permuted = perceptron.run(_permuted(data), order, measure, "theory").w
     return {"reversed": -w, "never": np.zeros(len(w)), "first-mistake": first, "permuted": permuted}
 
 

@@ -49,7 +49,7 @@ FLIP_EVERY = 100
 PAIR_MARGIN, SHORT_MARGIN = 0.1, 0.2
 SMALL = 0.02
 """The norm of the documents of the stalled stream."""
-TIGHT = 1e-10
+TIGHT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,20 +51,20 @@ def wrong(y: Labels, kind: str) -> dict[str, Floats]:
     return {
         "gains_as_labels": _assembled(labels.astype(np.float64), D, D, ranks, k),
         "discounts_as_ranks": _assembled(gains, sharp, sharp, ranks, k),
-        "one_rank_off": _assembled(gains, D[1:], D, ranks, k),
+        "one_rank_off": _assembled(gains, D, D, ranks, k, off=1),
         "other_normaliser": _assembled(gains, D, sharp, ranks, k),
     }
 
 
-def _assembled(gains: Floats, D: Floats, normal: Floats, ranks: Floats, k: int | None) -> Floats:
-    """(9), or (31) for a cutoff, with discounts D, and ``normal`` in the normaliser."""
+def _assembled(gains: Floats, D: Floats, normal: Floats, ranks: Floats, k: int | None, off: int = 0) -> Floats:
+    """(9), or (31) for a cutoff, with D(i + off) for D(i), and ``normal`` in the normaliser."""
     m = gains.shape[1]
     counted = ranks <= (k or m)
     Z = np.where(counted, gains * normal[ranks - 1], 0.0).sum(axis=1, keepdims=True)
     if k is None:
-        v = (gains - gains.min(axis=1, keepdims=True)) * (D[ranks - 1] - D[m - 1])
+        v = (gains - gains.min(axis=1, keepdims=True)) * (D[ranks - 1 + off] - D[m - 1])
     else:
-        v = np.where(counted, gains * D[ranks - 1], 0.0)
+        v = np.where(counted, gains * D[ranks - 1 + off], 0.0)
     return np.asarray(np.divide(v, Z, out=np.zeros_like(v), where=Z > 0.0))
 
 
