@@ -27,6 +27,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "measures": ["ndcg", "map", "ndcg@2"],
             "etas": [0.01, 100.0],
             "checkpoints": 2,
+            "short_rounds": 1000,
+            "orthogonal_queries": 10,
             "v_max_lengths": [3, 10],
         },
         "risk": {
@@ -37,6 +39,10 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "truth": 200,
             "documents": [3, 5],
             "features": 3,
+            "finite_sizes": [100, 10000],
+            "finite_queries": 10,
+            "finite_documents": [2, 3],
+            "finite_repetitions": 2,
         },
     },
     "topk": {

@@ -17,6 +17,7 @@ from pipeline_lib import metrics, progress, ranking, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
+from pipeline_lib.papers.slam.computations import programmes, valid_weights, wrong_weights
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import fit_exponent
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 KINDS = ("ndcg", "map", *(f"ndcg@{k}" for k in range(1, 11)))
-# Weights drawn at random, because (3) and (5) agree for every v >= 0.
-RANDOM = "random"
 COMPARED = ("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@10")
 PUBLISHED = {
     "ranksvm": "O(m) in section 6.1; of order m² in the appendix",
@@ -44,7 +43,15 @@ PUBLISHED = {
 }
 LABELS_OF_EXAMPLE = (3, 2, 2, 1, 1, 0, 0, 0)
 LONGEST_ENUMERATED = 8
+LONGEST_NORMALISED = 30
+STAIRCASE_ERRORS = {
+    "largest_gap_in_the_limit": None,
+    "gap_one_rank_off": "one_rank_off",
+    "gap_of_short_margin": "short_margin",
+}
 KEPT = 32
+EVERY_OF_WRONG = 5
+"""Of every fifth list it is checked whether an error would be noticed."""
 
 
 Row = dict[str, Any]
@@ -52,38 +59,44 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the four tables."""
+    """Rows of the five tables."""
 
     checks: list[Row]
     constants: list[Row]
     growth: list[Row]
     example: list[Row]
+    valid_weights: list[Row]
 
 
 def run(settings: LossesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
-    """Compute all four tables; the gradient bound is checked on the lists of ``datasets`` as well."""
+    """Compute all five tables; the gradient bound is checked on the lists of ``datasets`` as well."""
     checks = _Checks()
     for y_max in settings.largest_labels:
         for m in progress.counted(settings.lengths, _LOG, f"lengths of lists with labels up to {y_max}"):
             for kind in KINDS:
                 rng = generator(seed, "slam-losses", kind, m, y_max)
                 _check_lists(checks, settings, kind, m, y_max, rng)
-    for kind in KINDS:
+    for kind in (*KINDS, programmes.RANDOM):
         rng = generator(seed, "slam-losses", "programmes", kind)
-        checks.add("slam-eq3-eq5", {"kind": kind}, largest_difference=_programmes(settings, kind, rng))
-    rng = generator(seed, "slam-losses", "programmes", RANDOM)
-    checks.add("slam-eq3-eq5", {"kind": RANDOM}, largest_difference=_programmes(settings, RANDOM, rng))
+        checks.add("slam-eq3-eq5", {"kind": kind}, **programmes.differences(kind, settings.programmes, rng))
     for m in range(2, LONGEST_ENUMERATED + 1):
-        checks.add("slam-thm2-tight", {"m": m}, largest_gap_in_the_limit=largest_staircase_gap(m))
+        gaps = {name: largest_staircase_gap(m, wrong=wrong) for name, wrong in STAIRCASE_ERRORS.items()}
+        checks.add("slam-thm2-tight", {"m": m}, **gaps)
+    for m in settings.lengths:
+        if m <= LONGEST_NORMALISED:
+            rng = generator(seed, "slam-losses", "normalised", m)
+            checks.add("slam-normalisation", {"m": m}, **_normalised(settings, m, rng))
     for name, data in datasets.items():
         rng = generator(seed, "slam-losses", "data", name)
         _check_data(checks, settings, name, data, rng)
     for m in (2, 3, 4):
         for d in (1, 2, 3):
             values = {"dimension": invariance.dimension(m, d), "features": d}
-            checks.add("slam-thm10", {"m": m, "d": d}, **values)
+            checks.add(
+                "slam-thm10", {"m": m, "d": d}, **values, dimension_to_a_number=invariance.dimension(m, d, "number")
+            )
     norms, growth = table_of_constants(settings, seed)
-    return Results(checks.rows, norms, growth, _example())
+    return Results(checks.rows, norms, growth, _example(), valid_weights.compared())
 
 
 class _Checks:
@@ -123,18 +136,26 @@ def worst_order(scores: Floats, y: Labels) -> Any:
     return order
 
 
-def loss_as_printed(kind: str, scores: Floats, y: Labels) -> Floats:
+def loss_as_printed(kind: str, scores: Floats, y: Labels, numbered: str = "by document") -> Floats:
     """1 minus (30) as printed: 1 - sum over the documents of positive weight of v_i D(rank of i) / D(i).
 
-    The documents i = 1..k are numbered in the order of the weights (31), v_i = G(y_i) D(i) / Z_k.
+    The documents i = 1..k are numbered in the order of the weights (31), v_i = G(y_i) D(i) / Z_k: equal labels in
+    the order of the list, or "by score", which the proof of Corollary 7 assumes.
     """
-    n, m = y.shape
-    _, flat, offsets = score_lists.stacked(scores, y)
-    v = weights_of_all(flat, offsets, kind).reshape(n, m)
     ranks = np.argsort(worst_order(scores, y), axis=1) + 1.0
-    ideal = ranking.ideal_ranks(flat, offsets).reshape(n, m)
-    gained = (v * ranking.inverse_discounts(ideal) / ranking.inverse_discounts(ranks)).sum(axis=1)
-    return np.where(v.sum(axis=1) > 0.0, 1.0 - gained, 0.0)
+    v = wrong_weights.right(y, kind)
+    gained = v / np.where(v > 0.0, _discounts_of(y), 1.0)
+    if numbered == "by score":
+        # The first k documents are those of every label that have the highest scores.
+        gained = wrong_weights.by_score(gained, scores, y)
+    total = (gained / ranking.inverse_discounts(ranks)).sum(axis=1)
+    return np.where(v.sum(axis=1) > 0.0, 1.0 - total, 0.0)
+
+
+def _discounts_of(y: Labels) -> Floats:
+    """D(i) of the number i of every document, equal labels in the order of the list."""
+    _, flat, offsets = score_lists.stacked(np.zeros(y.shape), y)
+    return 1.0 / ranking.inverse_discounts(ranking.ideal_ranks(flat, offsets).reshape(y.shape))
 
 
 def _evaluated(kind: str, scores: Floats, y: Labels) -> tuple[Floats, Floats]:
@@ -149,11 +170,14 @@ def _check_lists(
     scores, y = score_lists.mixed_lists(settings.lists, m, y_max, rng)
     _check_bound(checks, settings, setting, scores, y, rng)
     _check_convexity(checks, setting, scores, y, rng)
-    v = weights_of_all(*score_lists.stacked(scores, y)[1:], kind).reshape(y.shape)
-    sums = v.sum(axis=1)
+    sums = wrong_weights.right(y, kind).sum(axis=1)
+    relevant = (y > 0).any(axis=1)
     values = {"largest_sum": sums.max()}
+    others = {name: v.sum(axis=1) for name, v in wrong_weights.wrong(y, kind).items()}
+    values |= {f"sum_{name}": own.max() for name, own in others.items()}
     if "@" in kind:
-        values["largest_deviation_from_one_at_k"] = np.abs(sums[(y > 0).any(axis=1)] - 1.0).max()
+        values["largest_deviation_from_one_at_k"] = np.abs(sums[relevant] - 1.0).max()
+        values |= {f"deviation_{name}": np.abs(own[relevant] - 1.0).max() for name, own in others.items()}
     checks.add("slam-weight-sums", setting, **values)
     norms = np.abs(_evaluated(kind, scores, y)[1]).sum(axis=1)
     _add_norms(checks, {**setting, "inputs": "random and adversarial"}, norms, 2.0 * sums)
@@ -176,11 +200,43 @@ def _check_bound(
     printed = {}
     if "@" in kind:
         printed["smallest_slack_as_printed"] = float((values - loss_as_printed(kind, scores, y)).min())
-    checks.add(claim, setting, smallest_slack=smallest, **printed)
+        _check_eq30(checks, setting, scores, y, printed["smallest_slack_as_printed"])
+    checks.add(claim, setting, smallest_slack=smallest, **printed, **_slacks_with_errors(kind, scores, y, lost))
     misranked = slack[lost > 1e-12]  # both sides can be 0 for the others
     if len(misranked):
         quartiles = dict(zip(("lower", "median", "upper"), np.quantile(misranked, (0.25, 0.5, 0.75)), strict=True))
         checks.add(claim, setting, smallest_where_wrong=misranked.min(), **quartiles)
+
+
+def _slacks_with_errors(kind: str, scores: Floats, y: Labels, lost: Floats) -> dict[str, float]:
+    """The smallest slacks of losses with an error, over the lists and one whose last two documents are exchanged.
+
+    That one has the labels y_max, 1, ..., 1, 0.
+    """
+    m = y.shape[1]
+    last, labels = 2.0 + 4.0 * (np.arange(m) == 0)[None], np.ones((1, m), np.int32)
+    last[0, -2:], labels[0, 0], labels[0, -1] = (-score_lists.HAIR, 0.0), max(int(y.max()), 1), 0
+    scores, y = np.concatenate([scores, last]), np.concatenate([y, labels])
+    lost = np.concatenate([lost, ranking_loss(kind, last, labels)])
+    hinges = wrong_weights.hinges(scores, _labels(kind, y))
+    errors = {f"slack_{name}": (v * hinges).sum(axis=1) for name, v in wrong_weights.wrong(y, kind).items()}
+    errors["slack_of_short_margin"] = (wrong_weights.right(y, kind) * wrong_weights.of_short_margin(hinges)).sum(axis=1)
+    return {name: float((phi - lost).min()) for name, phi in errors.items()}
+
+
+def _labels(kind: str, y: Labels) -> Labels:
+    return np.minimum(y, 1) if kind == "map" else y
+
+
+def _check_eq30(
+    checks: _Checks, setting: dict[str, str | int], scores: Floats, y: Labels, in_document_order: float
+) -> None:
+    kind = str(setting["kind"])
+    # With equal labels numbered by score, so are their weights, and the loss is the smallest of all numberings.
+    v = wrong_weights.by_score(wrong_weights.right(y, kind), scores, y)
+    phi = (v * wrong_weights.hinges(scores, y)).sum(axis=1)
+    slack = float((phi - loss_as_printed(kind, scores, y, "by score")).min())
+    checks.add("slam-eq30", setting, smallest_slack=slack, slack_in_document_order=in_document_order)
 
 
 def _descended(
@@ -226,7 +282,45 @@ def _check_convexity(
         "largest_convexity_violation": max(0.0, float(violation.max())),
         "smallest_gradient_monotonicity": monotone.min(),
     }
+    some = slice(None, None, EVERY_OF_WRONG)
+    values |= _wrong_convexity(kind, scores[some], others[some], _labels(kind, y)[some], size[some])
     checks.add("slam-lemma1", setting, **values)
+
+
+def _wrong_convexity(kind: str, scores: Floats, others: Floats, y: Labels, size: Floats) -> dict[str, float]:
+    """The same two numbers for losses that are not convex, and for a gradient that is none."""
+    v = wrong_weights.right(y, kind)
+
+    def by_score(s: Floats) -> Floats:
+        return np.asarray((wrong_weights.by_score(v, s, y) * wrong_weights.hinges(s, y)).sum(axis=1))
+
+    def cut_off(s: Floats) -> Floats:
+        return np.asarray((v * np.minimum(wrong_weights.hinges(s, y), wrong_weights.CEILING)).sum(axis=1))
+
+    values = {}
+    for name, phi in (("positions_by_score", by_score), ("cut_off_hinges", cut_off)):
+        bent = phi((scores + others) / 2.0) - (phi(scores) + phi(others)) / 2.0
+        values[f"violation_of_{name}"] = max(0.0, float((bent / size).max()))
+    turned = [wrong_weights.towards_the_first(s, y, v) for s in (scores, others)]
+    rising = ((turned[0] - turned[1]) * (scores - others)).sum(axis=1) / size
+    return {**values, "monotonicity_towards_the_first": float(rising.min())}
+
+
+def _normalised(settings: LossesSettings, m: int, rng: np.random.Generator) -> dict[str, float]:
+    """The slack and the gradient of structured NDCG with A divided by m^2/2, and with the whole loss divided by it.
+
+    phi(s / c) has <s, A> / c in place of <s, A>, and s / c ranks as s does.
+    """
+    scores, y = score_lists.mixed_lists(max(2, settings.lists // 5), m, max(settings.largest_labels), rng)
+    loss, share, lost = surrogates.create("structured-ndcg"), m * m / 2.0, ranking_loss("ndcg", scores, y)
+    mapped, slopes = loss.value_and_gradient(*score_lists.stacked(scores / share, y))
+    whole, _ = loss.value_and_gradient(*score_lists.stacked(scores, y))
+    norms = np.abs(slopes.reshape(y.shape) / share).sum(axis=1)
+    return {
+        "smallest_slack": float((mapped - lost).min()),
+        "slack_of_divided_loss": float((whole / share - lost).min()),
+        "largest_norm": float(norms.max()),
+    }
 
 
 def _add_norms(checks: _Checks, setting: dict[str, str | int], norms: Floats, limits: Floats) -> None:
@@ -254,54 +348,12 @@ def _check_data(
         _add_norms(checks, {"kind": kind, "inputs": name}, np.max(norms, axis=0), limits)
 
 
-def _programmes(settings: LossesSettings, kind: str, rng: np.random.Generator) -> float:
-    """The largest difference between (3) and (5) over small lists, relative to the larger of 1 and the value."""
-    largest = 0.0
-    for number in range(settings.programmes):
-        m = 2 + number % 6
-        draw = score_lists.adversarial_lists if number % 2 else score_lists.random_lists
-        scores, y = draw(score_lists.ADVERSARIAL_KINDS, m, int(rng.integers(1, 5)), rng)
-        row = int(rng.integers(len(scores)))
-        labels = np.minimum(y[row], 1) if kind == "map" else y[row]
-        if kind == RANDOM:
-            v = rng.exponential(size=m) * (rng.random(m) < 0.8)
-            value = closed_form(scores[row], labels, v)
-        else:
-            v = weights(labels, kind)
-            value = float(_evaluated(kind, scores[[row]], y[[row]])[0][0])
-        difference = abs(value - linear_programme(scores[row], labels, v))
-        largest = max(largest, difference / max(1.0, abs(value)))
-    return largest
-
-
-def closed_form(scores: Floats, y: Labels, v: Floats) -> float:
-    """(5) for one list and any weights: sum_i v_i max(0, max_{j: y_j < y_i} (1 + s_j - s_i))."""
-    hinges = np.where(y[:, None] > y[None, :], 1.0 + scores[None, :] - scores[:, None], 0.0)
-    return float(v @ np.maximum(hinges.max(axis=1), 0.0))
-
-
-def linear_programme(scores: Floats, y: Labels, v: Floats) -> float:
-    """(3): the least <v, delta> with delta >= 0 and delta_i >= 1 + s_j - s_i wherever y_i > y_j."""
-    from scipy.optimize import linprog
-
-    better, worse = np.nonzero(y[:, None] > y[None, :])
-    matrix = np.zeros((len(better), len(y)))
-    matrix[np.arange(len(better)), better] = -1.0
-    sides = -(1.0 + scores[worse] - scores[better])
-    if not len(better):
-        return 0.0
-    solution = linprog(v, A_ub=matrix, b_ub=sides, bounds=(0, None))
-    if solution.status != 0 or solution.fun is None:
-        raise RuntimeError(f"linprog: expected an optimum of a bounded programme, found {solution.message}")
-    return float(solution.fun)
-
-
-def largest_staircase_gap(m: int, hair: float = 1e-9) -> float:
+def largest_staircase_gap(m: int, hair: float = 1e-9, wrong: str | None = None) -> float:
     """The largest phi - (1 - AP) over all r < m and all staircases t = 1..r in the proof of Theorem 2.
 
     The relevant documents 1..t-1 score two margins more than the irrelevant ones, which have equal scores, and the
     relevant documents t..r score ``hair`` less. Then 1 - AP = v_t + ... + v_r, and phi exceeds it by ``hair`` times
-    that sum.
+    that sum. With a name of ``wrong``, phi has that error.
     """
     scores, labels = [], []
     for r in range(1, m):
@@ -309,7 +361,14 @@ def largest_staircase_gap(m: int, hair: float = 1e-9) -> float:
             scores.append(np.r_[np.full(t - 1, 2.0), np.full(r - t + 1, -hair), np.zeros(m - r)])
             labels.append(np.r_[np.ones(r, np.int32), np.zeros(m - r, np.int32)])
     s, y = np.array(scores), np.array(labels)
-    return float(np.abs(_evaluated("map", s, y)[0] - ranking_loss("map", s, y)).max())
+    if wrong is None:
+        phi = _evaluated("map", s, y)[0]
+    elif wrong == "short_margin":
+        short = wrong_weights.of_short_margin(wrong_weights.hinges(s, y))
+        phi = (wrong_weights.right(y, "map") * short).sum(axis=1)
+    else:
+        phi = (wrong_weights.wrong(y, "map")[wrong] * wrong_weights.hinges(s, y)).sum(axis=1)
+    return float(np.abs(phi - ranking_loss("map", s, y)).max())
 
 
 def table_of_constants(settings: LossesSettings, seed: int) -> tuple[list[Row], list[Row]]:

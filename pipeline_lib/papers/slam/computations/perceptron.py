@@ -1,26 +1,28 @@
 """Do the perceptron's loss bounds hold round by round, and does its step size matter?
 
 The claims are those of `slam` on (16), Theorem 5, Corollaries 6 and 7, v_max after (18), and the remark before
-Algorithm 1 that eta does not matter. Streams of queries come from a noisy and a separable population, from an adversary
-who always presents the query that is ranked worst, and from the data sets of the study.
+Algorithm 1 that eta does not matter, with the regret (15) of gradient descent. The streams of queries are those of
+:mod:`pipeline_lib.papers.slam.computations.streams`; :mod:`pipeline_lib.papers.slam.computations.players` plays other
+rankers on the short ones.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import metrics, progress
-from pipeline_lib.learners import perceptron, rounds
-from pipeline_lib.ranking_data import RankingData, Standardisation
-from pipeline_lib.seeds import generator
-from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
+from pipeline_lib.learners import perceptron
+from pipeline_lib.papers.slam.computations import players, streams, subgradients
+from pipeline_lib.papers.slam.computations.streams import Stream
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.slam import v_max_of_all
 from pipeline_lib.theory import perceptron_bounds
 
@@ -29,38 +31,29 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-NOISY, SEPARABLE, ADVERSARIAL = "noisy", "separable", "adversary"
 # The step and active set of every run whose bound is computed: as the theorem requires, as printed, and with the
 # misordered documents only, for which the factor of ||u||^2 is 4 R_X^2.
 VARIANTS: tuple[tuple[str, perceptron.Active], ...] = (("theory", "margin"), ("1", "margin"), ("theory", "misordered"))
 FIRST_CHECKPOINT = 100
 # Largest label and cutoff of the table of v_max.
 LARGEST_LABEL, CUTOFF = 2, 10
+CUTOFFS = tuple(2**power - 1 for power in range(2, 11))
+"""The values of k for which v_max is compared with O(log k): k + 1 doubles."""
+LISTNET_ROUNDS = 2000
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the three tables."""
+    """Rows of the six tables."""
 
     runs: list[Row]
     etas: list[Row]
     v_max: list[Row]
-
-
-@dataclass(frozen=True, eq=False)
-class _Stream:
-    name: str
-    repetition: int
-    data: RankingData
-    order: NDArray[np.int64]
-
-
-def _population(settings: PerceptronSettings, noise: float, margin: float) -> PopulationSettings:
-    return PopulationSettings(
-        features=settings.features, documents=settings.documents, noise=noise, query_noise=noise, margin=margin
-    )
+    players: list[Row]
+    rounds: list[Row]
+    cutoffs: list[Row]
 
 
 def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
@@ -68,41 +61,55 @@ def run(settings: PerceptronSettings, datasets: Mapping[str, RankingData], seed:
     runs: list[Row] = []
     etas: list[Row] = []
     for measure in progress.counted(settings.measures, _LOG, "measures"):
-        for stream in _streams(settings, datasets, measure, seed):
-            runs += bounds_of(stream.data, stream.order, measure, settings.checkpoints, _axes(stream, measure))
-            etas += influence_of_eta(stream.data, stream.order, measure, settings.etas, _axes(stream, measure))
-    return Results(runs, etas, [_v_max(m) for m in settings.v_max_lengths])
+        for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions of {measure}"):
+            for stream in streams.long(settings, datasets, measure, repetition, seed):
+                runs += bounds_of(stream, measure, settings.checkpoints)
+                etas += influence_of_eta(stream, measure, settings.etas)
+                if (stream.name, measure, repetition) == (streams.NOISY, "ndcg", 0):
+                    etas += influence_of_eta_on_listnet(stream, measure, settings.etas)
+    short = list(streams.short(settings, seed))
+    for measure in streams.SHORT_MEASURES:
+        for stream in short:
+            runs += bounds_of(stream, measure, settings.checkpoints)
+    return Results(
+        runs,
+        etas,
+        [_v_max(m) for m in settings.v_max_lengths],
+        [row for measure in streams.SHORT_MEASURES for stream in short for row in players.played(stream, measure)],
+        subgradients.worst_rounds(),
+        [_at_cutoff(k) for k in CUTOFFS],
+    )
 
 
-def bounds_of(
-    data: RankingData, order: NDArray[np.int64], measure: str, checkpoints: int, axes: Mapping[str, Any]
-) -> list[Row]:
+def bounds_of(stream: Stream, measure: str, checkpoints: int) -> list[Row]:
     """Both sides of Theorem 5 at growing T, for every variant of the algorithm, with the largest ratio of (16).
 
-    ``gamma`` and ``margin_bound`` = C / gamma^2 (Corollary 6) are given where ``axes["stream"]`` is the separable
-    population.
+    ``gamma`` and ``margin_bound`` = C / gamma^2 (Corollary 6) are given where the stream is separable.
 
     Returns
     -------
     rows
-        With ``axes`` and eta, active, T, cumulative_loss, mistakes, largest_ratio, comparator_loss, constant, bound,
-        gap, certified, gamma, margin_bound.
+        With stream, measure, repetition, eta, active, T, cumulative_loss, mistakes, largest_ratio, comparator_loss,
+        constant, bound, gap, certified, gamma, margin_bound, largest_loss (that of the reversed orders of all rounds),
+        surrogate_loss (sum of f_t(w_t)), squared_norms (sum of ||z_t||^2) and step, the terms of (15).
     """
     rows: list[Row] = []
-    separable = axes.get("stream") == SEPARABLE
-    gamma = perceptron_bounds.largest_margin(data.take(np.unique(order)), measure).gamma if separable else None
+    data, order = stream.data, stream.order
+    gamma = stream.gamma(measure)
+    largest = np.cumsum(streams.largest_losses(data, measure)[order])
     for eta, active in VARIANTS:
         step = eta if eta == "theory" else float(eta)
         result = perceptron.run(data, order, measure, step, active)  # type: ignore[arg-type]
         ratios = np.zeros(len(order))
         ratios[result.mistakes] = perceptron_bounds.ratios(data, order, result, measure)
-        losses, mistakes = np.cumsum(result.losses), np.cumsum(result.mistakes)
+        summed = (result.losses, result.mistakes, result.surrogate_losses, result.squared_norms)
+        losses, mistakes, surrogate_losses, squared_norms = map(np.cumsum, summed)
         factor = perceptron.norm_factor(data, order, measure, active)
         for T in _checkpoints(len(order), checkpoints):
-            side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure)
+            side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure, stream.tol)
             rows.append(
                 {
-                    **axes,
+                    **_axes(stream, measure),
                     "eta": eta,
                     "active": active,
                     "T": T,
@@ -116,16 +123,19 @@ def bounds_of(
                     "certified": side.certified,
                     "gamma": gamma,
                     "margin_bound": None if gamma is None else factor / gamma**2,
+                    "largest_loss": float(largest[T - 1]),
+                    "surrogate_loss": float(surrogate_losses[T - 1]),
+                    "squared_norms": float(squared_norms[T - 1]),
+                    "step": result.eta,
                 }
             )
     return rows
 
 
-def influence_of_eta(
-    data: RankingData, order: NDArray[np.int64], measure: str, etas: tuple[float, ...], axes: Mapping[str, Any]
-) -> list[Row]:
+def influence_of_eta(stream: Stream, measure: str, etas: tuple[float, ...]) -> list[Row]:
     """In how many rounds the mistakes differ from those with eta = 1, for both active sets, with the total loss."""
     rows = []
+    data, order = stream.data, stream.order
     for active in ("margin", "misordered"):
         one = perceptron.run(data, order, measure, 1.0, active)  # type: ignore[arg-type]
         steps: list[float | str] = ["theory", *etas]
@@ -133,7 +143,7 @@ def influence_of_eta(
             result = perceptron.run(data, order, measure, eta, active)  # type: ignore[arg-type]
             rows.append(
                 {
-                    **axes,
+                    **_axes(stream, measure),
                     "eta": str(eta),
                     "step": result.eta,
                     "active": active,
@@ -147,47 +157,42 @@ def influence_of_eta(
     return rows
 
 
-def adversarial_order(data: RankingData, length: int, measure: str) -> NDArray[np.int64]:
-    """Every query once, and then always the one that the perceptron with the theoretical step size ranks worst."""
-    order = list(range(data.n_queries))[:length]
-    step = perceptron.theory_step(data, order, measure)
-    while len(order) < length:
-        w = perceptron.run(data, order, measure, step).w
-        order.append(int(np.argmin(_quality(data.X64 @ w, data, measure))))
-    return np.array(order, np.int64)
+def influence_of_eta_on_listnet(stream: Stream, measure: str, etas: tuple[float, ...]) -> list[Row]:
+    """The same of gradient descent on ListNet, over at most :data:`LISTNET_ROUNDS` rounds; ``active`` is "listnet"."""
+    order = stream.order[:LISTNET_ROUNDS]
+    one = _listnet_losses(stream.data, order, measure, 1.0)
+    rows = []
+    for eta in etas:
+        losses = _listnet_losses(stream.data, order, measure, eta)
+        rows.append(
+            {
+                **_axes(stream, measure),
+                "eta": str(eta),
+                "step": eta,
+                "active": "listnet",
+                "rounds": len(order),
+                "mistakes": int((losses > 0.0).sum()),
+                "mistakes_at_eta_one": int((one > 0.0).sum()),
+                "rounds_that_differ": int(((losses > 0.0) != (one > 0.0)).sum()),
+                "cumulative_loss": float(losses.sum()),
+            }
+        )
+    return rows
 
 
-def _quality(scores: NDArray[np.float64], data: RankingData, measure: str) -> NDArray[np.float64]:
-    if measure == "map":
-        return metrics.average_precision(scores, data.y, data.offsets, no_relevant=1.0)
-    k = measure.partition("@")[2]
-    return metrics.ndcg(scores, data.y, data.offsets, int(k) if k else None, no_relevant=1.0)
+def _listnet_losses(data: RankingData, order: NDArray[np.int64], measure: str, eta: float) -> Floats:
+    loss, w = surrogates.create("listnet"), np.zeros(data.n_features)
+    queries = [data.take([q]) for q in range(data.n_queries)]
+    losses = np.empty(len(order))
+    for t, q in enumerate(order):
+        own = queries[q]
+        scores = own.X64 @ w
+        losses[t] = streams.losses(scores, own, measure)[0]
+        w -= eta * own.X64.T @ loss.unchecked(scores, own.y.astype(np.int32), own.offsets)[1]
+    return losses
 
 
-def _streams(
-    settings: PerceptronSettings, datasets: Mapping[str, RankingData], measure: str, seed: int
-) -> Iterator[_Stream]:
-    # All measures have the same data and orders, except those of the adversary, which depend on the measure's losses.
-    noise = PopulationSettings().noise
-    pools = {
-        NOISY: Population(_population(settings, noise, 0.0)),
-        SEPARABLE: Population(_population(settings, 0.0, settings.margin)),
-    }
-    for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions of {measure}"):
-        for name, population in pools.items():
-            rng = generator(seed, "slam-perceptron", name, repetition)
-            data = population.draw(settings.queries, rng)
-            yield _Stream(name, repetition, data, rng.integers(0, settings.queries, settings.rounds))
-        rng = generator(seed, "slam-perceptron", ADVERSARIAL, repetition)
-        data = pools[NOISY].draw(min(settings.queries, settings.adversarial_rounds // 2), rng)
-        yield _Stream(ADVERSARIAL, repetition, data, adversarial_order(data, settings.adversarial_rounds, measure))
-        for name, raw in datasets.items():
-            passes = math.ceil(settings.rounds / raw.n_queries)
-            order = rounds.random_passes(raw.n_queries, passes, (seed, "slam-perceptron", name, repetition))
-            yield _Stream(name, repetition, Standardisation.of(raw).apply(raw), order[: settings.rounds])
-
-
-def _axes(stream: _Stream, measure: str) -> dict[str, Any]:
+def _axes(stream: Stream, measure: str) -> dict[str, Any]:
     return {"stream": stream.name, "measure": measure, "repetition": stream.repetition}
 
 
@@ -218,6 +223,18 @@ def largest_v_max(m: int, y_max: int, kind: str) -> float:
         y = np.concatenate([y_max * relevant, first_apart])
         largest = max(largest, float(v_max_of_all(y.ravel(), np.arange(0, y.size + 1, m), kind).max()))
     return largest
+
+
+def _at_cutoff(k: int) -> Row:
+    """v_max of NDCG@k, with what doubling k + 1 adds to it; lists of 2 k + 1 documents attain both."""
+    v_max, doubled = (largest_v_max(K + 1, LARGEST_LABEL, f"ndcg@{K}") for K in (k, 2 * k + 1))
+    return {
+        "k": k,
+        "v_max": v_max,
+        "v_max_limit": (2**LARGEST_LABEL - 1) * math.log2(k + 1),
+        "added_by_doubling": doubled - v_max,
+        "added_to_share_of_log": doubled / math.log2(2 * k + 2) - v_max / math.log2(k + 1),
+    }
 
 
 def _v_max(m: int) -> Row:

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from pipeline_lib import statistics, storage
 from pipeline_lib.arrays import Floats
 from pipeline_lib.seeds import generator
 
 MEASURE = "ndcg@10"
+FILE_ORDER = "file-order"
+"""The control that leaves documents in the order of the file."""
 
 Row = dict[str, Any]
 Family = Literal["slam", "baseline", "control"]
@@ -85,8 +89,18 @@ def run(
             tests[1] += _compared(dataset, "kernel", with_kernel, without, per_model, level, resamples, seed)
         for family in filter(None, tests):
             corrected = statistics.holm([row.pop("p") for row in family])
-            rows += [{**row, "p_holm": float(p)} for row, p in zip(family, corrected, strict=True)]
+            unlearned = _unlearned(slam, per_model)
+            rows += [
+                {**row, "p_holm": float(p), "unlearned": unlearned} for row, p in zip(family, corrected, strict=True)
+            ]
     return rows
+
+
+def _unlearned(slam: Sequence[Model], values: Mapping[str, Floats]) -> str:
+    """Titles of the SLAM learners that rank every query as the order of the file does: they ended at w = 0."""
+    if FILE_ORDER not in values:
+        return ""
+    return ", ".join(model.title for model in slam if np.array_equal(values[model.name], values[FILE_ORDER]))
 
 
 def _compared(

@@ -49,7 +49,7 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
     rows
         surrogate, radius, regularisation, n, repetition, l2, lipschitz, excess, truth_error (standard error of the
         excess due to the finite sample that represents the population), best (min of L), best_gap (its certificate),
-        norm, relative_gap, certified, bound.
+        norm, relative_gap, certified, bound, zero_excess (the excess risk of w = 0).
 
     Raises
     ------
@@ -68,6 +68,7 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
     truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth"))
     truth = truth.with_binary_labels() if binary else truth
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in settings.radii}
+    at_zero = float(loss.value(np.zeros(len(truth.y)), truth.y, truth.offsets).mean())
     least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
     rows = []
     for repetition in progress.counted(range(part, settings.repetitions, settings.parts), _LOG, "repetitions"):
@@ -101,6 +102,7 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
                             "bound": list_bounds.evaluate(
                                 "rerm", n=n, m=m, lipschitz=lipschitz, radius=B, feature_norm=longest
                             ),
+                            "zero_excess": at_zero - best[B].objective,
                         }
                     )
     return rows
@@ -139,6 +141,7 @@ def summarise(rows: Sequence[Mapping[str, Any]], level: float) -> Rates:
                     "l2": by_n[n][0]["l2"],
                     "norm": float(np.mean([row["norm"] for row in by_n[n]])),
                     "certified": all(row["certified"] for row in by_n[n]),
+                    "zero_excess": by_n[n][0]["zero_excess"],
                 }
             )
         if len(grid) >= 3:

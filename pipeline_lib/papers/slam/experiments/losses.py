@@ -41,7 +41,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.slam.computations import losses
 
     results = losses.run(job.settings, job.datasets(), job.seed)
-    return Outcome([results.checks, results.constants, results.growth, results.example])
+    return Outcome([results.checks, results.constants, results.growth, results.example, results.valid_weights])
 
 
 EXPERIMENT = Experiment(
@@ -67,6 +67,11 @@ EXPERIMENT = Experiment(
                 },
                 "tables/slam-growth": {"surrogate": str, "exponent": float, "searched_exponent": float},
                 "tables/slam-weights": {"position": int, "label": int, "kind": str, "weight": float},
+                "tables/slam-valid-weights": {
+                    "kind": str,
+                    **dict.fromkeys(("m", "relevant"), int),
+                    **dict.fromkeys(("printed_sum", "sum_below", "least_sum", "largest_excess"), float),
+                },
             },
             surrogates=("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@k"),
             cost=Cost(6.0, start_mb=800.0),

@@ -47,6 +47,12 @@ class PerceptronSettings(Settings):
     checkpoints: Annotated[Whole, Ge(2)] = Field(
         5, description="number of values of T at which the best comparator is computed"
     )
+    short_rounds: Annotated[Whole, Ge(200)] = Field(
+        5000, description="T in the streams that bring the perceptron close to its bounds"
+    )
+    orthogonal_queries: Annotated[Whole, Ge(2)] = Field(
+        50, description="number of different queries, and of features, in the orthogonal streams among them"
+    )
     v_max_lengths: Annotated[Rising, at_least(3)] = Field(
         (3, 10, 30, 100, 300, 1000), description="values of m in the table of v_max"
     )
@@ -56,7 +62,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.slam.computations import perceptron
 
     results = perceptron.run(job.settings, job.datasets(), job.seed)
-    return Outcome([results.runs, results.etas, results.v_max])
+    return Outcome([results.runs, results.etas, results.v_max, results.players, results.rounds, results.cutoffs])
 
 
 _AXES = {"stream": str, "measure": str, "repetition": int, "eta": str, "active": str}
@@ -77,6 +83,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("largest_ratio", "comparator_loss", "constant", "bound", "gap"), float),
                     "certified": bool,
                     **dict.fromkeys(("gamma", "margin_bound"), float),
+                    **dict.fromkeys(("largest_loss", "surrogate_loss", "squared_norms", "step"), float),
                 },
                 "tables/slam-eta": {
                     **_AXES,
@@ -88,6 +95,24 @@ EXPERIMENT = Experiment(
                     "m": int,
                     **dict.fromkeys(("v_max_map", "half_m", "v_max_ndcg", "v_max_ndcg_limit"), float),
                     "v_max_ndcg_at_k": float,
+                },
+                "tables/slam-players": {
+                    **dict.fromkeys(("stream", "measure"), str),
+                    "repetition": int,
+                    **dict.fromkeys(("active", "player", "statement"), str),
+                    "T": int,
+                    **dict.fromkeys(("cumulative_loss", "loss_at_half", "largest_loss"), float),
+                    "mistakes": int,
+                    **dict.fromkeys(("comparator_loss", "constant", "bound", "gap", "margin_bound"), float),
+                },
+                "tables/slam-subgradients": {
+                    "measure": str,
+                    **dict.fromkeys(("m", "relevant", "length"), int),
+                    **dict.fromkeys(("feature_norm", "v_max", "surrogate_loss", "squared_norm", "ratio"), float),
+                },
+                "tables/slam-cutoffs": {
+                    "k": int,
+                    **dict.fromkeys(("v_max", "v_max_limit", "added_by_doubling", "added_to_share_of_log"), float),
                 },
             },
             surrogates=("slam-ndcg", "slam-map", "slam-ndcg@k"),

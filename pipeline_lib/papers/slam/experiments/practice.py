@@ -38,6 +38,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("other_value", "difference", "low", "high"), float),
                     "n_queries": int,
                     "p_holm": float,
+                    "unlearned": str,
                 }
             },
         ),

@@ -31,6 +31,15 @@ class RiskSettings(Settings):
     )
     documents: Range = Field((5, 15), description="smallest and largest number of documents per query")
     features: Whole = Field(10, description="number of features in the population")
+    finite_sizes: Annotated[Rising, at_least(2)] = Field(
+        (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000),
+        description="values of n for populations of few queries, whose risks are exact",
+    )
+    finite_queries: Annotated[Whole, Ge(2)] = Field(40, description="number of queries in the simulated one of these")
+    finite_documents: Range = Field((2, 4), description="smallest and largest number of documents per query in it")
+    finite_repetitions: Annotated[Whole, Ge(2)] = Field(
+        10, description="number of training samples from it for every n"
+    )
 
 
 def _measure(job: Job) -> Outcome:
@@ -44,6 +53,12 @@ def _join(job: Job) -> Outcome:
 
     rates = risk.summarise(job.rows(PARTS), job.facts["statistics"]["level"])
     return Outcome([rates.means, rates.exponents])
+
+
+def _finite(job: Job) -> Outcome:
+    from pipeline_lib.papers.slam.computations import finite_risk
+
+    return Outcome([finite_risk.measure(job.settings, SURROGATES, job.facts["statistics"]["level"], job.seed)])
 
 
 def _seconds(settings: RiskSettings, cell: Cell) -> float:
@@ -67,7 +82,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("l2", "lipschitz", "excess", "truth_error", "best", "best_gap", "norm"), float),
                     "relative_gap": float,
                     "certified": bool,
-                    "bound": float,
+                    **dict.fromkeys(("bound", "zero_excess"), float),
                 }
             },
             surrogates=SURROGATES,
@@ -85,9 +100,27 @@ EXPERIMENT = Experiment(
                     "n": int,
                     **dict.fromkeys(("excess_risk", "low", "high", "truth_error", "bound", "l2", "norm"), float),
                     "certified": bool,
+                    "zero_excess": float,
                 },
                 "tables/slam-rates": {**_AXES, **dict.fromkeys(("exponent", "low", "high"), float)},
             },
+        ),
+        Step(
+            "finite",
+            _finite,
+            facts=["statistics"],
+            tables={
+                "tables/slam-finite-risk": {
+                    **dict.fromkeys(("population", "surrogate"), str),
+                    **dict.fromkeys(("radius", "signal"), float),
+                    "relative": bool,
+                    "n": int,
+                    **dict.fromkeys(("excess_risk", "low", "high"), float),
+                    **dict.fromkeys(("zero_excess", "reversed_excess", "fixed_excess", "bound", "lipschitz"), float),
+                }
+            },
+            surrogates=SURROGATES,
+            cost=Cost(10.0, start_mb=400.0),
         ),
     ),
 )
