@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib.claims.evidence import Interval, Trial, Value
+from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
@@ -30,7 +31,8 @@ class JudgedTrial(Trial):
 class JudgedClaim:
     """A claim, with the keys of ``claims.json``.
 
-    ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for the status.
+    ``rule`` is the rule in words, ``explanation`` the sentence that gives the reason for the status, ``severity`` how
+    the status could have been another; a claim that was not judged has none.
     """
 
     id: str
@@ -42,6 +44,7 @@ class JudgedClaim:
     rule: str
     status: Status
     explanation: str
+    severity: Severity | None
     tables: tuple[str, ...]
     notes: str
     trials: tuple[JudgedTrial, ...]
@@ -139,7 +142,13 @@ def _plain(value: Any) -> Any:
 
 def _claim(entry: Mapping[str, Any]) -> JudgedClaim:
     trials = tuple(JudgedTrial(**{**trial, "values": _values(trial["values"])}) for trial in entry["trials"])
-    return JudgedClaim(**{**entry, "tables": tuple(entry["tables"]), "trials": trials})
+    severity = None if entry["severity"] is None else _severity(entry["severity"])
+    return JudgedClaim(**{**entry, "severity": severity, "tables": tuple(entry["tables"]), "trials": trials})
+
+
+def _severity(entry: Mapping[str, Any]) -> Severity:
+    excludes = {name: (low, high) for name, (low, high) in entry["excludes"].items()}
+    return Severity(**{**entry, "excludes": excludes, "planted": tuple(Plant(**one) for one in entry["planted"])})
 
 
 def _values(values: Mapping[str, float | Sequence[float]]) -> dict[str, Value]:

@@ -1,4 +1,9 @@
-"""Which kinds of checks can the rule of a claim consist of, and when is each verified, deviating or refuted?"""
+"""Which kinds of checks can the rule of a claim consist of, and when is each verified, deviating or refuted?
+
+Every kind gives each trial a status of its own: the trial holds, fails, or decides nothing because its interval,
+widened for all trials together, contains the limit (:mod:`pipeline_lib.claims.verdicts`). Open questions are judged in
+:mod:`pipeline_lib.claims.questions`.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +17,16 @@ from pipeline_lib.claims.verdicts import (
     Verdict,
     allowance,
     amount,
+    as_interval,
     at,
     count,
+    difference,
     in_all,
     in_some,
+    jointly,
+    of_trials,
+    outcome,
     quantity_in,
-    worst,
 )
 from pipeline_lib.claims.words import Status, plain, shown_value, spoken
 from pipeline_lib.errors import DataError
@@ -27,81 +36,97 @@ from pipeline_lib.errors import DataError
 class Bound:
     """``at-most`` and ``at-least``: an inequality that must hold in every trial.
 
-    Verified: statistic <= limit + tolerance (for at-least: >= limit - tolerance). Deviates: beyond that, but not
-    further than ``deviates_within``, or the statistic comes with an interval that reaches the limit. Refuted: beyond.
+    A trial is informative only where the limit is better than ``trivial``, the value that the statistic cannot pass
+    whatever happens.
     """
 
     direction: Literal["at-most", "at-least"]
     statistic: str
     limit: Quantity
+    trivial: Quantity | None = None
     tolerance: float = 0.0
     deviates_within: float | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        return _named(self.statistic, self.limit)
+        return _named(self.statistic, self.limit, *([] if self.trivial is None else [self.trivial]))
 
     @property
     def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "deviates", "refuted")
+        return ("verified", "consistent", *_failing(self.deviates_within))
 
     def words(self) -> str:
-        sign = "≤" if self.direction == "at-most" else "≥"
         limit = f"{spoken(self.limit)}{allowance(self.tolerance)}"
-        text = f"verified when {spoken(self.statistic)} {sign} {limit} in every trial"
-        text += "; deviates when only the end of its interval reaches the limit"
-        if self.deviates_within is not None:
-            text += f", or when it misses by at most {plain(self.deviates_within)}"
-        return text + "; otherwise refuted"
+        text = f"{spoken(self.statistic)} {self._sign} {limit} in every trial"
+        if self.trivial is not None:
+            text += f", where a trial counts if the limit is better than {spoken(self.trivial)}"
+        return text + _leniency(self.deviates_within)
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        slacks = [self._slack(trial) for trial in trials]
-        statuses = tuple(self._status(trial, slack) for trial, slack in zip(trials, slacks, strict=True))
-        status = worst(statuses)
+        excesses = jointly([self._excess(trial) for trial in trials])
+        statuses = tuple(self._status(trial, excess) for trial, excess in zip(trials, excesses, strict=True))
+        status = of_trials(statuses)
         deciding = [i for i, one in enumerate(statuses) if one == status]
-        least = min(deciding, key=lambda i: slacks[i])
-        return Verdict(status, self._sentence(trials, slacks, statuses, least), statuses)
+        nearest = max(deciding, key=lambda i: excesses[i].value)
+        return Verdict(
+            status,
+            self._sentence(trials, excesses, statuses, nearest),
+            statuses,
+            slack_factor=self._slack_factor(trials, excesses),
+            resolution=_resolution(self.statistic, excesses, self.tolerance),
+        )
 
-    def _slack(self, trial: Trial) -> float:
-        difference = amount(self.limit, trial) - amount(self.statistic, trial)
-        return difference if self.direction == "at-most" else -difference
+    @property
+    def _sign(self) -> str:
+        return "≤" if self.direction == "at-most" else "≥"
 
-    def _status(self, trial: Trial, slack: float) -> Status:
-        if slack >= -self.tolerance:
-            return "verified"
-        value = trial.values[self.statistic]
-        if isinstance(value, Interval):
-            end, limit = (value.low, -1) if self.direction == "at-most" else (value.high, 1)
-            if limit * (end - amount(self.limit, trial)) >= -self.tolerance:
-                return "deviates"
-        if self.deviates_within is not None and slack >= -self.deviates_within:
-            return "deviates"
-        return "refuted"
+    def _excess(self, trial: Trial) -> Interval:
+        """How far the statistic lies beyond its limit; negative where it holds."""
+        pair = as_interval(self.statistic, trial), as_interval(self.limit, trial)
+        return difference(*pair) if self.direction == "at-most" else difference(*reversed(pair))
+
+    def _status(self, trial: Trial, excess: Interval) -> Status:
+        status = outcome(excess, self.tolerance, self.deviates_within)
+        return "consistent" if status == "verified" and not self._informative(trial) else status
+
+    def _informative(self, trial: Trial) -> bool:
+        if self.trivial is None:
+            return True
+        limit, trivial = amount(self.limit, trial), amount(self.trivial, trial)
+        return limit < trivial if self.direction == "at-most" else limit > trivial
+
+    def _slack_factor(self, trials: Sequence[Trial], excesses: Sequence[Interval]) -> float | None:
+        """The factor at which the first trial would contradict the limit; none for a limit that is not positive."""
+        factors = []
+        for trial, excess in zip(trials, excesses, strict=True):
+            limit = amount(self.limit, trial)
+            if limit <= 0:
+                continue
+            if self.direction == "at-least":
+                factors.append((limit - excess.low) / limit)
+            elif limit + excess.low > 0:
+                factors.append(limit / (limit + excess.low))
+        return max(min(factors), 0.0) if factors else None
 
     def _sentence(
-        self, trials: Sequence[Trial], slacks: Sequence[float], statuses: Sequence[Status], least: int
+        self, trials: Sequence[Trial], excesses: Sequence[Interval], statuses: Sequence[Status], nearest: int
     ) -> str:
-        trial = trials[least]
-        sign = "≤" if self.direction == "at-most" else "≥"
-        shown = shown_value(trial.values[self.statistic])
-        limit = plain(amount(self.limit, trial))
-        failed = sum(status != "verified" for status in statuses)
-        if not failed:
-            return (
-                f"{spoken(self.statistic)} {sign} {spoken(self.limit)} holds {in_all(trials)}; the smallest slack is "
-                f"{plain(slacks[least])} ({shown} against {limit}{at(trial)})."
-            )
-        return (
-            f"{spoken(self.statistic)} {sign} {spoken(self.limit)} fails {in_some(failed, trials)}; the decisive value "
-            f"is {shown} against {limit}{at(trial)}."
-        )
+        trial = trials[nearest]
+        claimed = f"{spoken(self.statistic)} {self._sign} {spoken(self.limit)}"
+        against = f"{shown_value(trial.values[self.statistic])} against {plain(amount(self.limit, trial))}{at(trial)}"
+        if failed := sum(status in ("deviates", "refuted") for status in statuses):
+            return f"{claimed} fails {in_some(failed, trials)}; the decisive value is {against}."
+        slack = f"the smallest slack is {plain(-excesses[nearest].value)} ({against})"
+        if statuses[nearest] == "consistent":
+            return f"{claimed} is not contradicted, but no trial could have done so; {slack}."
+        return f"{claimed} holds {_where(statuses, trials)}; {slack}."
 
 
 @dataclass(frozen=True)
 class Equals:
     """``equals``: an identity or a single published value.
 
-    Verified: |statistic - expected| <= tolerance in every trial. Deviates: within ``deviates_within``. Else refuted.
+    A number with an interval is tested for equivalence: the whole interval must be within the tolerance.
     """
 
     statistic: str
@@ -115,46 +140,42 @@ class Equals:
 
     @property
     def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "refuted") if self.deviates_within is None else ("verified", "deviates", "refuted")
+        return ("verified", "consistent", *_failing(self.deviates_within))
 
     def words(self) -> str:
-        text = (
-            f"verified when {spoken(self.statistic)} equals {spoken(self.expected)} "
-            f"{f'to within {plain(self.tolerance)}' if self.tolerance else 'exactly'} in every trial"
-        )
-        if self.deviates_within is not None:
-            text += f"; deviates when within {plain(self.deviates_within)}"
-        return text + "; otherwise refuted"
+        within = f"to within {plain(self.tolerance)}" if self.tolerance else "exactly"
+        text = f"{spoken(self.statistic)} equals {spoken(self.expected)} {within} in every trial"
+        return text + _leniency(self.deviates_within)
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        distances = [abs(amount(self.statistic, trial) - amount(self.expected, trial)) for trial in trials]
-        statuses = tuple(_by_distance(distance, self.tolerance, self.deviates_within) for distance in distances)
-        far = max(range(len(trials)), key=lambda i: distances[i])
+        pairs = [(as_interval(self.statistic, trial), as_interval(self.expected, trial)) for trial in trials]
+        away = jointly([difference(*pair) for pair in pairs])
+        statuses = tuple(outcome(_size(one), self.tolerance, self.deviates_within) for one in away)
+        far = max(range(len(trials)), key=lambda i: abs(away[i].value))
         trial = trials[far]
-        failed = sum(status != "verified" for status in statuses)
-        outcome = f"fails {in_some(failed, trials)}" if failed else f"holds {in_all(trials)}"
+        failed = sum(status in ("deviates", "refuted") for status in statuses)
+        result = f"fails {in_some(failed, trials)}" if failed else f"holds {_where(statuses, trials)}"
         sentence = (
-            f"{spoken(self.statistic)} = {spoken(self.expected)}{allowance(self.tolerance)} {outcome}; "
-            f"the largest difference is {plain(distances[far])} "
+            f"{spoken(self.statistic)} = {spoken(self.expected)}{allowance(self.tolerance)} {result}; "
+            f"the largest difference is {plain(abs(away[far].value))} "
             f"({shown_value(trial.values[self.statistic])} against {plain(amount(self.expected, trial))}{at(trial)})."
         )
-        return Verdict(worst(statuses), sentence, statuses)
+        resolution = _resolution(self.statistic, away, self.tolerance)
+        return Verdict(of_trials(statuses), sentence, statuses, resolution=resolution)
 
 
 @dataclass(frozen=True)
 class Exponent:
     """``exponent``: a fitted slope with its interval, against the exponent of a rate.
 
-    The distance is 0 when the interval holds an allowed exponent, else the gap between them. Verified: distance at
-    most ``tolerance`` and the interval no wider than ``widest``. Deviates: distance at most ``deviates_within``, or an
-    interval so wide that it decides nothing. Refuted: further away.
+    The whole interval must be on the stated side of the exponent, up to ``tolerance``, the margin within which two
+    exponents count as equal.
     """
 
     statistic: str
     relation: Literal["at_most", "at_least", "equals"]
     limit: float
     deviates_within: float
-    widest: float
     tolerance: float = 0.0
 
     @property
@@ -163,33 +184,31 @@ class Exponent:
 
     @property
     def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "deviates", "refuted")
+        return ("verified", "consistent", *_failing(self.deviates_within))
 
     def words(self) -> str:
         relation = {"at_most": "at most", "at_least": "at least", "equals": "equal to"}[self.relation]
         return (
-            f"verified when the interval of {spoken(self.statistic)} allows an exponent {relation} {plain(self.limit)}"
-            f"{allowance(self.tolerance)} in every trial and is no wider than {plain(self.widest)}; deviates when it "
-            f"misses by at most {plain(self.deviates_within)} or is wider; otherwise refuted"
+            f"the interval of {spoken(self.statistic)} holds only exponents {relation} {plain(self.limit)}"
+            f"{allowance(self.tolerance)} in every trial{_leniency(self.deviates_within)}"
         )
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        intervals = [self._interval(trial) for trial in trials]
-        distances = [self._distance(interval) for interval in intervals]
-        statuses = tuple(self._status(*pair) for pair in zip(intervals, distances, strict=True))
-        status = worst(statuses)
-        deciding = max(
-            (i for i, one in enumerate(statuses) if one == status),
-            key=lambda i: (distances[i], intervals[i].high - intervals[i].low),
-        )
+        intervals = jointly([self._interval(trial) for trial in trials])
+        excesses = [self._excess(interval) for interval in intervals]
+        statuses = tuple(outcome(excess, self.tolerance, self.deviates_within) for excess in excesses)
+        status = of_trials(statuses)
+        nearest = max((i for i, one in enumerate(statuses) if one == status), key=lambda i: excesses[i].high)
         relation = {"at_most": "≤", "at_least": "≥", "equals": "="}[self.relation]
-        failed = sum(one != "verified" for one in statuses)
-        outcome = f"is not shown {in_some(failed, trials)}" if failed else f"holds {in_all(trials)}"
+        failed = sum(one in ("deviates", "refuted") for one in statuses)
+        result = f"fails {in_some(failed, trials)}" if failed else f"holds {_where(statuses, trials)}"
         sentence = (
-            f"{spoken(self.statistic)} {relation} {plain(self.limit)} {outcome}; the decisive exponent is "
-            f"{shown_value(intervals[deciding])}{at(trials[deciding])}."
+            f"{spoken(self.statistic)} {relation} {plain(self.limit)}{allowance(self.tolerance)} {result}; "
+            f"the decisive exponent is {shown_value(trials[nearest].values[self.statistic])}{at(trials[nearest])}."
         )
-        return Verdict(status, sentence, statuses)
+        excluded = {self.statistic: (min(one.low for one in intervals), max(one.high for one in intervals))}
+        resolution = _resolution(self.statistic, intervals, self.tolerance)
+        return Verdict(status, sentence, statuses, excludes=excluded, resolution=resolution)
 
     def _interval(self, trial: Trial) -> Interval:
         value = trial.values[self.statistic]
@@ -197,72 +216,51 @@ class Exponent:
             raise DataError(f"{self.statistic}: expected a fitted exponent with its interval, found {value}")
         return value
 
-    def _distance(self, interval: Interval) -> float:
-        above = max(0.0, interval.low - self.limit)
-        below = max(0.0, self.limit - interval.high)
-        return {"at_most": above, "at_least": below, "equals": max(above, below)}[self.relation]
-
-    def _status(self, interval: Interval, distance: float) -> Status:
-        if distance > self.deviates_within:
-            return "refuted"
-        return "verified" if distance <= self.tolerance and interval.high - interval.low <= self.widest else "deviates"
+    def _excess(self, slope: Interval) -> Interval:
+        limit = Interval(self.limit, self.limit, self.limit)
+        above, below = difference(slope, limit), difference(limit, slope)
+        return {"at_most": above, "at_least": below, "equals": _size(above)}[self.relation]
 
 
 @dataclass(frozen=True)
 class Order:
     """``order``: named values that should be in a published order, each pair (greater, lesser).
 
-    Verified: in every comparison the intervals are apart in the published direction. Deviates: some intervals overlap.
-    Refuted: one comparison is reversed with intervals apart. A value without an interval counts as exact.
+    A comparison holds or fails where the intervals are apart; where they overlap it decides nothing. A value without an
+    interval counts as exact.
     """
 
     greater: tuple[tuple[Quantity, Quantity], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        named = dict.fromkeys(name for pair in self.greater for name in pair if isinstance(name, str))
-        return tuple(named)
+        return _named(*(name for pair in self.greater for name in pair))
 
     @property
     def statuses(self) -> tuple[Status, ...]:
-        return ("verified", "deviates", "refuted")
+        return ("verified", "consistent", "refuted")
 
     def words(self) -> str:
         pairs = ", ".join(f"{spoken(a)} > {spoken(b)}" for a, b in self.greater)
-        return (
-            f"verified when {pairs} in every trial with intervals apart; deviates when some intervals overlap; "
-            "refuted when one comparison is reversed with intervals apart"
-        )
+        return f"{pairs} in every trial with intervals apart"
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
-        compared = [(trial, pair, self._compare(trial, pair)) for trial in trials for pair in self.greater]
-        each = len(self.greater)
-        statuses = tuple(worst([one[2] for one in compared[i * each : (i + 1) * each]]) for i in range(len(trials)))
-        status = worst(statuses)
-        reversed_, overlapping = (sum(one[2] == name for one in compared) for name in ("refuted", "deviates"))
-        deciding = (one for one in compared if one[2] == status)
-        trial, (a, b), _ = min(deciding, key=lambda one: self._lead(one[0], one[1]))
-        total = len(compared)
+        compared = [(trial, pair) for trial in trials for pair in self.greater]
+        leads = jointly([difference(as_interval(a, trial), as_interval(b, trial)) for trial, (a, b) in compared])
+        each = [_apart(lead) for lead in leads]
+        step = len(self.greater)
+        statuses = tuple(_of_comparisons(each[i * step : (i + 1) * step]) for i in range(len(trials)))
+        status = of_trials(statuses)
+        deciding = [i for i, one in enumerate(each) if one == status] or range(len(each))
+        trial, (a, b) = compared[min(deciding, key=lambda i: leads[i].value)]
+        held, overlapping, reversed_ = (each.count(one) for one in ("verified", "consistent", "refuted"))
         sentence = (
-            f"of {total} comparison{'s' * (total != 1)}, {total - reversed_ - overlapping} "
-            f"{_verb(total - reversed_ - overlapping, 'holds', 'hold')}, {overlapping} "
+            f"of {len(each)} comparison{'s' * (len(each) != 1)}, {held} {_verb(held, 'holds', 'hold')}, {overlapping} "
             f"{_verb(overlapping, 'lies', 'lie')} within the intervals and {reversed_} "
             f"{_verb(reversed_, 'is', 'are')} reversed; the {'closest' if status == 'verified' else 'decisive'} one is "
-            f"{_with_value(a, trial)} against {_with_value(b, trial)}"
-            f"{at(trial)}."
+            f"{_with_value(a, trial)} against {_with_value(b, trial)}{at(trial)}."
         )
-        return Verdict(status, sentence, statuses)
-
-    @staticmethod
-    def _compare(trial: Trial, pair: tuple[Quantity, Quantity]) -> Status:
-        a, b = (_as_interval(quantity_in(name, trial)) for name in pair)
-        if a.low > b.high:
-            return "verified"
-        return "refuted" if a.high < b.low else "deviates"
-
-    @staticmethod
-    def _lead(trial: Trial, pair: tuple[Quantity, Quantity]) -> float:
-        return amount(pair[0], trial) - amount(pair[1], trial)
+        return Verdict(status, sentence, statuses, resolution=_resolution("comparison", leads, 0.0))
 
 
 @dataclass(frozen=True)
@@ -286,8 +284,8 @@ class Cells:
 
     def words(self) -> str:
         return (
-            f"verified when {spoken(self.statistic)} is within {plain(self.tolerance)} of {spoken(self.expected)} in "
-            "every cell; deviates when only some cells are; refuted when none is"
+            f"{spoken(self.statistic)} is within {plain(self.tolerance)} of {spoken(self.expected)} in every cell; "
+            "deviates when only some cells are, refuted when none is"
         )
 
     def judge(self, trials: Sequence[Trial]) -> Verdict:
@@ -300,65 +298,49 @@ class Cells:
             f"the furthest is {shown_value(trials[far].values[self.statistic])} against "
             f"{plain(amount(self.expected, trials[far]))}{at(trials[far])}."
         )
-        return Verdict(status, sentence, tuple("verified" if good else "refuted" for good in within))
+        statuses: tuple[Status, ...] = tuple("verified" if good else "refuted" for good in within)
+        return Verdict(status, sentence, statuses, resolution={self.statistic: self.tolerance})
 
 
-@dataclass(frozen=True)
-class Finding:
-    """``finding``: a question without a published answer; verified means "measured".
+def _where(statuses: Sequence[Status], trials: Sequence[Trial]) -> str:
+    """Where an inequality or an identity holds that fails nowhere."""
+    decided = sum(status == "verified" for status in statuses)
+    if decided == len(trials):
+        return in_all(trials)
+    return (
+        f"in the {decided} of {count(trials)} that decide"
+        if decided
+        else "within every interval, which decides nothing"
+    )
 
-    Verified: every statistic comes with an interval in at least ``trials`` trials (and none is wider than ``widest``
-    when that is stated). Deviates: measured, but in fewer trials or less precisely than the criterion asks.
-    """
 
-    statistics: tuple[str, ...]
-    criterion: str
-    trials: int = 1
-    widest: float | None = None
+def _size(away: Interval) -> Interval:
+    """The interval of |x| for x in an interval."""
+    ends = abs(away.low), abs(away.high)
+    return Interval(abs(away.value), 0.0 if away.low <= 0 <= away.high else min(ends), max(ends))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.statistics
 
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        return ("verified",) if self.trials <= 1 and self.widest is None else ("verified", "deviates")
-
-    def words(self) -> str:
-        text = f"no published answer; verified means measured: {self.criterion}"
-        if self.trials > 1:
-            text += f"; at least {self.trials} trials"
-        if self.widest is not None:
-            text += f"; intervals no wider than {plain(self.widest)}"
-        return text + ("; deviates when measured in fewer trials or less precisely" if len(self.statuses) > 1 else "")
-
-    def judge(self, trials: Sequence[Trial]) -> Verdict:
-        statuses = tuple(self._status(trial) for trial in trials)
-        enough = len(trials) >= self.trials
-        status: Status = "verified" if enough and worst(statuses) == "verified" else "deviates"
-        parts = [self._range(name, trials) for name in self.statistics]
-        ending = "" if enough else f", fewer than the {self.trials} trials required"
-        return Verdict(status, f"measured in {count(trials)}{ending}: {'; '.join(parts)}.", statuses)
-
-    def _status(self, trial: Trial) -> Status:
-        for name in self.statistics:
-            value = trial.values[name]
-            if not isinstance(value, Interval):
-                raise DataError(f"{name}: expected a number with its interval, found {value}")
-            if self.widest is not None and value.high - value.low > self.widest:
-                return "deviates"
+def _apart(lead: Interval) -> Status:
+    if lead.low > 0:
         return "verified"
+    return "refuted" if lead.high < 0 else "consistent"
 
-    @staticmethod
-    def _range(name: str, trials: Sequence[Trial]) -> str:
-        low = min(trials, key=lambda trial: amount(name, trial))
-        high = max(trials, key=lambda trial: amount(name, trial))
-        if low is high or len(trials) == 1:
-            return f"{spoken(name)} {shown_value(low.values[name])}{at(low)}"
-        return (
-            f"{spoken(name)} from {shown_value(low.values[name])}{at(low)} to "
-            f"{shown_value(high.values[name])}{at(high)}"
-        )
+
+def _of_comparisons(statuses: Sequence[Status]) -> Status:
+    """A trial is in the published order if no comparison is reversed and each of them decides."""
+    return next((one for one in ("refuted", "consistent") if one in statuses), "verified")  # type: ignore[return-value]
+
+
+def _resolution(statistic: str, values: Sequence[Interval], tolerance: float) -> dict[str, float]:
+    return {statistic: max(tolerance, *((one.high - one.low) / 2 for one in values))}
+
+
+def _failing(deviates_within: float | None) -> tuple[Status, ...]:
+    return ("refuted",) if deviates_within is None else ("deviates", "refuted")
+
+
+def _leniency(deviates_within: float | None) -> str:
+    return "" if deviates_within is None else f"; deviates when it misses by at most {plain(deviates_within)}"
 
 
 def _verb(number: int, singular: str, plural: str) -> str:
@@ -370,15 +352,5 @@ def _with_value(quantity: Quantity, trial: Trial) -> str:
     return f"{spoken(quantity)} {value}" if isinstance(quantity, str) else value
 
 
-def _as_interval(value: float | Interval) -> Interval:
-    return value if isinstance(value, Interval) else Interval(value, value, value)
-
-
 def _named(*quantities: Quantity) -> tuple[str, ...]:
-    return tuple(quantity for quantity in quantities if isinstance(quantity, str))
-
-
-def _by_distance(distance: float, tolerance: float, deviates_within: float | None) -> Status:
-    if distance <= tolerance:
-        return "verified"
-    return "deviates" if deviates_within is not None and distance <= deviates_within else "refuted"
+    return tuple(dict.fromkeys(quantity for quantity in quantities if isinstance(quantity, str)))

@@ -17,8 +17,11 @@ from typing import Any
 from pipeline_lib import schemas, storage
 from pipeline_lib.claims import judged, rules
 from pipeline_lib.claims.evidence import Evidence, Trial, read_evidence
+from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.reading import Reading
 from pipeline_lib.claims.rules import Check
+from pipeline_lib.claims.severity import Plant, Severity, final
+from pipeline_lib.claims.verdicts import Verdict
 from pipeline_lib.claims.words import Status
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.experiment import pattern_of
@@ -36,6 +39,8 @@ class Claim:
     ``data`` names data sets without which it cannot be judged, ``displayed`` values that are shown and decide nothing,
     ``reasons`` why the checks' limits are what they are. ``readings`` say where tables hold its evidence, and
     ``otherwise`` why it is not judged where they hold none; without readings an experiment hands the evidence in.
+    ``planted`` are the statements that the checks must tell from the claim's own, and ``consistent`` says why nothing
+    could contradict the claim, and from where on it could.
     """
 
     id: str
@@ -50,6 +55,8 @@ class Claim:
     reasons: tuple[str, ...] = ()
     readings: tuple[Reading, ...] = ()
     otherwise: str = ""
+    planted: tuple[Planted, ...] = ()
+    consistent: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,6 +123,7 @@ class Judgement:
     explanation: str
     evidence: Evidence | None = None
     per_trial: tuple[Status, ...] = ()
+    severity: Severity | None = None
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -191,6 +199,8 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
         reasons=tuple(dict.fromkeys(check["why"] for check in entry["rule"] if "why" in check)),
         readings=_readings(entry),
         otherwise=entry.get("otherwise", ""),
+        planted=_planted(entry),
+        consistent=entry.get("consistent", ""),
     )
     if claim.readings:
         read = {name for reading in claim.readings for name in reading.values}
@@ -202,6 +212,13 @@ def _claim(entry: Mapping[str, Any], paper: Paper) -> Claim:
                 f"{', '.join(claim.names)}, found others or too few: {', '.join(differ)}"
             )
     return claim
+
+
+def _planted(entry: Mapping[str, Any]) -> tuple[Planted, ...]:
+    try:
+        return tuple(Planted.of(one, entry.get("evidence")) for one in entry.get("planted", ()))
+    except ConfigurationError as error:
+        raise ConfigurationError(f"claim {entry['id']}: {error}") from error
 
 
 def _readings(entry: Mapping[str, Any]) -> tuple[Reading, ...]:
@@ -227,10 +244,22 @@ def _evidence(claim: Claim, path: Path | None, context: Context) -> tuple[Eviden
 
 
 def _read(claim: Claim, context: Context) -> Evidence:
+    trials, notes, unread = _trials(claim, claim.readings, context)
+    if trials:
+        return Evidence(claim.id, tuple(trials), notes)
+    if unread and not claim.otherwise:
+        raise DataError(
+            f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
+        )
+    return Evidence(claim.id, not_run=_missing_data(claim, context) or claim.otherwise or NOTHING)
+
+
+def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tuple[list[Trial], str, str]:
+    """The trials that some readings find, the notes on them, and which rows they did not count, if any."""
     trials: list[Trial] = []
     notes: dict[str, None] = {}
     unread = ""
-    for reading in claim.readings:
+    for reading in readings:
         for name, path, settings in context.parts(claim, reading):
             rows = storage.read_table(path)
             try:
@@ -242,13 +271,7 @@ def _read(claim: Claim, context: Context) -> Evidence:
             unread = unread or (
                 "" if rows.is_empty() else f"none of {rows.height} rows of {name} where {reading.where}"
             )
-    if trials:
-        return Evidence(claim.id, tuple(trials), " ".join(notes))
-    if unread and not claim.otherwise:
-        raise DataError(
-            f"claim {claim.id}: expected trials, found {unread}; say under `otherwise` when a study may have none"
-        )
-    return Evidence(claim.id, not_run=_missing_data(claim, context) or claim.otherwise or NOTHING)
+    return trials, " ".join(notes), unread
 
 
 def _judge(claim: Claim, evidence: Evidence | None, source: str, context: Context) -> Judgement:
@@ -258,9 +281,33 @@ def _judge(claim: Claim, evidence: Evidence | None, source: str, context: Contex
         return Judgement(claim, "not-run", evidence.not_run, evidence)
     try:
         verdict = rules.judge(claim.checks, evidence.trials, claim.displayed)
+        planted = tuple(_plant(claim, one, evidence, verdict, context) for one in claim.planted)
+        severity = Severity.of(verdict, planted)
+        status, why = final(verdict, severity)
+        reasons = [verdict.sentence, why, _why_consistent(claim, context) if status == "consistent" else ""]
     except DataError as error:
         raise DataError(f"{source}: {error}") from error
-    return Judgement(claim, verdict.status, verdict.sentence, evidence, verdict.per_trial)
+    return Judgement(claim, status, " ".join(filter(None, reasons)), evidence, verdict.per_trial, severity)
+
+
+def _plant(claim: Claim, planted: Planted, evidence: Evidence, verdict: Verdict, context: Context) -> Plant:
+    if planted.reading is None:
+        trials = planted.written_into(evidence.trials)
+    else:
+        trials, _, unread = _trials(claim, [planted.reading], context)
+        if not trials:
+            raise DataError(f"planted: {planted.name}: expected rows of the table, found {unread or 'none'}")
+    found = rules.judge(claim.checks, trials, claim.displayed)
+    return Plant(planted.name, planted.statement, planted.caught(verdict, found), planted.holds)
+
+
+def _why_consistent(claim: Claim, context: Context) -> str:
+    """Why nothing could contradict the claim, with the numbers of the first table that has rows for it."""
+    for reading in claim.readings[:1] if claim.consistent else ():
+        for name, path, settings in context.parts(claim, reading):
+            if text := reading.written(name, storage.read_table(path), settings, claim.consistent):
+                return text
+    return claim.consistent
 
 
 def _why_not_run(claim: Claim, context: Context) -> str:
@@ -285,6 +332,7 @@ def _judged(judgement: Judgement) -> judged.JudgedClaim:
         rule=claim.rule_in_words(),
         status=judgement.status,
         explanation=judgement.explanation,
+        severity=judgement.severity,
         tables=judgement.tables,
         notes=judgement.evidence.notes if judgement.evidence else "",
         trials=tuple(

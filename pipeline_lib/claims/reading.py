@@ -150,7 +150,12 @@ class Reading:
         axes = [_column(path, chosen, text).alias(key) for key, text in zip(keys, self.axes.values(), strict=True)]
         marked = chosen.with_columns(axes)
         groups = marked.partition_by(keys, maintain_order=True) if keys else [marked]
-        return [self._trial(path, group) for group in groups], self._noted(path, chosen)
+        return [self._trial(path, group) for group in groups], _noted(path, chosen, self.notes)
+
+    def written(self, path: str, rows: pl.DataFrame, settings: Mapping[str, Any], text: str) -> str:
+        """Write a text with expressions in braces over the rows that count, as under ``notes``."""
+        chosen = self._chosen(path, rows, settings)
+        return "" if chosen.is_empty() else _noted(path, chosen, text)
 
     def _chosen(self, path: str, rows: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
         import polars as pl
@@ -181,19 +186,18 @@ class Reading:
         except DataError as error:
             raise DataError(f"{path}: {error}") from error
 
-    def _noted(self, path: str, rows: pl.DataFrame) -> str:
-        parts = []
-        for literal, text, form, _ in Formatter().parse(self.notes):
-            parts.append(literal)
-            if text is not None:
-                number = _constant(f"{path}: notes", path, rows, text)
-                try:
-                    parts.append(format(number, form or ""))
-                except (TypeError, ValueError) as error:
-                    raise DataError(
-                        f"{path}: notes: cannot write {text!r}, {number!r}, as {form!r}: {error}"
-                    ) from error
-        return "".join(parts)
+
+def _noted(path: str, rows: pl.DataFrame, template: str) -> str:
+    parts = []
+    for literal, text, form, _ in Formatter().parse(template):
+        parts.append(literal)
+        if text is not None:
+            number = _constant(f"{path}: notes", path, rows, text)
+            try:
+                parts.append(format(number, form or ""))
+            except (TypeError, ValueError) as error:
+                raise DataError(f"{path}: notes: cannot write {text!r}, {number!r}, as {form!r}: {error}") from error
+    return "".join(parts)
 
 
 def _listed(entry: Any) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """How does evidence become a status?
 
 The rule of a claim consists of one or more checks (:mod:`pipeline_lib.claims.kinds`). Each check reads named statistics
-from the trials and returns ``verified``, ``deviates`` or ``refuted`` with a sentence that gives the decisive numbers.
-The worst check decides, and inside a check the worst trial (for ``cells`` and ``finding``: all trials together). What a
-check cannot read is an error and never leads to a status.
+from the trials and gives each of them a status, with a sentence that gives the decisive numbers. One trial that fails
+decides; trials that decide nothing do not count; and every check must decide something. What a check cannot read is an
+error and never leads to a status.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pipeline_lib.claims.evidence import Trial
-from pipeline_lib.claims.kinds import Bound, Cells, Equals, Exponent, Finding, Order
-from pipeline_lib.claims.verdicts import Check, Quantity, Verdict, at, worst
-from pipeline_lib.claims.words import STATUSES, Status
+from pipeline_lib.claims.kinds import Bound, Cells, Equals, Exponent, Order
+from pipeline_lib.claims.questions import Answer, Question
+from pipeline_lib.claims.verdicts import Check, Quantity, Verdict, at, of_checks, of_trials
+from pipeline_lib.claims.words import Status
 from pipeline_lib.errors import DataError
 
 __all__ = [
@@ -23,14 +24,13 @@ __all__ = [
     "Check",
     "Equals",
     "Exponent",
-    "Finding",
     "Order",
     "Quantity",
+    "Question",
     "Status",
     "Verdict",
     "create",
     "judge",
-    "worst",
 ]
 
 
@@ -47,7 +47,7 @@ def create(entry: Mapping[str, Any]) -> Check:
 
 
 def judge(checks: Sequence[Check], trials: Sequence[Trial], displayed: Sequence[str] = ()) -> Verdict:
-    """Judge all checks; the worst decides, and its sentence comes first.
+    """Judge all checks; the one that decides comes first.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def judge(checks: Sequence[Check], trials: Sequence[Trial], displayed: Sequence[
         unknown = sorted(set(trial.values) - known)
         if unknown:
             raise DataError(f"trial{at(trial)}: expected values among {sorted(known)}, found {unknown}")
-    per_trial: list[Status | None] = [None] * len(trials)
+    per_trial: list[list[Status]] = [[] for _ in trials]
     verdicts = []
     for check in checks:
         indices = [i for i, trial in enumerate(trials) if _concerns(check, trial)]
@@ -68,15 +68,27 @@ def judge(checks: Sequence[Check], trials: Sequence[Trial], displayed: Sequence[
         verdict = check.judge([trials[i] for i in indices])
         verdicts.append(verdict)
         for i, status in zip(indices, verdict.per_trial, strict=True):
-            before = per_trial[i]
-            per_trial[i] = status if before is None else worst([before, status])
-    idle = [trial for trial, status in zip(trials, per_trial, strict=True) if status is None]
+            per_trial[i].append(status)
+    idle = [trial for trial, statuses in zip(trials, per_trial, strict=True) if not statuses]
     if idle:
         raise DataError(f"trial{at(idle[0])}: expected the values of one of the checks, found {sorted(idle[0].values)}")
-    verdicts.sort(key=lambda verdict: STATUSES.index(verdict.status))
-    sentence = " ".join(verdict.sentence for verdict in verdicts)
-    statuses = tuple(status for status in per_trial if status is not None)
-    return Verdict(verdicts[0].status, sentence[0].upper() + sentence[1:], statuses)
+    return _combined(verdicts, tuple(map(of_trials, per_trial)))
+
+
+def _combined(verdicts: Sequence[Verdict], per_trial: tuple[Status, ...]) -> Verdict:
+    status = of_checks([verdict.status for verdict in verdicts])
+    first = sorted(verdicts, key=lambda verdict: verdict.status != status)
+    sentence = " ".join(verdict.sentence for verdict in first)
+    factors = [verdict.slack_factor for verdict in verdicts if verdict.slack_factor is not None]
+    return Verdict(
+        status,
+        sentence[0].upper() + sentence[1:],
+        per_trial,
+        slack_factor=min(factors, default=None),
+        excludes={name: ends for verdict in verdicts for name, ends in verdict.excludes.items()},
+        resolution={name: size for verdict in verdicts for name, size in verdict.resolution.items()},
+        answers=tuple(answer for verdict in verdicts for answer in verdict.answers),
+    )
 
 
 def _concerns(check: Check, trial: Trial) -> bool:
@@ -99,8 +111,8 @@ def _order(entry: dict[str, Any]) -> Check:
     return Order(tuple((a, b) for a, b in entry["greater"]))
 
 
-def _finding(entry: dict[str, Any]) -> Check:
-    return Finding(tuple(entry["statistics"]), entry["criterion"], entry.get("trials", 1), entry.get("widest"))
+def _question(entry: dict[str, Any]) -> Check:
+    return Question(tuple(entry["statistics"]), tuple(map(Answer.of, entry["answers"])))
 
 
 _KINDS: dict[str, Callable[[dict[str, Any]], Check]] = {
@@ -110,5 +122,5 @@ _KINDS: dict[str, Callable[[dict[str, Any]], Check]] = {
     "exponent": _exponent,
     "order": _order,
     "cells": lambda entry: Cells(**entry),
-    "finding": _finding,
+    "question": _question,
 }

@@ -1,26 +1,46 @@
-"""What is the verdict of a check, and how are its values and sentences formed?"""
+"""What is the verdict of a check, and how are the statuses of trials and of checks combined?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Protocol
 
 from pipeline_lib.claims.evidence import Interval, Trial
-from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words
+from pipeline_lib.claims.words import Status, plain, setting_words
 from pipeline_lib.markup import quoted
 
 Quantity = float | str
 """A number, or the name of a value that every trial supplies."""
 
+LEVEL = 0.95
+"""The confidence at which experiments state their intervals, and at which all trials of a check hold together."""
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a check: a status, one sentence, and the status of each trial on its own."""
+    """The result of a check: a status, one sentence, the status of each trial on its own, and figures.
+
+    Attributes
+    ----------
+    slack_factor : float or None
+        The largest factor by which the limit could shrink (for at-least: grow) before a trial contradicts it.
+    excludes : mapping
+        By statistic: exponents below the first number and above the second are excluded in every trial.
+    resolution : mapping
+        By statistic: the smallest difference that every decided trial could have seen.
+    answers : tuple of str
+        The answers given to an open question, each once.
+    """
 
     status: Status
     sentence: str
     per_trial: tuple[Status, ...]
+    slack_factor: float | None = None
+    excludes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    resolution: Mapping[str, float] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
 
 
 class Check(Protocol):
@@ -45,15 +65,83 @@ class Check(Protocol):
         ...
 
 
-def worst(statuses: Sequence[Status]) -> Status:
-    """The status that decides: refuted before deviates before verified.
+def of_trials(statuses: Sequence[Status]) -> Status:
+    """The status of a check from those of its trials: one failure decides, and trials that decide nothing do not count.
 
     Example
     -------
-    >>> worst(["verified", "refuted", "deviates"])
-    'refuted'
+    >>> of_trials(["verified", "consistent"]), of_trials(["verified", "deviates"]), of_trials(["consistent"])
+    ('verified', 'deviates', 'consistent')
     """
-    return min(statuses, key=STATUSES.index)
+    return _first(statuses, ("refuted", "deviates", "verified", "answered", "consistent"))
+
+
+def of_checks(statuses: Sequence[Status]) -> Status:
+    """The status of a rule from those of its checks: one failure decides, and every check must decide something.
+
+    Example
+    -------
+    >>> of_checks(["verified", "consistent"]), of_checks(["verified", "answered"]), of_checks(["refuted", "verified"])
+    ('consistent', 'answered', 'refuted')
+    """
+    return _first(statuses, ("refuted", "deviates", "consistent", "answered", "verified"))
+
+
+def _first(statuses: Sequence[Status], order: Sequence[Status]) -> Status:
+    return min(statuses, key=order.index)
+
+
+def jointly(values: Sequence[Interval]) -> list[Interval]:
+    """Widen the intervals of several trials so that all of them hold together with the stated confidence.
+
+    By Bonferroni's inequality n intervals of confidence 1 - (1 - c)/n each hold together with confidence c. An interval
+    is widened about its value in the proportion of the normal quantiles. Exact numbers are not counted.
+
+    Example
+    -------
+    >>> jointly([Interval(0.0, -1.0, 1.0)]) == [Interval(0.0, -1.0, 1.0)]
+    True
+    >>> jointly([Interval(0.0, -1.0, 1.0)] * 20)[0]  # doctest: +ELLIPSIS
+    Interval(value=0.0, low=-1.54..., high=1.54...)
+    """
+    measured = sum(one.low < one.high for one in values)
+    if measured <= 1:
+        return list(values)
+    normal = NormalDist()
+    factor = normal.inv_cdf(1 - (1 - LEVEL) / 2 / measured) / normal.inv_cdf((1 + LEVEL) / 2)
+    return [
+        Interval(one.value, one.value - factor * (one.value - one.low), one.value + factor * (one.high - one.value))
+        for one in values
+    ]
+
+
+def as_interval(quantity: Quantity, trial: Trial) -> Interval:
+    """The value a quantity stands for in a trial; an exact number is an interval of one point."""
+    value = quantity_in(quantity, trial)
+    return value if isinstance(value, Interval) else Interval(value, value, value)
+
+
+def difference(a: Interval, b: Interval) -> Interval:
+    """The interval of a - b, by its ends."""
+    return Interval(a.value - b.value, a.low - b.high, a.high - b.low)
+
+
+def outcome(left: Interval, tolerance: float, deviates_within: float | None) -> Status:
+    """The status of a trial in which a number must be at most 0, up to a tolerance.
+
+    It is verified where the whole interval is, and fails where no part of it is; where the interval contains the limit,
+    the trial decides nothing.
+
+    Example
+    -------
+    >>> [outcome(Interval(x, x - 1, x + 1), 0.0, 2.5) for x in (-2, 0.5, 3, 4)]
+    ['verified', 'consistent', 'deviates', 'refuted']
+    """
+    if left.high <= tolerance:
+        return "verified"
+    if left.low <= tolerance:
+        return "consistent"
+    return "deviates" if deviates_within is not None and left.low <= deviates_within else "refuted"
 
 
 def at(trial: Trial) -> str:
@@ -71,9 +159,9 @@ def in_all(trials: Sequence[Trial]) -> str:
     return {1: "in the only trial", 2: "in both trials"}.get(len(trials), f"in all {len(trials)} trials")
 
 
-def in_some(failed: int, trials: Sequence[Trial]) -> str:
+def in_some(some: int, trials: Sequence[Trial]) -> str:
     """Write "in K of N trials"."""
-    return in_all(trials) if failed == len(trials) else f"in {failed} of {count(trials)}"
+    return in_all(trials) if some == len(trials) else f"in {some} of {count(trials)}"
 
 
 def amount(quantity: Quantity, trial: Trial) -> float:

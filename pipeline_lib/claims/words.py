@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 from pipeline_lib.claims.evidence import Interval, Trial
 
-Status = Literal["verified", "deviates", "refuted", "not-run"]
-STATUSES: tuple[Status, ...] = ("refuted", "deviates", "verified", "not-run")
+Status = Literal["refuted", "deviates", "verified", "answered", "consistent", "not-run"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 """All statuses, in the order in which a report shows them."""
 
 

@@ -115,6 +115,7 @@ def _page(study: str, parts: Sequence[Section], folder: Path, title: str) -> str
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["signs"] = claims_section.SIGNS
     environment.filters["inline"] = lambda words: Markup(inline(words))
     environment.filters["plain"] = plain
     environment.filters["displayed"] = lambda tex: Markup(mathml(tex, display=True))

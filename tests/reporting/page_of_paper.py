@@ -41,7 +41,9 @@ def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mappin
             complete = [{column: row.get(column) for column in columns} for row in rows]
             experiment.write({f"tables/{name}": columns}, [path], experiment.Outcome([complete]))
     judged = [
-        JudgedClaim(claim.id, paper, claim.kind, "", "", "", "", statuses.get(claim.id, "verified"), "", (), "", ())
+        JudgedClaim(
+            claim.id, paper, claim.kind, "", "", "", "", statuses.get(claim.id, "verified"), "", None, (), "", ()
+        )
         for claim in ledger.load([papers.get(paper)])
     ]
     return page.build(paper, ResultsFolder.at(study), JudgedStudy("study", tuple(judged), {}))

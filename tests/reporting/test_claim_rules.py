@@ -6,15 +6,18 @@ import math
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_lib.claims import rules
 from pipeline_lib.claims.evidence import Interval, Trial
+from pipeline_lib.claims.verdicts import jointly
 from pipeline_lib.errors import DataError
 
 TABLE = "tables/any.parquet"
+WORST_FIRST = ("refuted", "deviates", "consistent", "verified")
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 small = st.floats(0, 10, allow_nan=False)
 
@@ -43,14 +46,61 @@ def test_at_most_and_equals_turn_exactly_at_their_boundaries(value: float, expec
     assert status(EQUALS, trial(a=2 - value)) == expected
 
 
-def test_a_bound_deviates_when_its_interval_reaches_the_limit() -> None:
+def test_a_bound_whose_interval_contains_the_limit_decides_nothing() -> None:
     strict = {"check": "at-most", "statistic": "a", "limit": "b"}
-    assert status(strict, trial(a=Interval(1.1, 1.0, 1.2), b=1)) == "deviates"
+    assert status(strict, trial(a=Interval(1.1, 1.0, 1.2), b=1)) == "consistent"
+    assert status(strict, trial(a=Interval(0.9, 0.5, 1.2), b=1)) == "consistent"
     assert status(strict, trial(a=Interval(1.1, 1.01, 1.2), b=1)) == "refuted"
-    assert status(strict, trial(a=Interval(0.9, 0.5, 1.2), b=1)) == "verified"
+    assert status(strict, trial(a=Interval(0.9, 0.5, 1.0), b=1)) == "verified"
     least = {"check": "at-least", "statistic": "a", "limit": "b"}
-    assert status(least, trial(a=Interval(0.9, 0.8, 1.0), b=1)) == "deviates"
+    assert status(least, trial(a=Interval(0.9, 0.8, 1.0), b=1)) == "consistent"
     assert status(least, trial(a=Interval(0.9, 0.8, 0.99), b=1)) == "refuted"
+    assert status(strict, trial(a=1.5, b=Interval(1.0, 0.5, 2.0))) == "consistent"
+
+
+def test_trials_that_decide_nothing_do_not_count() -> None:
+    strict = {"check": "at-most", "statistic": "a", "limit": 1}
+    found = rules.judge([rules.create(strict)], [trial(a=Interval(1, 0.5, 1.5)), trial(a=0.5)])
+    assert (found.status, found.per_trial) == ("verified", ("consistent", "verified"))
+
+
+def test_a_bound_no_better_than_the_trivial_one_decides_nothing() -> None:
+    vacuous = {"check": "at-most", "statistic": "a", "limit": "b", "trivial": "c"}
+    assert status(vacuous, trial(a=1, b=2, c=2)) == "consistent"
+    assert status(vacuous, trial(a=1, b=1.9, c=2)) == "verified"
+    assert status(vacuous, trial(a=3, b=2.5, c=2)) == "refuted"
+    assert status({**vacuous, "check": "at-least", "trivial": 0}, trial(a=1, b=0)) == "consistent"
+
+
+def test_the_slack_factor_is_where_the_first_trial_contradicts() -> None:
+    for name, sign in (("at-most", 1), ("at-least", -1)):
+        entry = {"check": name, "statistic": "a", "limit": "b"}
+        trials = [trial(a=2.0, b=2.0 * 4.0**sign), trial(a=2.0, b=2.0 * 3.0**sign), trial(a=0.5, b=0.0)]
+        factor = rules.judge([rules.create(entry)], trials[:2]).slack_factor
+        assert factor == pytest.approx(3.0)
+        for shrunk, expected in ((2.99, "verified"), (3.01, "refuted")):
+            sharper = [trial(a=one.values["a"], b=one.values["b"] / shrunk**sign) for one in trials[:2]]  # type: ignore[operator]
+            assert status(entry, *sharper) == expected
+    assert (
+        rules.judge([rules.create({"check": "at-most", "statistic": "a", "limit": 0})], [trial(a=-1)]).slack_factor
+        is None
+    )
+
+
+def test_many_intervals_are_judged_together() -> None:
+    entry = {"check": "at-most", "statistic": "a", "limit": 0}
+    just_above = trial(a=Interval(1.1, 0.1, 2.1))
+    assert status(entry, just_above) == "refuted"
+    assert status(entry, *[just_above] * 20) == "consistent"
+    exact = [trial(a=-1)] * 20
+    assert status(entry, just_above, *exact) == "refuted"
+
+
+def test_simultaneous_intervals_cover_as_often_as_they_say() -> None:
+    generator = np.random.default_rng(3)
+    means = generator.normal(size=(4000, 30))
+    widened = jointly([Interval(0.0, -1.959964, 1.959964)] * 30)[0]
+    assert np.mean(np.all(np.abs(means) <= widened.high, axis=1)) == pytest.approx(0.95, abs=0.015)
 
 
 def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:
@@ -65,7 +115,7 @@ def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:
 @given(numbers, small, numbers, small, small)
 def test_worsening_never_improves(value: float, worse: float, limit: float, tolerance: float, band: float) -> None:
     extra = {"tolerance": tolerance, "deviates_within": tolerance + band}
-    rank = rules.STATUSES.index
+    rank = WORST_FIRST.index
     for name, sign in (("at-most", 1), ("at-least", -1)):
         entry = {"check": name, "statistic": "a", "limit": limit, **extra}
         assert rank(status(entry, trial(a=value + sign * worse))) <= rank(status(entry, trial(a=value)))
@@ -73,7 +123,7 @@ def test_worsening_never_improves(value: float, worse: float, limit: float, tole
     away = value + (worse if value >= limit else -worse)
     assert rank(status(entry, trial(a=away))) <= rank(status(entry, trial(a=value)))
     for relation, sign in (("at_most", 1), ("at_least", -1)):
-        entry = {"check": "exponent", "statistic": "a", relation: limit, "deviates_within": band, "widest": 1}
+        entry = {"check": "exponent", "statistic": "a", relation: limit, "deviates_within": band}
         near, far = (Interval(x, x - 0.25, x + 0.25) for x in (value, value + sign * worse))
         assert rank(status(entry, trial(a=far))) <= rank(status(entry, trial(a=near)))
 
@@ -83,7 +133,7 @@ def test_more_trials_never_improve(values: list[float], limit: float) -> None:
     for entry in ({**AT_MOST, "limit": limit}, {**EQUALS, "expected": limit}):
         fewer = status(entry, *(trial(a=value) for value in values[:1]))
         more = status(entry, *(trial(a=value) for value in values))
-        assert rules.STATUSES.index(more) <= rules.STATUSES.index(fewer)
+        assert WORST_FIRST.index(more) <= WORST_FIRST.index(fewer)
 
 
 @given(numbers, small, small, numbers, small, small, small)
@@ -95,29 +145,38 @@ def test_lowering_the_greater_value_never_improves_an_order(
     before = status(entry, trial(a=Interval(a, a - a_down, a + a_up), b=lesser))
     c = a - lowered
     after = status(entry, trial(a=Interval(c, c - a_down, c + a_up), b=lesser))
-    assert rules.STATUSES.index(after) <= rules.STATUSES.index(before)
+    assert WORST_FIRST.index(after) <= WORST_FIRST.index(before)
 
 
-def test_an_exponent_needs_an_interval_that_is_narrow_enough_to_decide() -> None:
-    entry = {"check": "exponent", "statistic": "a", "at_most": 0.5, "deviates_within": 0.1, "widest": 0.2}
-    assert status(entry, trial(a=Interval(0.55, 0.5, 0.6))) == "verified"
+def test_an_exponent_needs_its_whole_interval() -> None:
+    entry = {"check": "exponent", "statistic": "a", "at_most": 0.5, "deviates_within": 0.1}
+    assert status(entry, trial(a=Interval(0.45, 0.4, 0.5))) == "verified"
+    assert status(entry, trial(a=Interval(0.45, 0.3, 0.6))) == "consistent"
     assert status(entry, trial(a=Interval(0.56, 0.51, 0.6))) == "deviates"
     assert status(entry, trial(a=Interval(0.7, 0.61, 0.8))) == "refuted"
-    assert status(entry, trial(a=Interval(0.3, 0.0, 0.6))) == "deviates"
-    assert status({**entry, "tolerance": 0.02}, trial(a=Interval(0.56, 0.51, 0.6))) == "verified"
-    both = {"check": "exponent", "statistic": "a", "equals": 2, "deviates_within": 0.1, "widest": 0.2}
-    assert status(both, trial(a=Interval(1.95, 1.9, 1.99))) == "deviates"
-    assert status(both, trial(a=Interval(1.95, 1.9, 2.0))) == "verified"
+    assert status({**entry, "tolerance": 0.1}, trial(a=Interval(0.56, 0.51, 0.6))) == "verified"
+    both = {"check": "exponent", "statistic": "a", "equals": 2, "deviates_within": 0.1, "tolerance": 0.05}
+    assert status(both, trial(a=Interval(2, 1.96, 2.04))) == "verified"
+    assert status(both, trial(a=Interval(2, 1.9, 2.1))) == "consistent"
+    assert status(both, trial(a=Interval(1.92, 1.91, 1.93))) == "deviates"
     with pytest.raises(DataError, match="with its interval"):
         status(entry, trial(a=0.4))
 
 
-def test_an_order_deviates_on_overlap_and_is_refuted_by_one_clear_reversal() -> None:
+def test_exponents_outside_of_every_interval_are_excluded() -> None:
+    check = rules.create({"check": "exponent", "statistic": "a", "at_most": 1, "deviates_within": 0.1})
+    low, high = rules.judge([check], [trial(a=Interval(0.5, 0.4, 0.6))]).excludes["a"]
+    assert (low, high) == (0.4, 0.6)
+    wider = rules.judge([check], [trial(a=Interval(0.5, 0.4, 0.6)), trial(a=Interval(0.7, 0.6, 0.8))]).excludes["a"]
+    assert wider[0] < 0.4 < 0.8 < wider[1]
+
+
+def test_an_order_is_decided_by_intervals_that_are_apart() -> None:
     entry = {"check": "order", "greater": [["a", "b"], ["b", 0]]}
     assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(1, 0.5, 1.5))) == "verified"
-    assert status(entry, trial(a=Interval(3, 1.5, 3.5), b=Interval(1, 0.5, 1.5))) == "deviates"
+    assert status(entry, trial(a=Interval(3, 1.5, 3.5), b=Interval(1, 0.5, 1.5))) == "consistent"
     assert status(entry, trial(a=Interval(3, 2.5, 3.5), b=Interval(-1, -2, -0.5))) == "refuted"
-    assert status(entry, trial(a=1, b=1)) == "deviates"
+    assert status(entry, trial(a=1, b=1)) == "consistent"
     found = rules.judge([rules.create(entry)], [trial(a=1, b=2)])
     assert found.sentence.endswith(" a 1 against b 2 at m = 5.")
 
@@ -133,14 +192,32 @@ def test_cells_count_what_lies_within() -> None:
     assert "0.4651 against 0.45" in sentence
 
 
-def test_a_finding_is_verified_by_being_measured_well_enough() -> None:
-    entry = {"check": "finding", "statistics": ["a"], "criterion": "c", "trials": 2, "widest": 0.5}
-    sharp, blunt = trial(a=Interval(1, 0.9, 1.1)), trial(a=Interval(1, 0.5, 1.5))
-    assert status(entry, sharp, sharp) == "verified"
-    assert status(entry, sharp) == "deviates"
-    assert status(entry, sharp, blunt) == "deviates"
-    with pytest.raises(DataError, match="with its interval"):
-        status(entry, trial(a=1.0))
+def test_a_question_is_answered_by_the_first_answer_that_the_whole_interval_satisfies() -> None:
+    answers = [
+        {"statistic": "a", "above": 0, "says": "It grows."},
+        {"statistic": "a", "within": [-0.5, 0.5], "says": "It hardly changes."},
+    ]
+    check = rules.create({"check": "question", "statistics": ["a"], "answers": answers})
+    grows, same, open_ = (trial(a=Interval(x, x - 0.2, x + 0.2)) for x in (0.4, 0.1, 0.6 - 1.1))
+    assert rules.judge([check], [grows]).answers == ("It grows.",)
+    assert rules.judge([check], [same]).answers == ("It hardly changes.",)
+    assert (rules.judge([check], [open_]).status, rules.judge([check], [open_]).answers) == ("consistent", ())
+    found = rules.judge([check], [grows, grows, open_])
+    assert (found.status, found.per_trial) == ("answered", ("answered", "answered", "consistent"))
+
+
+def test_an_equality_with_an_interval_is_an_equivalence_test() -> None:
+    entry = {"check": "equals", "statistic": "a", "expected": 1, "tolerance": 0.25, "deviates_within": 0.5}
+    assert status(entry, trial(a=Interval(1.1, 1.0, 1.2))) == "verified"
+    assert status(entry, trial(a=Interval(1.1, 0.9, 1.3))) == "consistent"
+    assert status(entry, trial(a=Interval(1.4, 1.3, 1.5))) == "deviates"
+    assert status(entry, trial(a=Interval(0.4, 0.3, 0.45))) == "refuted"
+
+
+def test_every_check_must_decide() -> None:
+    checks = [rules.create(AT_MOST), rules.create({"check": "at-least", "statistic": "b", "limit": 0})]
+    found = rules.judge(checks, [trial(a=0, b=Interval(0, -1, 1))])
+    assert found.status == "consistent"
 
 
 def test_the_worst_check_decides_and_speaks_first() -> None:

@@ -12,6 +12,7 @@ from made_study import make, report
 from pipeline_lib import import_closure
 from pipeline_lib.claims import judged
 from pipeline_lib.claims.evidence import Interval
+from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.errors import DataError
 from pipeline_lib.reporting import site
 
@@ -20,9 +21,9 @@ ROOT = Path(__file__).parents[2]
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     trial = judged.JudgedTrial({"k": 3}, {"gap": Interval(0.5, 0.25, 1.0), "n": 7}, "tables/a.parquet", "verified")
-    claim = judged.JudgedClaim(
-        "a-thm1", "a", "theorem", "p. 1", "Says.", "Shows.", "Rule.", "verified", "So.", (trial.table,), "", (trial,)
-    )
+    severity = Severity(1, 1, 2.5, {"slope": (0.5, 0.75)}, {"gap": 0.25}, (Plant("half", "Half of it.", True),))
+    about = ("a-thm1", "a", "theorem", "p. 1", "Says.", "Shows.", "Rule.", "verified", "So.")
+    claim = judged.JudgedClaim(*about, severity, (trial.table,), "", (trial,))
     study = judged.JudgedStudy("made", (claim,), {"a": judged.JudgedPaper("A title", "An author")})
     judged.write(tmp_path / "claims.json", study)
     assert judged.read(tmp_path / "claims.json") == study
@@ -32,7 +33,9 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("spoil", [lambda text: text[:-9], lambda text: text.replace('"status"', '"state"', 1)])
 def test_a_spoilt_file_is_named(tmp_path: Path, spoil: object) -> None:
     trial = judged.JudgedTrial({}, {"n": 7}, "tables/a.parquet", "verified")
-    claim = judged.JudgedClaim("a-1", "a", "lemma", "p. 1", "", "", "", "verified", "", (trial.table,), "", (trial,))
+    claim = judged.JudgedClaim(
+        "a-1", "a", "lemma", "p. 1", "", "", "", "verified", "", None, (trial.table,), "", (trial,)
+    )
     path = tmp_path / "claims.json"
     judged.write(path, judged.JudgedStudy("made", (claim,), {"a": judged.JudgedPaper("A title", "An author")}))
     path.write_text(spoil(path.read_text()))  # type: ignore[operator]

@@ -16,6 +16,7 @@ import pytest
 
 from pipeline_lib import learners, papers, storage, surrogates
 from pipeline_lib.claims import ledger
+from pipeline_lib.claims.words import STATUSES
 from pipeline_lib.errors import DamagedFileError, DataError
 from pipeline_lib.papers import FOLDER, Paper
 from pipeline_lib.reporting import figures, site
@@ -155,7 +156,7 @@ def test_contradictions_and_missing_data_come_first(report: Path) -> None:
     assert first.index("slam-thm10") < first.index("cone-table1-mq2008")
     assert "place it in data/raw" in text
     articles = re.findall(r'<article class="claim (\S+) slam"', text)
-    assert articles == sorted(articles, key=["refuted", "deviates", "verified", "not-run"].index)
+    assert articles == sorted(articles, key=STATUSES.index)
     assert len(re.findall(r'<article class="claim', text)) == len(ledger.load())
 
 

@@ -1,0 +1,52 @@
+"""Is enough of a study's ledger decided, and was everything caught that was planted?
+
+    python tests/check_ledger.py reports/default/claims.json --decided 55
+
+prints the claims by status, and what is wrong; the exit status is 1 if something is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pipeline_lib.claims import judged
+from pipeline_lib.claims.words import STATUSES
+
+DECIDED = ("verified", "refuted", "answered")
+
+
+def problems(study: judged.JudgedStudy, decided: int) -> list[str]:
+    """What a reviewer would object to, one sentence each."""
+    found = []
+    number = sum(claim.status in DECIDED for claim in study.claims)
+    if number < decided:
+        found.append(f"expected at least {decided} decided claims, found {number}")
+    for claim in study.claims:
+        severity = claim.severity
+        if severity is None:
+            continue
+        if not severity.planted:
+            found.append(f"{claim.id}: {claim.status}, and nothing is planted")
+        if claim.status in DECIDED:
+            found += [f"{claim.id}: {claim.status}, but {plant.name} is not told apart" for plant in severity.missed]
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the counts and the problems."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("claims", type=Path, help="claims.json of a study")
+    parser.add_argument("--decided", type=int, default=0, help="how many claims must be decided")
+    given = parser.parse_args(arguments)
+    study = judged.read(given.claims)
+    print(", ".join(f"{study.counts()['all'][status]} {status}" for status in STATUSES))
+    wrong = problems(study, given.decided)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

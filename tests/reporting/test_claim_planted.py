@@ -1,0 +1,105 @@
+"""Are wrong statements written into the evidence, and does a claim that misses one lose its verdict?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline_lib.claims import ledger, rules
+from pipeline_lib.claims.evidence import Evidence, Interval, Trial
+from pipeline_lib.claims.ledger import Claim, Context
+from pipeline_lib.claims.planted import Planted
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.papers import every
+
+TABLE = "tables/any.parquet"
+TRIALS = (
+    Trial({"n": 4}, {"gap": Interval(1.0, 0.5, 1.5), "bound": 2.0}, TABLE),
+    Trial({"n": 16}, {"gap": 0.5, "bound": 1.0}, TABLE),
+    Trial({"n": 4}, {"share": 0.25}, TABLE),
+)
+RULE = [
+    {"check": "at-most", "statistic": "gap", "limit": "bound"},
+    {"check": "at-most", "statistic": "share", "limit": 1},
+]
+
+
+def claim(*planted: dict[str, Any], rule: list[dict[str, Any]] = RULE) -> Claim:
+    checks = tuple(map(rules.create, rule))
+    return Claim(
+        "a-1", next(iter(every())), "bound", "", "", "", checks, planted=tuple(Planted.of(one, None) for one in planted)
+    )
+
+
+def judged(one: Claim, trials: tuple[Trial, ...] = TRIALS) -> ledger.Judgement:
+    return ledger._judge(one, Evidence("a-1", trials), "a-1", Context("made"))
+
+
+def test_expressions_range_over_values_and_setting_and_carry_intervals() -> None:
+    wrong = Planted("rate", "", {"gap": "gap * SQRT(n)", "share": "1 - share"})
+    first, second, third = wrong.written_into(TRIALS)
+    assert first.values == {"gap": Interval(2.0, 1.0, 3.0), "bound": 2.0}
+    assert second.values == {"gap": 2.0, "bound": 1.0}
+    assert third.values == {"share": 0.75}
+    [turned] = Planted("minus", "", {"gap": "-gap"}).written_into(TRIALS[:1])
+    assert turned.values["gap"] == Interval(-1.0, -1.5, -0.5)
+
+
+def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
+    near = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
+    far = {"name": "same", "statement": "The constant is .9.", "values": {"bound": "bound * 0.9"}}
+    # The interval of the first trial contains the smaller limit, which decides nothing.
+    assert judged(claim(near), (TRIALS[0], TRIALS[2])).status == "consistent"
+    exact = (TRIALS[1], TRIALS[2])
+    assert judged(claim(near), exact).status == "verified"
+    both = judged(claim(near, far), exact)
+    assert both.status == "consistent"
+    assert both.severity is not None
+    assert [plant.name for plant in both.severity.missed] == ["same"]
+    assert "The constant is .9." in both.explanation
+    assert judged(claim(), exact).status == "consistent"
+
+
+def test_a_control_must_pass_where_the_statement_is_refuted() -> None:
+    rule = [{"check": "equals", "statistic": "printed", "expected": 0, "tolerance": 0}]
+    trials = (Trial({}, {"printed": 1.0}, TABLE),)
+    for corrected, caught in (("0", True), ("0.5", False)):
+        control = {"name": "corrected", "statement": "It is 0.", "holds": True, "values": {"printed": corrected}}
+        found = judged(claim(control, rule=rule), trials)
+        assert found.status == "refuted"
+        assert found.severity is not None
+        assert [plant.caught for plant in found.severity.planted] == [caught]
+
+
+def test_a_question_must_give_another_answer() -> None:
+    answers = [{"statistic": "a", "above": 0, "says": "More."}, {"statistic": "a", "below": 0, "says": "Less."}]
+    rule = [{"check": "question", "statistics": ["a"], "answers": answers}]
+    trials = (Trial({}, {"a": Interval(1.0, 0.5, 1.5)}, TABLE),)
+    for expression, status in (("-a", "answered"), ("2 * a", "consistent")):
+        planted = {"name": "other", "statement": "Other.", "values": {"a": expression}}
+        assert judged(claim(planted, rule=rule), trials).status == status
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"gap": "gap"}, "expected to change the evidence"),
+        ({"other": "gap"}, "expected to change the evidence"),
+        ({"gap": "gpa / 2"}, "planted: wrong: gap: expected an expression over n, gap, bound"),
+    ],
+)
+def test_a_plant_that_cannot_be_planted_is_an_error(values: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Planted("wrong", "", values).written_into(TRIALS)
+
+
+def test_other_rows_need_one_reading() -> None:
+    entry = {"name": "player", "statement": "", "evidence": {"where": "learner = 'random'"}}
+    reading = {"table": "gaps", "where": "learner = 'erm'", "axes": ["n"], "values": {"gap": "gap"}}
+    planted = Planted.of(entry, reading)
+    assert planted.reading is not None
+    assert (planted.reading.where, list(planted.reading.axes)) == ("learner = 'random'", ["n"])
+    for several in (None, [reading, reading]):
+        with pytest.raises(ConfigurationError, match="one reading"):
+            Planted.of(entry, several)
