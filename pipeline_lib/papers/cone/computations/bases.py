@@ -102,8 +102,8 @@ def run_fold(
                 rows.append({**comparison, **model, "objective": float(fit.objective[-1]), **measured})
                 if variant.part == "method" and start == 0:
                     axes = {"dataset": dataset, "fold": fold, "method": variant.method, "fold_in": fold_in}
-                    key = (seed, "cone-votes", dataset, fold, variant.method)
-                    found = queries_in_another_order(test, fit.U, fold_in, variant.method, variant.problem, key)
+                    drawn = (seed, "cone-votes", dataset, fold, variant.method)
+                    found = queries_in_another_order(test, fit.U, fold_in, variant.method, variant.problem, drawn)
                     predictions.append({**axes, "queries": test.n_queries, **found})
     return rows, predictions
 

@@ -103,8 +103,8 @@ def distances(settings: GeometrySettings, seed: int) -> list[Row]:
     """One row for every d: how far the squared distance to a halfspace is from RankSVM's loss, and from min(0, u'z)^2.
 
     The halfspace {z: u'z >= 0} is the cone of u and of plus and minus a basis of the plane orthogonal to u; the
-    distance is that to its nearest point (1). Points and u have norm 1. ``to_best_hinge`` allows a multiple of the
-    hinge and any margin.
+    distance is that to its nearest point (1). Points and u have norm 1, and u'z is uniform. ``to_best_hinge`` allows a
+    multiple of the hinge and any margin.
     """
     rows = []
     for d in settings.features:
@@ -113,8 +113,8 @@ def distances(settings: GeometrySettings, seed: int) -> list[Row]:
         for _ in range(settings.points):
             frame = np.linalg.qr(rng.standard_normal((d, d)))[0]
             u, plane = frame[:, 0], frame[:, 1:]
-            z = rng.standard_normal(d)
-            z /= np.linalg.norm(z)
+            height, sideways = rng.uniform(-1.0, 1.0), rng.standard_normal(d - 1)
+            z = height * u + np.sqrt(1.0 - height**2) * plane @ (sideways / np.linalg.norm(sideways))
             U = np.column_stack([u, plane, -plane])
             along.append(float(u @ z))
             squared.append(float(np.linalg.norm(z - U @ cones.project(U, z)) ** 2))
@@ -147,7 +147,8 @@ def solutions(settings: GeometrySettings, seed: int) -> list[Row]:
     """
     angles = 2.0 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
     directions = np.vstack([np.cos(angles), np.sin(angles)])
-    rng, rows = generator(seed, "cone-halfspace", "solutions"), []
+    rng = generator(seed, "cone-halfspace", "solutions")
+    rows: list[Row] = []
     while len(rows) < settings.samples:
         Z = rng.standard_normal((settings.differences, 2)) + np.array([0.7, 0.0])
         T = Z @ directions

@@ -108,7 +108,7 @@ def _rows(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int, see
         other, more = trained(kinds, left, start)
         others.append(other)
         steps = max(steps, more)
-    marked = [U + last_step(kinds, U, kind) for kind in drawn]
+    marked = [np.add(U, last_step(kinds, U, int(kind))) for kind in drawn]
     axis = {"population": kinds.name, "K": kinds.K, "P": P, "repetition": repetition, "passes": steps}
     rows = [{**axis, "method": "exact", **_measured(settings, kinds, counts, U, [U] * len(others), others, axes)}]
     if kinds.name == "random":
