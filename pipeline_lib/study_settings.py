@@ -102,7 +102,7 @@ MODELS: tuple[dict[str, Any], ...] = (
     {"name": "smooth-dcg", "title": "SmoothDCG", "algorithm": "erm", "surrogate": "smooth-dcg"},
     {"name": "online-listnet", "title": "ListNet, online", "algorithm": "ogd", "surrogate": "listnet"},
     {"name": "top-1-kl", "title": "KL, top label only", "algorithm": "top-k-feedback", "surrogate": "kl", "k": 1},
-    {"name": "cone-sg", "title": "ConeRank-SG", "algorithm": "cone", "passes": 8, "restarts": 1},
+    {"name": "cone-sg", "title": "ConeRank-SG", "algorithm": "cone", "passes": 60, "restarts": 1},
     {"name": "adarank-map", "title": "AdaRank-MAP", "algorithm": "adarank"},
     {"name": "rankboost", "title": "RankBoost", "algorithm": "rankboost"},
 )

@@ -15,9 +15,22 @@ from pipeline_lib import RankingData
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.papers.cone.computations import adarank, bases, cones, descent, stability, table1
+from pipeline_lib.papers.cone.computations import (
+    adarank,
+    bases,
+    cones,
+    descent,
+    geometry,
+    leave_out,
+    stability,
+    table1,
+    theorem_1,
+)
+from pipeline_lib.papers.cone.computations.printed_votes import printed_votes
 from pipeline_lib.papers.cone.experiments.bases import BasesSettings
 from pipeline_lib.papers.cone.experiments.cones import ConesSettings, SmallSettings
+from pipeline_lib.papers.cone.experiments.geometry import GeometrySettings
+from pipeline_lib.papers.cone.experiments.leave_out import LeaveOutSettings
 from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 from pipeline_lib.papers.cone.experiments.table1 import DATASETS
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -52,6 +65,7 @@ def trials(results: cones.Results, claim: str) -> list[Trial]:
         claim,
         {
             "cone-identities": results.identities,
+            "cone-norms": results.norms,
             "cone-spectrum": results.spectrum,
             "cone-descent-summary": results.descent_summary,
         },
@@ -66,28 +80,36 @@ def test_four_claims_on_cones_are_read_and_only_obtuse_cones_break_the_projectio
         assert trial.values["largest_difference_to_nnls"] < 1e-9
         if trial.setting["cone"] == "acute":
             assert trial.values["largest_norm_on_the_negative"] < 1e-9
-    [norm] = trials(results, "cone-norm")
-    assert 0 < norm.values["largest_norm"] < norm.values["rho"] == 2.0
-    descents = trials(results, "cone-descent")
+    for norm in trials(results, "cone-norm"):
+        assert 0 < norm.values["largest_norm"] < norm.values["rho"] == 2.0
+        assert norm.values["largest_with_root"] > norm.values["largest_norm"]
+    descents = trials(results, "cone-descent-corrected")
     by_sample = [trial.setting["dataset"] for trial in descents]
-    # Four updates and exact blocks: the paper has neither one basis step per query nor folding-in that is cut short.
-    assert (by_sample.count("sim"), by_sample.count(descent.SMALL)) == (5, 5)
+    # Three updates and exact blocks: neither one basis step per query nor folding-in that is cut short.
+    assert (by_sample.count("sim"), by_sample.count(descent.SMALL)) == (4, 4)
     judged = {(trial.setting["updates"], trial.setting.get("fold_steps")) for trial in descents}
     assert judged == {("whole", CONES["fold_steps"]), ("whole", SMALL["fold_steps"][-1]), ("whole", None)}
+    assert {trial.setting["method"] for trial in trials(results, "cone-descent")} == {"sg-printed", "eg", "eg-linear"}
     shares = [row["cumulative"] for row in results.spectrum]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
-    # With fewer than ten features, all of them are counted.
-    [spectrum] = trials(results, "cone-fig4")
-    assert (spectrum.setting["features"], spectrum.values["energy_of_ten"]) == (4, shares[-1])
 
 
 def test_the_energy_of_the_spectrum_is_that_of_its_first_ten_eigenvalues() -> None:
     shares = [0.5, 0.6, 0.7, 0.8, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86, 0.9, 1.0]
-    rows = [{"dataset": "sim", "index": i, "cumulative": share} for i, share in enumerate(shares, 1)]
+    rows = [
+        {"dataset": name, "index": i, "cumulative": s} for name in ("MQ2007", "sim") for i, s in enumerate(shares, 1)
+    ]
     [trial] = readings.trials("cone-fig4", {"cone-spectrum": rows})
-    assert trial.setting == {"dataset": "sim", "features": 12}
-    assert trial.values == {"energy_of_ten": 0.86, "eigenvalues_for_nine_tenths": 11}
+    assert trial.setting == {"dataset": "MQ2007", "features": 12}
+    # The ten smallest of twelve eigenvalues hold what the two largest leave.
+    assert trial.values == {
+        "energy_of_ten": 0.86,
+        "energy_of_three": 0.7,
+        "energy_of_the_smallest": pytest.approx(0.4),
+        "equal_shares": pytest.approx(10 / 12),
+        "eigenvalues_for_nine_tenths": 11,
+    }
 
 
 def test_without_data_two_claims_have_no_trials() -> None:
@@ -131,7 +153,17 @@ def test_some_queries_reach_the_number_of_pairs() -> None:
 
 def test_the_largest_norm_is_that_of_the_largest_difference() -> None:
     data = RankingData.from_arrays([[0.0], [3.0], [1.0]], [0, 1, 0], [1, 1, 1])
-    assert cones.largest_norm(data, 1.0, 2.0) == pytest.approx(2 * 3 / 4)
+    row = cones.norms_of("sim", data, 1.0, 1.0)
+    assert row["largest_norm"] == pytest.approx(3 / 4)
+    assert row["largest_with_difference"] == pytest.approx(2 / 1)
+    assert row["largest_with_root"] == pytest.approx(3 / (1 + np.sqrt(3)))
+    assert cones.norms_of("sim", data, 10.0, 1.0)["largest_norm"] == pytest.approx(30 / 31)
+
+
+def test_a_step_that_is_too_long_does_not_descend() -> None:
+    small = SmallSettings.parse({})
+    rows = descent.trace(descent.SMALL, descent.drawn(small, 1), small.basis, descent.TOO_LONG, descent.LONG_PASSES, 1)
+    assert descent.summary(rows)["increases"] > 0
 
 
 def test_a_fold_of_bases() -> None:
@@ -139,61 +171,53 @@ def test_a_fold_of_bases() -> None:
     parts = {row["part"] for row in rows}
     assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
     assert len(rows) == 1 + 2 * (2 + 2 + 1 + 1 + 1 + 1)
-    votes = readings.trials("cone-alg2-linear", {"cone-votes": predictions})
+    votes = readings.trials("cone-alg2-linear-corrected", {"cone-votes": predictions})
     assert [trial.setting["fold_in"] for trial in votes] == ["gradient", "least-squares"]
-    # Twelve queries for each of two methods.
-    assert [trial.values for trial in votes] == [{"queries_in_another_order": 0, "queries": 24}] * 2
-    claims = {one.claim: one for one in bases.evidence(rows)}
-    assert claims["cone-fig3"].not_run
-    [halfspace] = claims["cone-k1"].trials
-    one = [row["map"] for row in rows if row["part"] == "basis" and row["K"] == 1 and row["fold_in"] == "gradient"]
-    assert halfspace.values["map_with_one_basis_vector"] == pytest.approx(np.mean(one))
+    # Twelve queries for each of two methods; other votes give other orders on almost all of them.
+    for trial in votes:
+        assert (trial.values["queries_in_another_order"], trial.values["queries"]) == (0, 24)
+        assert min(float(trial.values[name]) for name in ("as_printed", "reversed")) > 12  # type: ignore[arg-type]
+    [figure] = bases.evidence(rows)
+    assert figure.claim == "cone-fig3"
+    assert figure.not_run
 
 
-def test_one_basis_vector_is_compared_with_ranksvm_fold_by_fold() -> None:
-    svm, one = {1: 0.30, 2: 0.60, 3: 0.45}, {1: (0.31, 0.33), 2: (0.62,), 3: (0.46,)}
-    rows = [{"part": "ranksvm", "K": None, "fold": fold, "map": value} for fold, value in svm.items()]
-    assert bases.compared_with_ranksvm(rows) is None
-    rows += [
-        {"part": "basis", "K": K, "fold": fold, "map": value + (K - 1)}
-        for K in (1, 2)
-        for fold, values in one.items()
-        for value in values
-    ]
-    found = bases.compared_with_ranksvm(rows)
-    assert found is not None
-    assert found["map_with_one_basis_vector"] == pytest.approx((0.32 + 0.62 + 0.46) / 3)
-    assert found["map_of_ranksvm"] == pytest.approx(0.45)
-    # The folds lie .3 apart, the differences .01: t of two degrees of freedom is 4.303.
-    difference = found["map_minus_ranksvm"]
-    assert isinstance(difference, Interval)
-    sd = np.std([0.02, 0.02, 0.01], ddof=1)
-    assert difference.value == pytest.approx(0.05 / 3)
-    assert difference.high - difference.value == pytest.approx(4.303 * sd / np.sqrt(3), rel=1e-3)
-    single = bases.compared_with_ranksvm([row for row in rows if row["fold"] == 2])
-    assert single is not None
-    assert "map_minus_ranksvm" not in single
+def test_printed_votes_depend_on_which_document_is_first() -> None:
+    rng = np.random.default_rng(0)
+    X, U = rng.standard_normal((6, 3)), rng.standard_normal((3, 2))
+    points = printed_votes(X, U, step=0.001, alpha=1.0, rho=1.0, rng=rng)
+    # The coefficients keep their sign, so that the first document of every pair wins.
+    assert points.tolist() == [5, 4, 3, 2, 1, 0]
+    longer = printed_votes(X, U, step=1.0, alpha=1.0, rho=1.0, rng=rng)
+    assert longer.sum() == 15
 
 
-def test_figure_3_compares_the_best_of_each_group_fold_by_fold() -> None:
-    values = {2: (0.30, 0.60), 5: (0.40, 0.72), 10: (0.44, 0.76), 46: (0.35, 0.66)}
+def test_figure_3_chooses_on_the_validation_part_and_compares_fold_by_fold() -> None:
+    test = {2: (0.30, 0.60), 3: (0.50, 0.80), 5: (0.40, 0.72), 10: (0.44, 0.76), 46: (0.35, 0.66)}
+    # On the validation part, 3 is worse than 2 in the second fold; 5 and 46 have no second K to match 3 and 2.
+    held = {2: (0.3, 0.9), 3: (0.4, 0.8), 5: (0.9, 0.9), 10: (0.5, 0.95), 46: (0.35, 0.66)}
     rows = [
-        {"part": "basis", "K": K, "fold": fold, "ndcg": value}
-        for K, pair in values.items()
-        for fold, value in enumerate(pair, 1)
+        {"part": "basis", "K": K, "fold": fold, "ndcg": test[K][fold - 1], "validation": held[K][fold - 1]}
+        for K in test
+        for fold in (1, 2)
     ]
     found = bases.figure_3(rows, "ndcg")
     assert found is not None
-    assert [found[name] for name in ("fewer", "near_ten", "more")] == pytest.approx([0.45, 0.60, 0.505])
-    fewer, more = found["near_ten_minus_fewer"], found["near_ten_minus_more"]
-    assert isinstance(fewer, Interval)
+    # Of each group the K nearest to ten is taken, because one group has no other: 3, 10 and 46.
+    assert [found[name] for name in ("fewer", "near_ten", "more")] == pytest.approx([0.65, 0.60, 0.505])
+    more = found["near_ten_minus_more"]
     assert isinstance(more, Interval)
-    assert (fewer.value, more.value) == pytest.approx((0.15, 0.095))
+    assert more.value == pytest.approx(0.095)
     # The folds lie .3 apart, the differences of one K from another .01 to .02.
     assert more.low > 0.0
     assert more.high - more.low == pytest.approx(2 * 12.706 * 0.005, rel=1e-3)
-    assert found["best_k"] == 10.0
+    assert found["best_k"] == 5.0
     assert bases.figure_3([row for row in rows if row["K"] != 46], "ndcg") is None
+    rows += [{**row, "K": 30} for row in rows if row["K"] == 46]
+    several = bases.figure_3(rows, "ndcg")
+    assert several is not None
+    # Now each group has two; the validation part prefers 3 in the first fold, and 2 in the second; 5 and then 10.
+    assert [several["fewer"], several["near_ten"]] == pytest.approx([(0.50 + 0.60) / 2, (0.40 + 0.76) / 2])
 
 
 def test_stability_measures_what_leaving_out_changes() -> None:
@@ -206,12 +230,75 @@ def test_stability_measures_what_leaving_out_changes() -> None:
         assert row["largest_ratio"] <= 1
         assert row["empirical_risk"] < row["bound"] <= row["bound_by_theorem_2"]
     exponents = stability.exponents(rows)
-    tables = {"cone-stability": rows, "cone-stability-exponents": exponents}
-    assert [len(readings.trials(claim, tables)) for claim in ("cone-thm1", "cone-thm2", "cone-smax")] == [6, 6, 1]
     slope = next(row for row in exponents if row["statistic"] == "s_max")
     grid = np.log(settings.queries)
     means = np.log([np.mean([row["s_max"] for row in rows if row["P"] == P]) for P in settings.queries])
     assert slope["slope"] == pytest.approx(np.polyfit(grid, means, 1)[0])
+
+
+def test_converged_cones_fall_as_one_over_p_and_theorem_2_is_nearly_sharp_on_the_line() -> None:
+    settings = LeaveOutSettings.parse({**SETTINGS["cone"]["leave_out"], "queries": [100, 300, 1000]})
+    rows = leave_out.run(settings, 3)
+    for row in rows:
+        assert row["beta"] <= row["beta_worst"] <= row["beta_bound"] * (1 + 1e-12)
+        assert row["risk"] <= row["gamma"]
+    ratios = {row["population"]: row["beta_worst"] / row["beta_bound"] for row in rows if row["method"] == "exact"}
+    assert ratios["line"] > 0.97 > ratios["random"]
+    slopes = {
+        (row["population"], row["method"]): row["slope"]
+        for row in leave_out.exponents(rows)
+        if row["statistic"] == "s_max"
+    }
+    assert slopes["line", "exact"] == pytest.approx(-1.0, abs=0.02)
+    assert slopes["random", "exact"] == pytest.approx(-1.0, abs=0.2)
+    assert slopes["random", "constant-step"] > slopes["random", "exact"] + 0.2
+    tables = {
+        "cone-leave-out": rows,
+        "cone-leave-out-exponents": leave_out.exponents(rows),
+        "cone-tails": theorem_1.tails(settings),
+        "cone-stability": [],
+    }
+    # Two populations, three P and two repetitions; one cell of tails.
+    counts = [len(readings.trials(claim, tables)) for claim in ("cone-thm1", "cone-thm2", "cone-smax")]
+    assert counts == [12 + 1, 12, 2]
+
+
+def test_the_worst_change_of_one_basis_vector_has_a_closed_form() -> None:
+    # | ||u||^2 - ||v||^2 | + 2 rho ||u - v||, at z = -+ rho (u - v) / ||u - v||.
+    u, v = np.array([[0.6], [0.2]]), np.array([[0.5], [0.4]])
+    change = abs(0.40 - 0.41) + 2 * 0.8 * np.sqrt(0.01 + 0.04)
+    assert leave_out.worst_change(u, v, 0.8, (1,)) == pytest.approx(change)
+
+
+def test_theorem_1_fails_with_the_beta_of_the_sample_on_twins() -> None:
+    [row] = theorem_1.twins([(2, 2, 0.4)])
+    # Both queries are of one kind with probability 1/2; the risk is then gamma/2 > gamma sqrt(ln(2.5)/4).
+    assert row["failure_with_own_beta"] == pytest.approx(0.5)
+    assert row["failure_with_largest_beta"] == 0.0
+    assert theorem_1.twins([(2, 2, 0.36)])[0]["failure_with_own_beta"] == 0.0
+
+
+def test_tails_shrink_with_the_margin() -> None:
+    assert theorem_1.failure(100, 0.0) > theorem_1.failure(100, 0.02) > theorem_1.failure(100, 0.05)
+
+
+def test_cones_that_are_proper() -> None:
+    angles = np.radians([0.0, 120.0, 240.0])
+    star = np.vstack([np.cos(angles), np.sin(angles)])
+    assert (geometry.of_order(star), geometry.is_solid(star), geometry.is_pointed(star)) == (True, True, False)
+    flat = np.eye(3)[:, :2]
+    assert (geometry.of_order(flat), geometry.is_solid(flat), geometry.is_pointed(flat)) == (True, False, True)
+    assert not geometry.of_order(np.array([[1.0, 2.0], [0.0, 0.0]]))
+
+
+def test_a_halfspace_is_no_hinge() -> None:
+    settings = GeometrySettings.parse(SETTINGS["cone"]["geometry"])
+    for row in geometry.distances(settings, 1):
+        assert row["to_squared"] < 1e-12 < row["to_best_hinge"] < row["to_hinge"]
+    [row] = geometry.solutions(settings, 1)
+    assert row["to_squared"] <= 0.5 + 1e-9
+    for row in geometry.lowered(settings):
+        assert (row["share"], row["share_below"] < 0.01) == (1.0, True)
 
 
 def test_a_cell_of_table_1() -> None:
@@ -284,6 +371,9 @@ def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
         (ConesSettings, {**CONES, "small": {**SMALL, "fold_steps": 200}}),
         (BasesSettings, {**BASES, "methods": ["newton"]}),
         (BasesSettings, {**BASES, "alphas": [-1.0]}),
+        (GeometrySettings, {"differences": 2}),
+        (LeaveOutSettings, {"queries": [10, 20]}),
+        (LeaveOutSettings, {"tail_epsilons": [1.0]}),
         (StabilitySettings, {**STABILITY, "queries": [4, 6]}),
         (StabilitySettings, {**STABILITY, "epsilon": 1.0}),
         (StabilitySettings, {**STABILITY, "methods": []}),

@@ -7,6 +7,7 @@ The claims are those of `cone` on (1), (5) and (6), the descent of section 4
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,29 +29,36 @@ _LOG = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 
+INSIDE = 1e-9
+"""Points whose relative distance from the cone is at most this are in it."""
+SCALES = (1.0, 1000.0)
+"""Factors of the features: with the second, almost all norms are close to rho."""
+ALPHAS = (1.0, 0.1)
+"""The published alpha, and a smaller one."""
+
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the four tables."""
+    """Rows of the five tables."""
 
     identities: list[Row]
+    norms: list[Row]
     spectrum: list[Row]
     descent: list[Row]
     descent_summary: list[Row]
 
 
 def run(settings: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> Results:
-    """Compute all four tables; the features of every data set are standardised over all of its documents."""
-    identities = _projections(settings, seed)
+    """Compute all five tables; the features of every data set are standardised over all of its documents."""
+    norms: list[Row] = []
     spectrum: list[Row] = []
     for name, data in datasets.items():
         standardised = Standardisation.of(data).apply(data)
-        largest = largest_norm(standardised, 1.0, float(np.sqrt(data.n_features)))
-        identities.append({"claim": "cone-norm", "case": name, "d": data.n_features, "K": None, "value": largest})
+        norms += [norms_of(name, standardised, scale, alpha) for scale in SCALES for alpha in ALPHAS]
         spectrum += eigenvalues(name, standardised)
     traces = _descents(settings, datasets, seed)
     summaries = [descent.summary(rows) for rows in traces]
-    return Results(identities, spectrum, [row for rows in traces for row in rows], summaries)
+    return Results(_projections(settings, seed), norms, spectrum, [row for rows in traces for row in rows], summaries)
 
 
 def _descents(settings: ConesSettings, datasets: Mapping[str, RankingData], seed: int) -> list[list[Row]]:
@@ -66,6 +74,7 @@ def _descents(settings: ConesSettings, datasets: Mapping[str, RankingData], seed
     planned += [
         (descent.SMALL, sample, small.basis, run, small.passes) for run in descent.runs(small.fold_steps, small.step)
     ]
+    planned.append((descent.SMALL, sample, small.basis, descent.TOO_LONG, descent.LONG_PASSES))
     return [
         descent.trace(name, data, K, run, passes, seed)
         for name, data, K, run, passes in progress.counted(planned, _LOG, "traces")
@@ -84,14 +93,10 @@ def _projections(settings: ConesSettings, seed: int) -> list[Row]:
         for K in (k for k in settings.bases if k <= d):
             for kind in ("acute", "any"):
                 rng = generator(seed, "cone-project", d, K, kind)
-                worst = {
-                    "largest_difference_inside": 0.0,
-                    "largest_norm_on_the_negative": 0.0,
-                    "largest_difference_to_nnls": 0.0,
-                }
+                worst: dict[str, float] = {}
                 for _ in range(settings.cones):
                     for name, value in _projected(random_cone(d, K, kind, rng), rng).items():
-                        worst[name] = max(worst[name], value)
+                        worst[name] = max(worst.get(name, 0.0), value)
                 rows += [
                     {"claim": "cone-project", "case": f"{kind}: {name}", "d": d, "K": K, "value": value}
                     for name, value in worst.items()
@@ -114,24 +119,62 @@ def _projected(U: Floats, rng: np.random.Generator) -> dict[str, float]:
     inside = U @ rng.exponential(size=U.shape[1])
     size = float(np.linalg.norm(inside))
     anywhere = rng.standard_normal(len(U))
-    projection, reference = U @ cones.project(U, anywhere), U @ nnls(U, anywhere)[0]
+    w = cones.project(U, anywhere)
+    projection, reference = U @ w, U @ nnls(U, anywhere)[0]
+    free = np.linalg.lstsq(U, anywhere, rcond=None)[0]
+    rest = anywhere - projection
+
+    def relative(difference: Floats) -> float:
+        return float(np.linalg.norm(difference) / np.linalg.norm(anywhere))
+
     return {
         "largest_difference_inside": float(np.linalg.norm(U @ cones.project(U, inside) - inside)) / size,
         "largest_norm_on_the_negative": float(np.linalg.norm(U @ cones.project(U, -inside))) / size,
-        "largest_difference_to_nnls": float(np.linalg.norm(projection - reference) / np.linalg.norm(anywhere)),
+        "largest_difference_to_nnls": relative(projection - reference),
+        # What is left of a point is in the polar cone {z: U'z <= 0}; points of the cone leave nothing.
+        "largest_norm_on_the_polar": relative(U @ cones.project(U, rest)),
+        # Points outside whose nearest point is on no facet: all coefficients are positive.
+        "outside_off_the_facets": float(relative(rest) > INSIDE and bool((w > 0.0).all())),
+        # What other operations give in place of the projection: least squares, and its coefficients cut at 0.
+        "largest_difference_of_the_span": relative(U @ free - reference),
+        "largest_difference_of_the_cut": relative(U @ np.maximum(free, 0.0) - reference),
+        "largest_norm_of_the_cut_on_the_negative": _cut_norm(U, -inside) / size,
     }
 
 
-def largest_norm(data: RankingData, alpha: float, rho: float) -> float:
-    """The largest ||z|| of (5) over all pairs of differently labelled documents of a query."""
-    largest = 0.0
+def _cut_norm(U: Floats, z: Floats) -> float:
+    return float(np.linalg.norm(U @ np.maximum(np.linalg.lstsq(U, z, rcond=None)[0], 0.0)))
+
+
+def norms_of(name: str, data: RankingData, scale: float, alpha: float) -> Row:
+    """The largest ||z|| of (5) over all pairs of a data set whose features are multiplied by ``scale``.
+
+    The norm is that of the learner's own z: with a basis vector 0, the loss of a pair is ||z||^2. The other columns are
+    those of misprints of (5), from the differences themselves.
+    """
+    rho = math.sqrt(data.n_features)
+    scaled = Standardisation(np.zeros(data.n_features), np.full(data.n_features, 1.0 / scale)).apply(data)
+    problem = cone.Problem(alpha=alpha, weighted=False)
+    nothing = np.zeros((data.n_features, 1))
+    squared = cone.pair_losses(scaled, nothing, problem)
+    row: Row = {"dataset": name, "scale": scale, "alpha": alpha, "d": data.n_features, "pairs": len(squared)}
+    found = {"largest_norm": float(np.sqrt(squared.max(initial=0.0)))}
+    found |= dict.fromkeys(("largest_with_maximum_norm", "largest_with_difference", "largest_with_root"), 0.0)
     for begin, end in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        X, y = data.X64[begin:end], data.y[begin:end]
+        X, y = scaled.X64[begin:end], data.y[begin:end]
         higher, lower = np.nonzero(y[:, None] > y)
-        if len(higher):
-            norms = np.linalg.norm(X[higher] - X[lower], axis=1)
-            largest = max(largest, float((rho * norms / (alpha + norms)).max()))
-    return largest
+        if not len(higher):
+            continue
+        differences = X[higher] - X[lower]
+        norms = np.linalg.norm(differences, axis=1)
+        misprints = {
+            "largest_with_maximum_norm": rho * norms / (alpha + np.abs(differences).max(axis=1)),
+            "largest_with_difference": rho * norms / np.maximum(np.abs(norms - alpha), np.finfo(np.float64).tiny),
+            "largest_with_root": rho * norms / (alpha + np.sqrt(norms)),
+        }
+        for misprint, values in misprints.items():
+            found[misprint] = max(found[misprint], float(values.max()))
+    return {**row, **found}
 
 
 def eigenvalues(name: str, data: RankingData) -> list[Row]:

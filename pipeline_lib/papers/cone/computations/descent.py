@@ -44,9 +44,14 @@ class Run:
     """One training to trace: the method, how often the basis moves, the largest number of fold steps, and mu."""
 
     method: cone.Method
-    updates: Literal["query", "whole"]
+    updates: Literal["query", "whole", "long"]
     fold_steps: int | None
     step: float | None
+
+
+TOO_LONG = Run("sg", "long", 200, 0.2)
+"""One basis step per pass, with steps too long for the coefficients: a player that does not descend."""
+LONG_PASSES = 50
 
 
 def runs(fold_steps: Sequence[int], step: float | None = None) -> Iterator[Run]:
@@ -63,7 +68,7 @@ def runs(fold_steps: Sequence[int], step: float | None = None) -> Iterator[Run]:
 
 def trace(name: str, data: RankingData, K: int, run: Run, passes: int, seed: int) -> list[dict[str, Any]]:
     """Train and follow the objective: one row before the first pass and one after every pass."""
-    at_once = run.updates == "whole"
+    at_once = run.updates != "query"
     fit = cone.fit(
         data,
         min(K, data.n_features),
@@ -101,7 +106,7 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     objective = np.array([row["objective"] for row in rows])
     met = np.array([row["met"] for row in rows[1:]])
-    at_once, gap = rows[0]["updates"] == "whole", float(rows[-1]["gap"])
+    at_once, gap = rows[0]["updates"] != "query", float(rows[-1]["gap"])
     excess = float(_relative(met - objective[:-1], objective).max()) if at_once else None
     return {
         **{name: rows[0][name] for name in ("dataset", "method", "updates", "fold_steps", "step")},

@@ -19,10 +19,10 @@ from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.computations.exponents import exponents_of
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.theory import stability
 
 if TYPE_CHECKING:
@@ -107,18 +107,4 @@ def _changes_of_losses(compared: RankingData, U: Floats, others: Floats, problem
 
 def exponents(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Exponents of s_max, its mean over queries, and beta in P, for every method, with intervals over repetitions."""
-    fits: list[dict[str, Any]] = []
-    for method in dict.fromkeys(row["method"] for row in rows):
-        trained = [row for row in rows if row["method"] == method]
-        grid = sorted({row["P"] for row in trained})
-        for statistic in ("s_max", "s_mean", "beta"):
-            values = [
-                [row[statistic] for row in trained if (row["P"], row["repetition"]) == (P, repetition)]
-                for repetition in sorted({row["repetition"] for row in trained})
-                for P in grid
-            ]
-            fit = fit_exponent(grid, np.array(values).reshape(-1, len(grid)))
-            fits.append(
-                {"method": method, "statistic": statistic, "slope": fit.slope, "low": fit.low, "high": fit.high}
-            )
-    return fits
+    return exponents_of(rows, ("method",), ("s_max", "s_mean", "beta"))

@@ -41,6 +41,9 @@ def cells(
     from pipeline_lib import storage
 
     rows = []
+    printed = {(entry["dataset"], entry["row"], entry["measure"]): entry["value"] for entry in published}
+    other_measure = dict(zip(MEASURES, reversed(MEASURES), strict=True))
+    other_dataset = {"MQ2007": "MQ2008", "MQ2008": "MQ2007"}
     for entry in published:
         for path in evaluations:
             dataset, model = path.parent.name, path.stem
@@ -52,7 +55,13 @@ def cells(
                 }
                 if FOLD in values:
                     names = (dataset, entry["row"], model, entry["measure"])
-                    rows.append(cell(*names, entry["value"], values, seed=seed, resamples=resamples))
+                    found = cell(*names, entry["value"], values, seed=seed, resamples=resamples)
+                    # The table with its columns exchanged.
+                    exchanged = {
+                        "published_other_measure": (dataset, entry["row"], other_measure[entry["measure"]]),
+                        "published_other_dataset": (other_dataset.get(dataset), entry["row"], entry["measure"]),
+                    }
+                    rows.append({**found, **{name: printed.get(key) for name, key in exchanged.items()}})
     return rows
 
 

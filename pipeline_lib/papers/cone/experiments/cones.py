@@ -37,7 +37,7 @@ class ConesSettings(Settings):
 
     cones: Whole = Field(20, description="number of random cones of every shape")
     features: Rising = Field((3, 10, 46), description="values of d for the cones")
-    bases: Rising = Field((1, 2, 5, 10), description="values of K for the cones; those above d are left out")
+    bases: Rising = Field((1, 2, 3, 5, 10), description="values of K for the cones; those above d are left out")
     pairs: Whole = Field(
         2000, description="approximate number of pairs from every data set for the traces of the objective"
     )
@@ -56,7 +56,7 @@ def _run(job: Job) -> Outcome:
     from pipeline_lib.papers.cone.computations import cones
 
     results = cones.run(job.settings, job.datasets(), job.seed)
-    return Outcome([results.identities, results.spectrum, results.descent, results.descent_summary])
+    return Outcome([results.identities, results.norms, results.spectrum, results.descent, results.descent_summary])
 
 
 def _seconds(settings: ConesSettings, cell: Cell) -> float:
@@ -74,6 +74,15 @@ EXPERIMENT = Experiment(
             documents=EVERY,
             tables={
                 "tables/cone-identities": {"claim": str, "case": str, "d": int, "K": int, "value": float},
+                "tables/cone-norms": {
+                    "dataset": str,
+                    **dict.fromkeys(("scale", "alpha"), float),
+                    **dict.fromkeys(("d", "pairs"), int),
+                    **dict.fromkeys(
+                        ("largest_norm", "largest_with_maximum_norm", "largest_with_difference", "largest_with_root"),
+                        float,
+                    ),
+                },
                 "tables/cone-spectrum": {"dataset": str, "index": int, "eigenvalue": float, "cumulative": float},
                 "tables/cone-descent": {
                     **dict.fromkeys(("dataset", "method", "updates"), str),

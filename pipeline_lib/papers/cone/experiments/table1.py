@@ -54,6 +54,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("published", "fold1", "fold1_low", "fold1_high", "five_fold_mean"), float),
                     **dict.fromkeys(("five_fold_sd", "five_fold_low", "five_fold_high", "delta"), float),
                     "status": str,
+                    **dict.fromkeys(("published_other_measure", "published_other_dataset"), float),
                 }
             },
             cost=Cost(1.0),
