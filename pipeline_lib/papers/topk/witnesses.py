@@ -1,0 +1,305 @@
+"""On which smallest instances do printed statements of `topk` fail, in exact arithmetic?
+
+The distribution of rankings is that of step 6 of Algorithm 1: with probability 1 - gamma the order by scores, here 1,
+2, ..., m, and otherwise one of the m! orders. D(2) = 1/log2(3) lies between 5/8 and 12/19, because 3^5 < 2^8 and
+2^19 < 3^12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction as F
+from itertools import permutations, product
+from math import factorial
+
+from pipeline_lib.witnesses import Between, Instance, Number, Relation, exp, listed, witness
+
+__all__: list[str] = []
+
+D2 = Between(F(5, 8), F(12, 19))
+E = Between(F(5, 2), F(3))  # an enclosure of e
+
+
+def shown(m: int, gamma: F) -> dict[tuple[int, ...], F]:
+    """The probability of every order of the documents 1 to m."""
+    orders = permutations(range(1, m + 1))
+    return {order: gamma / factorial(m) + (1 - gamma) * (order == tuple(range(1, m + 1))) for order in orders}
+
+
+def first(m: int, gamma: F) -> dict[int, F]:
+    """p(j) of eq. (1): the probability that document j is shown first."""
+    found = dict.fromkeys(range(1, m + 1), F(0))
+    for order, probability in shown(m, gamma).items():
+        found[order[0]] += probability
+    return found
+
+
+# --- C: probabilities of section 4.2 ------------------------------------------------------------------------------
+
+
+@witness(
+    "shown-first",
+    place="topk, section 4.2, p(sigma(1))",
+    errata="C",
+    claims=("topk-p-compact",),
+    true_for={"document": 1},
+)
+def shown_first(document: int = 2, gamma: F = F(1, 3)) -> Instance:
+    """p(sigma(1)) = 1 - gamma + gamma/m."""
+    m = 2
+    p, printed = first(m, gamma)[document], 1 - gamma + gamma / m
+    return Instance(
+        f"m = 2, gamma = {gamma}, scores that put document 1 first, and document {document} shown first",
+        (
+            Relation("its probability (1) is 1 - gamma + gamma/m", p, "=", printed),
+            Relation("the estimate of its label R = 1 has mean p(j) R/p(sigma(1)) = R", p / printed, "=", 1),
+        ),
+        (
+            Relation(
+                "its probability is (1 - gamma) 1(j = 1) + gamma/m", p, "=", (1 - gamma) * (document == 1) + gamma / m
+            ),
+        ),
+    )
+
+
+@witness(
+    "shown-pair",
+    place="topk, section 4.2, p(sigma(1), sigma(2))",
+    errata="C",
+    claims=("topk-p-compact",),
+    true_for={"gamma": F(0), "orders": 1},
+)
+def shown_pair(gamma: F = F(1, 3), orders: int = 2) -> Instance:
+    """p(sigma(1), sigma(2)) = 1 - gamma + 2 gamma/(m (m - 1)); the estimator divides by the sum over both orders."""
+    m = 3
+    one, other = (sum(p for order, p in shown(m, gamma).items() if order[:2] == pair) for pair in ((1, 2), (2, 1)))
+    printed = 1 - gamma + 2 * gamma / (m * (m - 1))
+    return Instance(
+        f"m = 3, gamma = {gamma}, documents 1 and 2 are shown in the order of their scores",
+        (
+            Relation("the probability (1) of this order is the printed one", one, "=", printed),
+            Relation(
+                "p(1, 2) + p(2, 1) is the printed one, added once for each order", one + other, "=", orders * printed
+            ),
+        ),
+        (
+            Relation("the printed one is already p(1, 2) + p(2, 1)", one + other, "=", printed),
+            Relation("p(1, 2) = 1 - gamma + gamma/(m (m - 1))", one, "=", 1 - gamma + gamma / (m * (m - 1))),
+        ),
+    )
+
+
+# --- D: the sign of SmoothDCG -------------------------------------------------------------------------------------
+
+
+@witness(
+    "gain",
+    place="topk, section 4.1.1 with step 10 of Algorithm 1",
+    errata="D",
+    claims=("topk-smoothdcg-sign",),
+    true_for={"sign": -1},
+)
+def gain(sign: int = 1) -> Instance:
+    """Algorithm 1, w <- w - eta z, on phi_SD."""
+    p = (F(1, 2), F(1, 2))  # the softmax of s = (0, 0)
+    gradient = [p[0] * (int(i == 0) - p[i]) for i in (0, 1)]  # of G(1) p_1, for epsilon = 1
+    step = [-sign * g for g in gradient]
+    return Instance(
+        "X = I, R = (1, 0), epsilon = 1, s = w = (0, 0), eta = 1: the gradient of phi_SD is "
+        f"{listed(gradient)}; the step is "
+        f"{'- the gradient' if sign == 1 else '+ the gradient'}, to {listed(step)}",
+        (Relation("after the step the relevant document leads", step[0], ">", step[1]),),
+        (
+            Relation(
+                "it leads after a step by + the gradient, which descends on -phi_SD", gradient[0], ">", gradient[1]
+            ),
+        ),
+    )
+
+
+# --- O: how many labels ListNet's gradient needs ------------------------------------------------------------------
+
+
+def interaction(levels: Sequence[tuple[Number, Number]]) -> Number:
+    """The mixed difference of all labels in e^(R_1)/(e^(R_1) + ... + e^(R_m)), each e^(R_i) at one of two values.
+
+    It is 0 for every choice of values where the function is a sum of functions of fewer than m labels.
+    """
+    total: Number = F(0)
+    for choice in product((0, 1), repeat=len(levels)):
+        values = [pair[c] for pair, c in zip(levels, choice, strict=True)]
+        total = total + values[0] / sum(values[1:], values[0]) * (-1) ** (len(levels) - sum(choice))
+    return total
+
+
+@witness(
+    "two-labels-of-three",
+    place="topk, Lemma 3 and the remark after it",
+    errata="O",
+    claims=("topk-lemma3",),
+    true_for={"grades": (1, 1, 2)},
+)
+def two_labels_of_three(grades: tuple[int, int, int] = (1, 1, 1)) -> Instance:
+    """ListNet's gradient cannot be decomposed over two labels.
+
+    For m = 3 and binary labels, the mixed difference is a rational function of a = e. Its terms are 1/3 and -1/3,
+    -2 a/(2 a + 1) - 1/(2 a + 1) = -1, and a/(a + 2) + 2/(a + 2) = 1: it is 0 for every a. Multiplied by 3 a (a + 2)
+    (2 a + 1), it is a polynomial of degree at most 3, so that its values at six points prove the same.
+    """
+    values = [interaction([(F(1), F(a) ** grade) for grade in grades]) for a in range(2, 8)]
+    fine = exp(1, 10)
+    third = interaction([(F(1), fine), (F(1), fine), (F(1), fine * fine)])
+    return Instance(
+        f"m = 3, labels R_i in {{0, {grades[0]}}}, {{0, {grades[1]}}}, {{0, {grades[2]}}}; the mixed difference of "
+        "a^(R_1)/(a^(R_1) + a^(R_2) + a^(R_3)) over all eight label vectors is 1/3 - 2 a/(2 a + 1) - 1/(2 a "
+        "+ 1) + a/(a + 2) "
+        "+ 2/(a + 2) - 1/3 if all labels are 0 or 1",
+        (Relation("its values at a = 2, ..., 7 that are 0 are fewer than 6", values.count(F(0)), "<", 6),),
+        (
+            Relation("it is 0 for all a, also for a = e: two labels of three are enough", values.count(F(0)), "=", 6),
+            Relation("for labels {0, 1}, {0, 1}, {0, 2} and a = e it is not 0: all three are needed", third, ">", 0),
+        ),
+    )
+
+
+# --- T, U: the constants of Lemma 5 -------------------------------------------------------------------------------
+
+
+@witness(
+    "squared-constant",
+    place="topk, Lemma 5 and its proof, C^sq",
+    errata="T",
+    claims=("topk-lemma5",),
+    true_for={"U": F(1)},
+)
+def squared_constant(U: F = F(1, 2)) -> Instance:
+    """E ||z||^2 ≤ C^sq/gamma with C^sq = m^4 R_D^4 U^2 R_max^2."""
+    m, gamma = 2, F(1, 4)
+    second_moment = sum(4 * p * (1 / p) ** 2 for p in first(m, gamma).values())  # z = -2 R x/p(j), ||x|| = R = 1
+    return Instance(
+        f"m = 2, gamma = 1/4, orthogonal documents of norm R_D = 1, R = (1, 1), R_max = 1, w = 0, U = {U}: p "
+        "= (7/8, 1/8)",
+        (Relation("E ||z||^2 ≤ m^4 R_D^4 U^2 R_max^2/gamma", second_moment, "≤", m**4 * U**2 / gamma),),
+        (
+            Relation(
+                "E ||z||^2 ≤ 4 m^2 R_D^2 (m R_D U + R_max)^2/gamma",
+                second_moment,
+                "≤",
+                4 * m**2 * (m * U + 1) ** 2 / gamma,
+            ),
+        ),
+    )
+
+
+@witness(
+    "kl-constant",
+    place="topk, Lemma 5 and its proof, C^KL",
+    errata="T",
+    claims=("topk-lemma5",),
+    true_for={"R": 0},
+)
+def kl_constant(R: int = 2) -> Instance:
+    """E ||z||^2 ≤ C^KL/gamma with C^KL = m^2 R_D^2 exp(2 R_D U)."""
+    m, gamma = 2, F(1, 4)
+    label: Number = E * E if R == 2 else F(1)
+    second_moment = (1 - label) * (1 - label) * sum(1 / p for p in first(m, gamma).values())
+    return Instance(
+        f"m = 2, gamma = 1/4, orthogonal documents of norm R_D = 1, R = ({R}, {R}) = (R_max, R_max), w = 0, U "
+        "= 1/2; the "
+        "gradient is 1 - e^R, and 5/2 < e < 3",
+        (Relation("E ||z||^2 ≤ m^2 R_D^2 e^(2 R_D U)/gamma", second_moment, "≤", m**2 * E / gamma),),
+        (
+            Relation(
+                "E ||z||^2 ≤ m^2 R_D^2 e^(2 max(R_D U, R_max))/gamma",
+                second_moment,
+                "≤",
+                m**2 * (label * label if R == 2 else E) / gamma,
+            ),
+        ),
+    )
+
+
+@witness(
+    "no-polynomial",
+    place="topk, Lemma 5, degree of C",
+    errata="U",
+    claims=("topk-lemma5",),
+    true_for={"U": 4},
+)
+def no_polynomial(U: int = 16) -> Instance:
+    """C^KL is a polynomial of R_D, m, U and R_max of degree at most four.
+
+    With one document, p(1) = 1 and R_D = ||x|| = 1, R = 0, w = U x: E ||z||^2 = (e^U - 1)^2, at least (2^U - 1)^2.
+    """
+    c = 1000
+    return Instance(
+        f"m = 1, R_D = 1, R = R_max = 0, w = U x with U = {U}, gamma < 1/2, and C = {c} (1 + U)^4 (for any "
+        "factor, a large "
+        "enough U does it)",
+        (
+            Relation(
+                "(2^U - 1)^2 ≤ E ||z||^2 ≤ C/gamma, with 1/gamma = 4", F((2**U - 1) ** 2), "≤", F(4 * c * (1 + U) ** 4)
+            ),
+        ),
+        (
+            Relation(
+                "E ||z||^2 grows as e^(2 U): from U to U + 1 even (2^U - 1)^2 grows by 3 or more",
+                (2 ** (U + 1) - 1) ** 2,
+                "≥",
+                3 * (2**U - 1) ** 2,
+            ),
+            Relation("while (1 + U)^4 grows by less than 3", F(2 + U, 1 + U) ** 4, "<", 3),
+        ),
+    )
+
+
+# --- The open question of section 5: labels of two documents ------------------------------------------------------
+
+
+@witness(
+    "two-labels-shown",
+    place="topk, section 5, the open question of k ≥ 2",
+    claims=("topk-thm52",),
+    true_for={"scale": ((1, 3), (0, 2), (1, 3))},
+)
+def two_labels_shown(scale: tuple[tuple[int, int], ...] = ((1, 3), (0, 4), (1, 3))) -> Instance:
+    """Laws of three labels that agree in any two of them have the same best order of NDCG.
+
+    Labels come from {1, 3} x {0, 4} x {1, 3}, uniformly from the four vectors with an even (or an odd) number of upper
+    labels. By E[G/Z], the expectation that orders the documents, document 1 belongs before document 2 in the one case
+    and behind it in the other. A learner who sees two labels of three cannot tell them apart.
+    """
+
+    def lead(odd: int) -> Number:
+        total: Number = F(0)
+        for upper in product((0, 1), repeat=3):
+            if sum(upper) % 2 == odd:
+                gains = [2 ** pair[u] - 1 for pair, u in zip(scale, upper, strict=True)]
+                best = sorted(gains, reverse=True)
+                total = total + (gains[0] - gains[1]) / (best[0] + best[1] * D2 + F(best[2], 2)) / 4
+        return total
+
+    def pairs(odd: int) -> list[list[tuple[int, int]]]:
+        vectors = [u for u in product((0, 1), repeat=3) if sum(u) % 2 == odd]
+        return [sorted((u[i], u[j]) for u in vectors) for i, j in ((0, 1), (0, 2), (1, 2))]
+
+    even, odd = lead(0), lead(1)
+    differing = sum(a != b for a, b in zip(pairs(0), pairs(1), strict=True))
+    return Instance(
+        f"labels {' x '.join(map(listed, scale))}, drawn uniformly from the four vectors with an even number "
+        "of upper labels, "
+        "or from the four with an odd number",
+        (
+            Relation(
+                "the two laws have the same best order: the product of both E[(G_1 - G_2)/Z] is positive",
+                even * odd,
+                ">",
+                0,
+            ),
+        ),
+        (
+            Relation("the pairs of documents whose labels have another joint law", differing, "=", 0),
+            Relation("document 1 belongs first under the one law: E[(G_1 - G_2)/Z]", even, ">", 0),
+            Relation("and second under the other", odd, "<", 0),
+        ),
+    )
