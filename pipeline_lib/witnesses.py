@@ -18,9 +18,10 @@ Example
 (True, False)
 >>> print(of_a_half.text())
 square (section 1; erratum A)
-  instance   x = 1/2
-  printed    x^2 ≥ x: 1/4 ≥ 1/2, which is false
-  corrected  x^2 ≥ 2 x - 1: 1/4 ≥ 0
+    instance  x = 1/2
+
+    printed   x^2 ≥ x: 1/4 ≥ 1/2, which is false
+    holds     x^2 ≥ 2 x - 1: 1/4 ≥ 0
 """
 
 from __future__ import annotations
@@ -228,7 +229,7 @@ class Witness:
         """What there is to read: the instance, the printed relations and the corrected ones, each with its heading."""
         found = self.instance()
         printed = ("printed, valid" if found.valid else "printed") if self.errata else "supposed"
-        corrected = ("sharper" if found.valid else "corrected") if self.errata else "in fact"
+        corrected = ("stronger" if found.valid else "holds") if self.errata else "in fact"
         return [
             ("instance", found.words),
             *((printed, str(one)) for one in found.printed),

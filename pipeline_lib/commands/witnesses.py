@@ -90,5 +90,5 @@ def _item(one: Witness) -> str:
 
 
 def _literal(words: str) -> str:
-    """Text in which no sign is taken for Markdown."""
-    return re.sub(r"([*\[\]<>|\\_])", r"\\\1", words)
+    """Text in which no star is taken for emphasis."""
+    return words.replace("*", r"\*")

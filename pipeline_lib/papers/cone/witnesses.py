@@ -52,9 +52,8 @@ def vote(by_signs: bool = False) -> Instance:
         points[i if (sum((c > 0) - (c < 0) for c in w) if by_signs else sum(w)) > 0 else j] += 1
     below = [sum(s < score for s in scores) for score in scores]
     return Instance(
-        "u_1 = (1, 0), u_2 = (1, 1), documents (0, 0), (2, 1), (1, 3), (3, -1); the coefficients of (a, b) "
-        "are (a - b, b) and "
-        f"add up to a: the scores are {listed(scores)}",
+        "u_1 = (1, 0), u_2 = (1, 1), documents (0, 0), (2, 1), (1, 3), (3, -1); the coefficients of (a, b) are (a - "
+        f"b, b) and add up to a: the scores are {listed(scores)}",
         (Relation("a vote over all pairs of documents: points in all", sum(points), "=", 6),),
         (
             Relation(
@@ -124,9 +123,8 @@ def rescaled_steps(projected: bool = False) -> Instance:
     moved = [w - rate * 2 * (w - x) for w, x in zip(end, z, strict=True)]
     how = "projected onto the simplex" if projected else "divided by its sum"
     return Instance(
-        "U = I, z = (1, 1/2), mu = 1/10, w = (3/4, 1/4), where the gradient (-1/2, -1/2) is constant, so "
-        "that w is the "
-        f"minimum over the simplex; the step leads to {listed(stepped)}, {how} {listed(after)}",
+        "U = I, z = (1, 1/2), mu = 1/10, w = (3/4, 1/4), where the gradient (-1/2, -1/2) is constant, so that w is "
+        f"the minimum over the simplex; the step leads to {listed(stepped)}, {how} {listed(after)}",
         (Relation("the objective after the step is at most that before it", objective(after), "≤", objective(best)),),
         (
             Relation(
@@ -160,7 +158,7 @@ def pointed(third: Vector = (F(-3, 5), F(-4, 5))) -> Instance:
         f"u_1 = (1, 0), u_2 = (-3/5, 4/5), u_3 = {listed(third)}, N = 2; 5/6 (u_2 + u_3) = {listed(z)}",
         (
             Relation(
-                "5/6 (u_2 + u_3) is not -u_1: the sum of squares of u_1 + 5/6 (u_2 + u_3)",
+                "the cone is pointed: the squared length of u_1 + 5/6 (u_2 + u_3) is positive",
                 dot(minus(z, (-1, 0)), minus(z, (-1, 0))),
                 ">",
                 0,
@@ -168,12 +166,12 @@ def pointed(third: Vector = (F(-3, 5), F(-4, 5))) -> Instance:
         ),
         (
             Relation(
-                "no u_k is a conic combination of the others: the largest of their least coefficients",
+                "no u_k is a conic combination of the other two: the smaller coefficient is at most",
                 max(combinations_),
                 "<",
                 0,
             ),
-            Relation("u_1 and -u_1 = 5/6 (u_2 + u_3) lie in the cone", dot(u[0], z), "=", -1),
+            Relation("u_1 and -u_1 = 5/6 (u_2 + u_3) lie in the cone: their product", dot(u[0], z), "=", -1),
         ),
     )
 
@@ -204,8 +202,8 @@ def least_stability(least: F = F(1)) -> Instance:
     s, rho, K, c = 1, 1, 1, 2
     bound = 2 * s * least * (rho + K * c * least) + s**2 * least**2
     return Instance(
-        f"s_max = 1, rho = 1, K = 1, c = 2 rho; lambda_l = {least} ≤ lambda_u: the least bound is that for "
-        f"lambda_u = {least}",
+        f"s_max = 1, rho = 1, K = 1, c = 2 rho; lambda_l = {least} ≤ lambda_u: the least bound is that for lambda_u = "
+        f"{least}",
         (Relation("some lambda_u ≥ lambda_l makes the bound at most 1", bound, "≤", 1),),
         (Relation("the least bound is 2 s_max (rho + sqrt(K) c) + s_max^2", bound, "=", 2 * s * (rho + K * c) + s**2),),
     )
@@ -235,9 +233,8 @@ def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
         limit = max(F(0), excess) ** 2 * 2 * P / (4 * P * beta + gamma) ** 2
         failing += F(1, 4) * Relation("", 1 / epsilon, "<", exp(limit, 6)).holds
     return Instance(
-        f"N = K = 1, P = 2 queries of one pair each, z = 1 or 2 with probability 1/2, epsilon = {epsilon}: if "
-        "z_1 = z_2, then "
-        "u = z_1, beta = 0, the empirical risk is 0, the risk 1/2 and gamma = 1, so that (15) says 1/4 ≤ "
+        f"N = K = 1, P = 2 queries of one pair each, z = 1 or 2 with probability 1/2, epsilon = {epsilon}: if z_1 = "
+        "z_2, then u = z_1, beta = 0, the empirical risk is 0, the risk 1/2 and gamma = 1, so that (15) says 1/4 ≤ "
         "ln(1/epsilon)/4",
         (Relation("(15) fails with probability at most epsilon", failing, "≤", epsilon),),
         (

@@ -47,9 +47,8 @@ def listnet_smoothness(p: Vector = (F(1, 2), F(1, 2))) -> Instance:
     """
     norm = to_l1(softmax_hessian(p))
     return Instance(
-        f"m = 2, P(s) = {listed(p)}, H = diag(P) - P P'; for the Lipschitz constant labels (1, 0), so that "
-        "P(y) = (e, 1)/(e + 1), "
-        "and 5/2 < e < 3",
+        f"m = 2, P(s) = {listed(p)}, H = diag(P) - P P'; for the Lipschitz constant labels (1, 0), so that P(y) = (e, "
+        "1)/(e + 1), and 5/2 < e < 3",
         (
             Relation("the norm of H from l_inf to l_1 is at most 2", norm, "≤", 2),
             Relation("the supremum of ||P(s) - P(y)||_1 is at most 2", 2 - 2 / (1 + E), "≤", 2),
@@ -122,8 +121,8 @@ def smooth_dcg_l2(p: F = F(1, 2)) -> Instance:
     """The constant G^CW of SmoothDCG with respect to l_2 is the same as that with respect to l_inf."""
     a = p * (1 - p)
     return Instance(
-        f"m = 2, labels (1, 0), sigma = 1, softmax ({p}, {1 - p}): the gradient is {listed((a, -a))}, the "
-        "longest of all in both norms",
+        f"m = 2, labels (1, 0), sigma = 1, softmax ({p}, {1 - p}): the gradient is {listed((a, -a))}, the longest of "
+        "all in both norms",
         (Relation("the squared norms in l_2 and l_1 are the same", 2 * a**2, "=", (2 * a) ** 2),),
         (
             Relation("twice the squared norm in l_2 is that in l_1", 2 * (2 * a**2), "=", (2 * a) ** 2),
@@ -173,9 +172,8 @@ def gain_as_loss(sign: int = 1) -> Instance:
     weights = (2, 1)  # e^(s_i/sigma)
     right, wrong = (F(w, sum(weights)) for w in weights)
     return Instance(
-        "m = 2, y = (1, 0), scores with e^(s_i/sigma) = 2 and 1, once with the relevant document first and "
-        "once second; "
-        f"the loss is {'phi_SD' if sign == 1 else '-phi_SD'}",
+        "m = 2, y = (1, 0), scores with e^(s_i/sigma) = 2 and 1, once with the relevant document first and once "
+        f"second; the loss is {'phi_SD' if sign == 1 else '-phi_SD'}",
         (Relation("the right order has the lesser loss", sign * right, "<", sign * wrong),),
         (Relation("it has the greater phi_SD, which is a gain", right, ">", wrong),),
     )
@@ -217,9 +215,8 @@ def negative_bound(n: int = 1) -> Instance:
     rademacher = F(B - 0, 2)
     squared = F((6 * B) ** 2 * n, (5 * G * WR) ** 2)
     return Instance(
-        "RankSVM, m = 2, y = (1, 0), x_1 = -x_2, |w x_1| ≤ W2 R_X = 2: G = 2, losses from 0 to B = 5, n = "
-        f"{n}; the quotient "
-        "6 B sqrt(n)/(5 G W2 R_X sqrt(log2(3 m n))) is at least 1 if its square is",
+        f"RankSVM, m = 2, y = (1, 0), x_1 = -x_2, |w x_1| ≤ W2 R_X = 2: G = 2, losses from 0 to B = 5, n = {n}; the "
+        "quotient 6 B sqrt(n)/(5 G W2 R_X sqrt(log2(3 m n))) is at least 1 if its square is",
         (
             Relation(
                 "the logarithm is not negative: (6 B)^2 n/(5 G W2 R_X)^2 ≥ log2(3 m n)",
@@ -229,7 +226,7 @@ def negative_bound(n: int = 1) -> Instance:
             ),
         ),
         (
-            Relation("in integers, 2^9 < 6^4 for n = 1", 2**9, "<", (3 * m * n) ** 4),
+            Relation("9/4 < log2(6), because 2^9 < 6^4", 2**9, "<", (3 * m * n) ** 4),
             Relation("the Rademacher average for n = 1 is positive", rademacher, ">", 0),
             Relation("it is at most 4 B, which is (6) for alpha = B", rademacher, "≤", 4 * B),
         ),
@@ -278,8 +275,8 @@ def bound_of_the_loss(WR: F = F(1, 4)) -> Instance:
     G, zero = 2, F(1, 2)
     largest = 1 + 2 * WR
     return Instance(
-        f"RankSVM, m = 2, y = (1, 0), G = 2, s_y = (1/2, -1/2) of loss 0, x_1 = -x_2, W2 R_X = {WR}: the "
-        "largest loss is 1 + 2 W2 R_X",
+        f"RankSVM, m = 2, y = (1, 0), G = 2, s_y = (1/2, -1/2) of loss 0, x_1 = -x_2, W2 R_X = {WR}: the largest loss "
+        "is 1 + 2 W2 R_X",
         (Relation("the largest loss is at most 2 G W2 R_X", largest, "≤", 2 * G * WR),),
         (
             Relation("it is at most G (W2 R_X + max ||s_y||_inf)", largest, "≤", G * (WR + zero)),
@@ -334,8 +331,8 @@ def without_leading_term(power: int = 16) -> Instance:
     D = Between(F(20, n), 45 * 1600 * C_squared.high + 20 * F(7, 2 * n))
     printed = Between(D.low, root(D.high, 1000).high + D.high)
     return Instance(
-        f"ListNet, m = 2, y = (0, 0), H = 2, B = 1, W2 R_X = 1/1000, delta = 1/e, n = 2^{power}: D_0 is between "
-        f"20/n and 72000 C^2 + 70/n",
+        f"ListNet, m = 2, y = (0, 0), H = 2, B = 1, W2 R_X = 1/1000, delta = 1/e, n = 2^{power}: D_0 is between 20/n "
+        "and 72000 C^2 + 70/n",
         (
             Relation(
                 "every risk, at least log 2 > 2/3, is at most sqrt(D_0 Lhat(w*)) + D_0 with Lhat(w*) ≤ 1",
@@ -345,7 +342,7 @@ def without_leading_term(power: int = 16) -> Instance:
             ),
         ),
         (
-            Relation("Lhat(w*) + sqrt(D_0 L(w^)) + D_0 is at least log 2", LN2.low + D.low, "≥", F(2, 3)),
-            Relation("(27/10)^10 > 3/C: its square, C^2 > 0", F(27, 10) ** 20 * C_squared, ">", 9),
+            Relation("with the leading term, Lhat(w*) + D_0 ≥ 2/3 + 20/n", LN2.low + D.low, "≥", F(2, 3)),
+            Relation("3/C < (27/10)^10, because (27/10)^20 C^2 > 3^2", F(27, 10) ** 20 * C_squared, ">", 9),
         ),
     )

@@ -87,14 +87,14 @@ def step_size(steps: tuple[F, F] = (F(1), F(1, 10))) -> Instance:
     first, second = lead[False]
     words = (
         "three rounds with X_1 = ((0, 0), (2, 0)), R_1 = (0, 1); X_2 = ((-1, 4), (2, -12), (0, 0)), R_2 = (1, 1, 0); "
-        f"X_3 = ((0, 1), (0, 0)); MAP; eta = {steps[0]} and {steps[1]}. In round 2 the second document is "
-        "active if 2 eta < 1"
+        f"X_3 = ((0, 1), (0, 0)); MAP; eta = {steps[0]} and {steps[1]}. In round 2 the second document is active if 2 "
+        "eta < 1"
     )
-    same = "the product of the leads of document 1 in round 3, s_1 - s_2, for the two eta is positive"
+    same = "the product of the two leads s_1 - s_2 of document 1 in round 3 is positive"
     return Instance(
         words,
-        (Relation(same, first * second, ">", 0),),
-        (Relation(f"{same}, if only misordered documents are active", lead[True][0] * lead[True][1], ">", 0),),
+        (Relation(f"the order is the same for both eta: {same}", first * second, ">", 0),),
+        (Relation(f"it is if only misordered documents are active: {same}", lead[True][0] * lead[True][1], ">", 0),),
     )
 
 
@@ -262,8 +262,9 @@ def positions_by_score(by_score: bool = True) -> Instance:
     ends, middle = ((-1, -3, 0), (-3, -1, 0)), (-2, -2, 0)
     means = {how: sum((loss(s, how) for s in ends), F(0)) / 2 for how in (by_score, False)}
     return Instance(
-        "R = (1, 1, 0), v^MAP = (1/4, 1/6, 0), scores (-1, -3, 0), (-3, -1, 0) and their mean (-2, -2, 0), with hinges "
-        f"(2, 4), (4, 2) and (3, 3); the greater weight goes to {'the greater score' if by_score else 'document 1'}",
+        "R = (1, 1, 0), v^MAP = (1/4, 1/6, 0), scores (-1, -3, 0), (-3, -1, 0) and their mean (-2, -2, 0), with "
+        "hinges (2, 4), (4, 2) and (3, 3); the greater weight goes to "
+        f"{'the greater score' if by_score else 'document 1'}",
         (
             Relation(
                 "the loss of the mean is at most the mean of the losses", loss(middle, by_score), "≤", means[by_score]
@@ -305,8 +306,8 @@ def ndcg_at_k_as_listed(s: tuple[int, int] = (0, 1)) -> Instance:
     """With weights (31), the surrogate bounds 1 - (30), in whatever order equal labels are listed."""
     rank, best = (1 if s[0] >= s[1] else 2), 1
     return Instance(
-        f"R = (1, 1), s = {listed(s)}, k = 1: no document is less relevant, so that the surrogate is 0; document 1 has "
-        f"rank {rank}",
+        f"R = (1, 1), s = {listed(s)}, k = 1: no document is less relevant, so that the surrogate is 0; document 1 "
+        f"has rank {rank}",
         (Relation("the surrogate is at least 1 - (30)", 0, "≥", 1 - discount(rank)),),
         (Relation("it is, if s_i ≥ s_j wherever R_i = R_j and i < j", 0, "≥", 1 - discount(best)),),
     )
@@ -358,9 +359,8 @@ def variance_of_k(k: int = 15, c: int = 3) -> Instance:
     """v_max = O(log k), thus the variance term 4 ||u||^2 k R_X^2 v_max is O(k)."""
     v_max = log2(k + 1, 1).low  # k + 1 is a power of 2
     return Instance(
-        f"k = {k} documents of equal label among others: v_max = D(1)/D(k) = log2({k + 1}) = {v_max}; the "
-        "constant of O is "
-        f"{c} (for any c, k = 2^(c + 1) - 1 does it)",
+        f"k = {k} documents of equal label among others: v_max = D(1)/D(k) = log2({k + 1}) = {v_max}; the constant of "
+        f"O is {c} (for any c, k = 2^(c + 1) - 1 does it)",
         (Relation("k v_max ≤ c k", k * v_max, "≤", c * k),),
         (Relation("k v_max = k log2(k + 1), which is O(k log k)", k * v_max, "=", k * ((k + 1).bit_length() - 1)),),
     )

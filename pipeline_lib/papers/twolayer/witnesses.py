@@ -45,9 +45,8 @@ def layer_of_documents(n: int = 64) -> Instance:
     term = F(sum(2 * max(pair) for pair in losses), len(losses))
     error, first = document_layer_error(n), document_layer_error(1)
     return Instance(
-        "m = 2 documents with feature and label ±1, uniform and independent, f(x) = ±x, pairwise 0-1 loss: E "
-        "sup of the risk "
-        f"given the queries minus the empirical risk is {first} for n = 1; n = {n}",
+        "m = 2 documents with feature and label ±1, uniform and independent, f(x) = ±x, pairwise 0-1 loss: E sup of "
+        f"the risk given the queries minus the empirical risk is {first} for n = 1; n = {n}",
         (Relation("it stays: for n queries it is at least half of that for one", error, "≥", first / 2),),
         (
             Relation(
@@ -106,9 +105,8 @@ def slope_at_twice_b(B: int = 4, c: int = 10) -> Instance:
     for _ in range(B):
         growth = growth * E
     return Instance(
-        f"phi(t) = e^t, the class of f and -f, V = 1, one pair with f(x) = -f(x') = B = {B}, k = 1, c_2 = {c} "
-        "(for any c_2, a "
-        "large enough B does it)",
+        f"phi(t) = e^t, the class of f and -f, V = 1, one pair with f(x) = -f(x') = B = {B}, k = 1, c_2 = {c} (for "
+        "any c_2, a large enough B does it)",
         (Relation("2 e^(2 B) ≤ c_2 B e^B, divided by e^B", 2 * growth, "≤", c * B),),
         (
             Relation(
@@ -145,8 +143,8 @@ def programme(averaged: bool = False) -> Instance:
         return F(c1V + confidence, n_root) + F(c1V, 12) * n_root
 
     return Instance(
-        "C = 288, c_1 sqrt(V) = 6, M = 1, log(4/delta) = 2, so that n* = (8/6) sqrt(144) = 16; values "
-        "without the constant",
+        "C = 288, c_1 sqrt(V) = 6, M = 1, log(4/delta) = 2, so that n* = (8/6) sqrt(144) = 16; values without the "
+        "constant",
         (Relation("the programme at n = 16 is at most that at n = 4", printed(4), "≤", printed(2)),),
         (
             Relation("the printed n* is 16", best, "=", 16),
@@ -190,8 +188,8 @@ def at_most(delta: F = F(1, 2)) -> Instance:
     gaps = [F(0), F(0)]  # a loss that is 0 for all documents: both samples have G(S) = 0
     probability = F(sum(gap <= 0 for gap in gaps), len(gaps))
     return Instance(
-        f"one function with loss 0 on every pair, n = 1, m = 2, delta = {delta}: G(S) = 0, and the bound is "
-        "not negative",
+        f"one function with loss 0 on every pair, n = 1, m = 2, delta = {delta}: G(S) = 0, and the bound is not "
+        "negative",
         (Relation("the probability is at most 1 - delta", probability, "≤", 1 - delta),),
         (
             Relation("it is at least 1 - delta", probability, "≥", 1 - delta),
