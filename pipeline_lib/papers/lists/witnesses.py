@@ -50,7 +50,7 @@ def listnet_smoothness(p: Vector = (F(1, 2), F(1, 2))) -> Instance:
         f"m = 2, P(s) = {listed(p)}, H = diag(P) - P P'; for the Lipschitz constant labels (1, 0), so that P(y) = (e, "
         "1)/(e + 1), and 5/2 < e < 3",
         (
-            Relation("the norm of H from l_inf to l_1 is at most 2", norm, "≤", 2),
+            Relation("the norm of H from the maximum norm to l_1 is at most 2", norm, "≤", 2),
             Relation("the supremum of ||P(s) - P(y)||_1 is at most 2", 2 - 2 / (1 + E), "≤", 2),
         ),
         (
@@ -279,8 +279,8 @@ def bound_of_the_loss(WR: F = F(1, 4)) -> Instance:
         "is 1 + 2 W2 R_X",
         (Relation("the largest loss is at most 2 G W2 R_X", largest, "≤", 2 * G * WR),),
         (
-            Relation("it is at most G (W2 R_X + max ||s_y||_inf)", largest, "≤", G * (WR + zero)),
-            Relation("the printed step would require max ||s_y||_inf ≤ W2 R_X", zero, ">", WR),
+            Relation("it is at most G (W2 R_X + the largest entry of s_y)", largest, "≤", G * (WR + zero)),
+            Relation("the printed step requires that this entry is at most W2 R_X, but", zero, ">", WR),
         ),
     )
 
