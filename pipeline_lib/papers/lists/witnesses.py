@@ -6,6 +6,7 @@ Bounds that are printed with "at most" and are not sharp are called valid, with 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction as F
 from itertools import product
@@ -229,6 +230,27 @@ def negative_bound(n: int = 1) -> Instance:
             Relation("9/4 < log2(6), because 2^9 < 6^4", 2**9, "<", (3 * m * n) ** 4),
             Relation("the Rademacher average for n = 1 is positive", rademacher, ">", 0),
             Relation("it is at most 4 B, which is (6) for alpha = B", rademacher, "≤", 4 * B),
+        ),
+    )
+
+
+@witness(
+    "ceiling",
+    place="lists, appendix L, and the same step for Corollary 8",
+    errata="X",
+    claims=("lists-cor8",),
+    true_for={"ratio": F(1)},
+)
+def ceiling(ratio: F = F(1, 2)) -> Instance:
+    """ceil(A^2/eps^2) log2(2 m n + 1) ≤ (A^2/eps^2) log2(3 m n) for all eps; ratio = A/eps."""
+    squared = ratio**2
+    steps = math.ceil(squared)
+    return Instance(
+        f"m = n = 1, where both logarithms are log2(3); A/eps = {ratio}",
+        (Relation("divided by log2(3), ceil(A^2/eps^2) ≤ A^2/eps^2", steps, "≤", squared),),
+        (
+            Relation("one centre is enough at eps ≥ A, where the ceiling is 1 and log2 of 1 is 0", steps, "=", 1),
+            Relation("eps ≥ A", ratio, "<", 1),
         ),
     )
 
