@@ -138,6 +138,35 @@ def rescaled_steps(projected: bool = False) -> Instance:
     )
 
 
+@witness("not-jointly-convex", place="cone, section 4", errata="AQ", claims=("cone-descent",), true_for={"same": True})
+def not_jointly_convex(same: bool = False) -> Instance:
+    """There is no guarantee of a global solution because the problem (18) is not strictly convex."""
+    z, u, v = 1, (F(1), F(0)), (F(0), F(1))
+    second = u if same else v
+
+    def objective(U: Vector, w: Vector) -> F:
+        return (z - dot(U, w)) ** 2
+
+    middle = tuple((F(x) + y) / 2 for x, y in zip(u, second, strict=True))
+    mean = (objective(u, u) + objective(second, second)) / 2
+    return Instance(
+        f"N = 1, K = 2, z = 1: U = w = {listed(u)}, U = w = {listed(second)}, and their mean {listed(middle)}",
+        (
+            Relation(
+                "(18) is convex, if not strictly: its value at the mean is at most",
+                objective(middle, middle),
+                "≤",
+                mean,
+            ),
+        ),
+        (
+            Relation(
+                "it is not convex in U and w together: the value exceeds the mean", objective(middle, middle), ">", mean
+            ),
+        ),
+    )
+
+
 # --- AI: proper cones ---------------------------------------------------------------------------------------------
 
 

@@ -112,6 +112,24 @@ def prediction(second: tuple[int, int] = (1, 0)) -> Instance:
     )
 
 
+@witness("ties", place="slam, section 5 and section 7.4", errata="AP", claims=("slam-prop4",), true_for={"s": (1, 0)})
+def ties(s: tuple[int, int] = (0, 0)) -> Instance:
+    """A loss other than 0 means that some document of lower label has a strictly greater score, and c > 1 there."""
+    ranking = (0, 1) if s[0] >= s[1] else (1, 0)  # ties are ranked as listed, here the irrelevant document first
+    relevant_first = ranking[0] == 1
+    loss = 0 if relevant_first else F(1, 2)
+    c = max(0, 1 + s[0] - s[1])
+    return Instance(
+        f"R = (0, 1), s = {listed(s)}{', as in round 1, where w = 0' if s == (0, 0) else ''}: 1 - MAP = {loss}",
+        (Relation("where the loss is not 0, the hinge c = max(0, 1 + s_1 - s_2) exceeds 1", c, ">", 1),),
+        (
+            Relation("it is at least 1, which is enough for (16)", c, "≥", 1),
+            Relation("the loss is not 0", loss, ">", 0),
+            Relation("the scores are equal", s[0], "=", s[1]),
+        ),
+    )
+
+
 # --- B: linear maps that commute with permutations of the documents -----------------------------------------------
 
 

@@ -34,6 +34,33 @@ def first(m: int, gamma: F) -> dict[int, F]:
     return found
 
 
+# --- AO: Lemma 1 --------------------------------------------------------------------------------------------------
+
+
+@witness(
+    "never-shown",
+    place="topk, Lemma 1",
+    errata="AO",
+    claims=("topk-lemma1",),
+    true_for={"gamma": F(1, 4)},
+)
+def never_shown(gamma: F = F(0)) -> Instance:
+    """For every distribution of rankings, (3) is an unbiased estimator of F.
+
+    With F(x) = x and k = 1, the estimator is x_j e_j/p(j), where j is the document shown first.
+    """
+    x, p = (1, 1), first(2, gamma)
+    mean = [sum((p[j] * x[j - 1] / p[j] for j in p if j == i and p[j] > 0), F(0)) for i in (1, 2)]
+    return Instance(
+        f"m = 2, F(x) = x = (1, 1), k = 1; document 1 is shown first with probability {p[1]}, document 2 with {p[2]}",
+        (Relation("the mean of the second entry of (3) is x_2", mean[1], "=", x[1]),),
+        (
+            Relation("the mean of the first one is x_1, because p(1) > 0", mean[0], "=", x[0]),
+            Relation("the second one is lost, because p(2) = 0", p[2], "=", 0),
+        ),
+    )
+
+
 # --- C: probabilities of section 4.2 ------------------------------------------------------------------------------
 
 
@@ -245,6 +272,39 @@ def no_polynomial(U: int = 16) -> Instance:
                 3 * (2**U - 1) ** 2,
             ),
             Relation("while (1 + U)^4 grows by less than 3", F(2 + U, 1 + U) ** 4, "<", 3),
+        ),
+    )
+
+
+# --- AN: Theorem 5.2 ----------------------------------------------------------------------------------------------
+
+
+@witness(
+    "midpoint",
+    place="topk, proof of Theorem 5.2",
+    errata="AN",
+    claims=("topk-thm52",),
+    true_for={"weight": F(1)},
+)
+def midpoint(weight: F = F(1, 2)) -> Instance:
+    """The regret is at least min(eps_p, eps_q) T/2, because the learner plays s*_p or s*_q.
+
+    The loss is ||s - G(R)/Z||^2, whose expectation exceeds its minimum by the squared distance of s from E[G/Z].
+    """
+    half = F(1, 2)
+    a = half  # both entries of E[G/Z] under p, which draws (1, 0) or (0, 1)
+    b = half / (1 + D2)  # under q, which draws (1, 1) or (0, 0)
+    regret = ((1 - weight) ** 2 + weight**2) / 2
+    return Instance(
+        "m = 2, squared loss, G/Z = (0, 0) for labels (0, 0); p draws (1, 0) or (0, 1), q draws (1, 1) or (0, 0), with "
+        "probability 1/2 each, so that any document is relevant with probability 1/2; s*_p = a = (1/2, 1/2), s*_q = b = "
+        f"a/(1 + D(2)), eps_p = eps_q = ||a - b||^2; the learner plays {weight} a + {1 - weight} b",
+        (Relation("its mean regret in a round, divided by ||a - b||^2, is at least 1/2", regret, "≥", half),),
+        (
+            Relation(
+                "no s has less than 1/4, which is ||a - b||^2 ≤ 2 ||s - a||^2 + 2 ||s - b||^2", regret, "=", F(1, 4)
+            ),
+            Relation("a and b differ: so the regret is linear, already with two documents", a - b, ">", 0),
         ),
     )
 
