@@ -18,16 +18,16 @@ Example
 (True, False)
 >>> print(of_a_half.text())
 square (section 1; erratum A)
-    instance  x = 1/2
-
-    printed   x^2 ≥ x: 1/4 ≥ 1/2, which is false
-    holds     x^2 ≥ 2 x - 1: 1/4 ≥ 0
+  instance  x = 1/2
+  printed   x^2 ≥ x: 1/4 ≥ 1/2, which is false
+  holds     x^2 ≥ 2 x - 1: 1/4 ≥ 0
 """
 
 from __future__ import annotations
 
 import math
 import operator
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -35,6 +35,7 @@ from typing import Any, Literal
 
 __all__: list[str] = []
 
+WIDTH = 120
 Sign = Literal["≤", "≥", "<", ">", "=", "≠"]
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "≤": operator.le,
@@ -240,9 +241,15 @@ class Witness:
         """The witness as plain text."""
         letter = f"; erratum {self.errata}" if self.errata else ""
         lines = self.lines()
-        width = max(len(heading) for heading, _ in lines)
+        width = max(len(heading) for heading, _ in lines) + 4
         return "\n".join(
-            [f"{self.name} ({self.place}{letter})", *(f"  {heading:<{width}}  {words}" for heading, words in lines)]
+            [
+                f"{self.name} ({self.place}{letter})",
+                *(
+                    textwrap.fill(f"  {heading:<{width - 2}}{words}", WIDTH, subsequent_indent=" " * width)
+                    for heading, words in lines
+                ),
+            ]
         )
 
 

@@ -296,9 +296,9 @@ def midpoint(weight: F = F(1, 2)) -> Instance:
     b = half / (1 + D2)  # under q, which draws (1, 1) or (0, 0)
     regret = ((1 - weight) ** 2 + weight**2) / 2
     return Instance(
-        "m = 2, squared loss, G/Z = (0, 0) for labels (0, 0); p draws (1, 0) or (0, 1), q draws (1, 1) or (0, 0), with "
-        "probability 1/2 each, so that any document is relevant with probability 1/2; s*_p = a = (1/2, 1/2), s*_q = b = "
-        f"a/(1 + D(2)), eps_p = eps_q = ||a - b||^2; the learner plays {weight} a + {1 - weight} b",
+        "m = 2, squared loss, G/Z = (0, 0) for labels (0, 0); p draws (1, 0) or (0, 1), q draws (1, 1) or (0, 0), "
+        "with probability 1/2 each, so that any document is relevant with probability 1/2; s*_p = a = (1/2, 1/2), "
+        f"s*_q = b = a/(1 + D(2)), eps_p = eps_q = ||a - b||^2; the learner plays {weight} a + {1 - weight} b",
         (Relation("its mean regret in a round, divided by ||a - b||^2, is at least 1/2", regret, "≥", half),),
         (
             Relation(
