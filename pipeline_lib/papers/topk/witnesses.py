@@ -234,7 +234,7 @@ def kl_constant(R: int = 2) -> Instance:
         (Relation("E ||z||^2 ≤ m^2 R_D^2 e^(2 R_D U)/gamma", second_moment, "≤", m**2 * E / gamma),),
         (
             Relation(
-                "E ||z||^2 ≤ m^2 R_D^2 e^(2 max(R_D U, R_max))/gamma",
+                "E ||z||^2 ≤ m^2 R_D^2 e^{2 max(R_D U, R_max)}/gamma",
                 second_moment,
                 "≤",
                 m**2 * (label * label if R == 2 else E) / gamma,
