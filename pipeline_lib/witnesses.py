@@ -10,7 +10,7 @@ standard library and this module alone, so that they share no formula with the r
 
 Example
 -------
->>> @witness("square", place="section 1", errata="A", true_for={"x": 2})
+>>> @witness("square", place="section 1", errata="A", says="A square is not less than its root.", true_for={"x": 2})
 ... def of_a_half(x: Fraction = Fraction(1, 2)) -> Instance:
 ...     printed = Relation("x^2 ≥ x", x * x, "≥", x)
 ...     return Instance(f"x = {x}", (printed,), (Relation("x^2 ≥ 2 x - 1", x * x, "≥", 2 * x - 1),))
@@ -18,9 +18,10 @@ Example
 (True, False)
 >>> print(of_a_half.text())
 square (section 1; erratum A)
-  instance  x = 1/2
-  printed   x^2 ≥ x: 1/4 ≥ 1/2, which is false
-  holds     x^2 ≥ 2 x - 1: 1/4 ≥ 0
+  statement  A square is not less than its root.
+  instance   x = 1/2
+  printed    x^2 ≥ x: 1/4 ≥ 1/2, which is false
+  holds      x^2 ≥ 2 x - 1: 1/4 ≥ 0
 """
 
 from __future__ import annotations
@@ -212,12 +213,15 @@ class Instance:
 
 @dataclass(frozen=True)
 class Witness:
-    """A function of an instance, where the statement is printed, and the errata and claims that it belongs to."""
+    """A printed statement, where it is printed, and a function of an instance on which it fails."""
 
     name: str
     place: str
-    errata: str
+    says: str
     compute: Callable[..., Instance]
+    errata: str = ""
+    why: str = ""
+    """What is not obvious in the computation, in words."""
     claims: tuple[str, ...] = ()
     true_for: Mapping[str, Any] = field(default_factory=dict)
     """Arguments for which the printed statement is true: there, the witness must not show anything."""
@@ -232,9 +236,11 @@ class Witness:
         printed = ("printed, valid" if found.valid else "printed") if self.errata else "supposed"
         corrected = ("stronger" if found.valid else "holds") if self.errata else "in fact"
         return [
+            ("statement", self.says),
             ("instance", found.words),
             *((printed, str(one)) for one in found.printed),
             *((corrected, str(one)) for one in found.corrected),
+            *([("why", self.why)] if self.why else []),
         ]
 
     def text(self) -> str:
@@ -253,11 +259,9 @@ class Witness:
         )
 
 
-def witness(
-    name: str, *, place: str, errata: str = "", claims: tuple[str, ...] = (), true_for: Mapping[str, Any] | None = None
-) -> Callable[[Callable[..., Instance]], Witness]:
-    """Declare a function of an instance as a witness."""
-    return lambda compute: Witness(name, place, errata, compute, claims, true_for or {})
+def witness(name: str, **stated: Any) -> Callable[[Callable[..., Instance]], Witness]:
+    """Declare a function of an instance as a witness, with what else :class:`Witness` states."""
+    return lambda compute: Witness(name, compute=compute, **stated)
 
 
 def listed(numbers: Sequence[Any]) -> str:

@@ -20,7 +20,7 @@ from pipeline_lib.witnesses import Between, Instance, Relation, Witness, exp, lo
 ROOT = Path(__file__).parents[1]
 ERRATA = ROOT / "docs" / "errata.md"
 EVERY = [one for paper in papers.names() for one in papers.witnesses(paper)]
-PLAIN = Witness("plain", "here", "A", lambda x=1: Instance("", (Relation("x ≤ 0", x, "≤", 0),), ()))
+PLAIN = Witness("plain", "here", "x ≤ 0", lambda x=1: Instance("x", (Relation("x ≤ 0", x, "≤", 0),), ()), "A")
 
 
 @pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
@@ -124,7 +124,7 @@ def test_the_command_prints_one_and_refuses_unknown_names(capsys):
 
 
 def test_the_command_fails_where_a_witness_does_not_check(monkeypatch, capsys):
-    true = Witness("true", "here", "A", lambda: PLAIN.instance(x=0))
+    true = Witness("true", "here", "0 ≤ 0", lambda: PLAIN.instance(x=0))
     monkeypatch.setattr(papers, "witnesses", lambda paper: (true,) if paper == "slam" else ())
     assert cli.main(["witnesses"]) == 1
     assert "true" in capsys.readouterr().err

@@ -75,9 +75,9 @@ def with_witnesses(page: str, found: Sequence[Witness]) -> str:
 
 def _item(one: Witness) -> str:
     """A witness as an item of a list in Markdown."""
-    lines = one.lines()
-    first = f"{GENERATED} (`{one.name}`): {_literal(lines[0][1])}."
-    rest = [f"  - *{heading}*: {_literal(words)}" for heading, words in lines[1:]]
+    (_, words), *lines = one.lines()[1:]  # the page has said what is printed
+    first = f"{GENERATED} (`{one.name}`): {_literal(words)}."
+    rest = [f"  - *{heading}*: {_literal(words)}" for heading, words in lines]
     return "\n".join(
         [
             textwrap.fill(first, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False),

@@ -36,13 +36,17 @@ def coefficients(basis: tuple[Vector, Vector], z: Vector) -> tuple[F, F]:
 # --- E: prediction ------------------------------------------------------------------------------------------------
 
 
-@witness("vote", place="cone, Algorithm 2", errata="E", claims=("cone-alg2-linear",), true_for={"by_signs": True})
+@witness(
+    "vote",
+    place="cone, Algorithm 2",
+    says="A document gets a point for every pair in which the sum of the coefficients favours it.",
+    why="The sum of the least-squares coefficients is linear in z, so that a document's points are the number of "
+    "documents of lower score. (They would not be if the majority of the signs decided.)",
+    errata="E",
+    claims=("cone-alg2-linear",),
+    true_for={"by_signs": True},
+)
 def vote(by_signs: bool = False) -> Instance:
-    """A document gets a point for every pair in which the sum of the coefficients favours it.
-
-    The sum of the least-squares coefficients is linear in z, so that a document's points are the number of documents of
-    lower score. (They would not be if the majority of the signs decided.)
-    """
     basis: tuple[Vector, Vector] = ((1, 0), (1, 1))
     documents: list[Vector] = [(0, 0), (2, 1), (1, 3), (3, -1)]
     scores = [sum(coefficients(basis, x), F(0)) for x in documents]
@@ -73,16 +77,14 @@ def vote(by_signs: bool = False) -> Instance:
 @witness(
     "negative-cone",
     place="cone, section 3.2",
+    says="A point of the cone with basis -U is projected onto 0.",
+    why="A point p = U w of the cone is the projection of z if and only if z - p has no positive product with a "
+    "basis vector, and the product 0 with p.",
     errata="V",
     claims=("cone-project",),
     true_for={"u": (F(3, 5), F(4, 5))},
 )
 def negative_cone(u: Vector = (F(-3, 5), F(4, 5))) -> Instance:
-    """A point of the cone with basis -U is projected onto 0.
-
-    A point p = U w of the cone is the projection of z if and only if z - p has no positive product with a basis vector,
-    and the product 0 with p.
-    """
     e, z = (F(1), F(0)), (F(-1), F(0))
     w = max(F(0), dot(z, u))
     p = (w * u[0], w * u[1])
@@ -105,12 +107,13 @@ def negative_cone(u: Vector = (F(-3, 5), F(4, 5))) -> Instance:
 @witness(
     "rescaled-steps",
     place="cone, Algorithm 1, steps 1a to 1c",
+    says="A gradient step, truncated at 0 and divided by its sum, does not increase the objective ||z - U w||^2 of "
+    "(18).",
     errata="W",
     claims=("cone-descent",),
     true_for={"projected": True},
 )
 def rescaled_steps(projected: bool = False) -> Instance:
-    """A gradient step, truncated at 0 and divided by its sum, does not increase the objective ||z - U w||^2 of (18)."""
     z, best, rate = (F(1), F(1, 2)), (F(3, 4), F(1, 4)), F(1, 10)
 
     def objective(w: Vector) -> F:
@@ -138,9 +141,15 @@ def rescaled_steps(projected: bool = False) -> Instance:
     )
 
 
-@witness("not-jointly-convex", place="cone, section 4", errata="AQ", claims=("cone-descent",), true_for={"same": True})
+@witness(
+    "not-jointly-convex",
+    place="cone, section 4",
+    says="There is no guarantee of a global solution because the problem (18) is not strictly convex.",
+    errata="AQ",
+    claims=("cone-descent",),
+    true_for={"same": True},
+)
 def not_jointly_convex(same: bool = False) -> Instance:
-    """There is no guarantee of a global solution because the problem (18) is not strictly convex."""
     z, u, v = 1, (F(1), F(0)), (F(0), F(1))
     second = u if same else v
 
@@ -170,9 +179,14 @@ def not_jointly_convex(same: bool = False) -> Instance:
 # --- AI: proper cones ---------------------------------------------------------------------------------------------
 
 
-@witness("pointed", place="cone, section 3.2, proper cones", errata="AI", true_for={"third": (0, 1)})
+@witness(
+    "pointed",
+    place="cone, section 3.2, proper cones",
+    says="A polyhedral cone of order K is proper; in particular, it contains no z ≠ 0 together with -z.",
+    errata="AI",
+    true_for={"third": (0, 1)},
+)
 def pointed(third: Vector = (F(-3, 5), F(-4, 5))) -> Instance:
-    """A polyhedral cone of order K is proper; in particular, it contains no z ≠ 0 together with -z."""
     u = ((F(1), F(0)), (F(-3, 5), F(4, 5)), third)
     w = F(5, 6)
     z = tuple(w * (a + b) for a, b in zip(u[1], u[2], strict=True))
@@ -205,9 +219,14 @@ def pointed(third: Vector = (F(-3, 5), F(-4, 5))) -> Instance:
     )
 
 
-@witness("solid", place="cone, section 3.2, proper cones", errata="AI", true_for={"K": 2})
+@witness(
+    "solid",
+    place="cone, section 3.2, proper cones",
+    says="A polyhedral cone of order K is proper; in particular, it has interior points.",
+    errata="AI",
+    true_for={"K": 2},
+)
 def solid(K: int = 1) -> Instance:
-    """A polyhedral cone of order K is proper; in particular, it has interior points."""
     N = 2
     return Instance(
         f"N = {N}, K = {K}: the cone spans a subspace of dimension at most K",
@@ -222,12 +241,12 @@ def solid(K: int = 1) -> Instance:
 @witness(
     "least-stability",
     place="cone, section 3.4, after Theorem 2",
+    says="The bound (16) on beta can be made small by lowering lambda_u.",
     errata="AJ",
     claims=("cone-thm2",),
     true_for={"least": F(1, 10)},
 )
 def least_stability(least: F = F(1)) -> Instance:
-    """The bound (16) on beta can be made small by lowering lambda_u."""
     s, rho, K, c = 1, 1, 1, 2
     bound = 2 * s * least * (rho + K * c * least) + s**2 * least**2
     return Instance(
@@ -241,15 +260,14 @@ def least_stability(least: F = F(1)) -> Instance:
 @witness(
     "beta-of-one-sample",
     place="cone, eq. (12) and Theorem 1",
+    says="Theorem 1 holds with probability 1 - epsilon, for beta of (12), the supremum over queries for the sample "
+    "at hand.",
+    why="With K = 1 and ||w||_1 = 1, (18) minimises the mean of (z_i - u)^2: u is the mean of the sample.",
     errata="AK",
     claims=("cone-thm1",),
     true_for={"epsilon": F(1, 3)},
 )
 def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
-    """Theorem 1 holds with probability 1 - epsilon, for beta of (12), the supremum over queries for the sample at hand.
-
-    With K = 1 and ||w||_1 = 1, (18) minimises the mean of (z_i - u)^2: u is the mean of the sample.
-    """
     values, P, failing, uniform = (F(1), F(2)), 2, F(0), F(0)
     for sample in product(values, repeat=P):
         u = sum(sample, F(0)) / P
@@ -284,12 +302,12 @@ def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
 @witness(
     "halfspace",
     place="cone, section 5",
+    says="RankSVM is the special case of a cone that approaches a halfspace {z: <u, z> ≥ 0}.",
     errata="AL",
     claims=("cone-k1",),
     true_for={"z": (F(2), F(0))},
 )
 def halfspace(z: Vector = (F(1, 2), F(0))) -> Instance:
-    """RankSVM is the special case of a cone that approaches a halfspace {z: <u, z> ≥ 0}."""
     u, aside = (F(1), F(0)), (F(0), F(1))
     distance = min(F(0), dot(u, z)) ** 2
     hinge = max(F(0), 1 - dot(u, z))

@@ -37,15 +37,13 @@ def to_l1(matrix: list[list[F]]) -> F:
 @witness(
     "listnet-smoothness",
     place="lists, Proposition 1",
+    says="The smoothness constant of ListNet with respect to l_inf is at most 2, its Lipschitz constant at most 2.",
+    why="u' H v is a covariance of two variables in [-1, 1], which is at most 1.",
     errata="I",
     claims=("lists-prop1",),
     true_for={"p": (F(1), F(0))},
 )
 def listnet_smoothness(p: Vector = (F(1, 2), F(1, 2))) -> Instance:
-    """The smoothness constant of ListNet with respect to l_inf is at most 2, its Lipschitz constant at most 2.
-
-    u' H v is a covariance of two variables in [-1, 1], which is at most 1.
-    """
     norm = to_l1(softmax_hessian(p))
     return Instance(
         f"m = 2, P(s) = {listed(p)}, H = diag(P) - P P'; for the Lipschitz constant labels (1, 0), so that P(y) = (e, "
@@ -65,16 +63,14 @@ def listnet_smoothness(p: Vector = (F(1, 2), F(1, 2))) -> Instance:
 @witness(
     "listnet-l2",
     place="lists, section 3.1",
+    says="The Lipschitz constant of ListNet with respect to l_2 is also 2.",
+    why="The gradient is the difference of two probability vectors p and q. Its squared length ||p||^2 + ||q||^2 - 2 "
+    "p'q is at most 1 + 1 - 0.",
     errata="J",
     claims=("lists-g-relation",),
     true_for={"q": (-1, 0)},
 )
 def listnet_l2(q: Vector = (0, 1)) -> Instance:
-    """The Lipschitz constant of ListNet with respect to l_2 is also 2.
-
-    The gradient is the difference of two probability vectors p and q. Its squared length ||p||^2 + ||q||^2 - 2 p'q is
-    at most 1 + 1 - 0.
-    """
     p = (1, 0)
     squared = sum((F(a) - b) ** 2 for a, b in zip(p, q, strict=True))
     return Instance(
@@ -87,12 +83,12 @@ def listnet_l2(q: Vector = (0, 1)) -> Instance:
 @witness(
     "smooth-dcg-constant",
     place="lists, Proposition 2",
+    says="The Lipschitz constant of SmoothDCG with respect to l_inf is at most 2 D(1) G(Y_max)/sigma.",
     errata="N",
     claims=("lists-prop2",),
     true_for={"p": F(1, 4)},
 )
 def smooth_dcg_constant(p: F = F(1, 2)) -> Instance:
-    """The Lipschitz constant of SmoothDCG with respect to l_inf is at most 2 D(1) G(Y_max)/sigma."""
 
     def norm(q: F) -> F:
         return sum(map(abs, softmax_hessian((q, 1 - q))[0]), F(0))
@@ -114,12 +110,12 @@ def smooth_dcg_constant(p: F = F(1, 2)) -> Instance:
 @witness(
     "smooth-dcg-l2",
     place="lists, section 3.2",
+    says="The constant G^CW of SmoothDCG with respect to l_2 is the same as that with respect to l_inf.",
     errata="N",
     claims=("lists-prop2",),
     true_for={"p": F(1)},
 )
 def smooth_dcg_l2(p: F = F(1, 2)) -> Instance:
-    """The constant G^CW of SmoothDCG with respect to l_2 is the same as that with respect to l_inf."""
     a = p * (1 - p)
     return Instance(
         f"m = 2, labels (1, 0), sigma = 1, softmax ({p}, {1 - p}): the gradient is {listed((a, -a))}, the longest of "
@@ -138,12 +134,12 @@ def smooth_dcg_l2(p: F = F(1, 2)) -> Instance:
 @witness(
     "ranksvm-gradient",
     place="lists, appendix C",
+    says="The gradient of RankSVM is the sum of max(0, 1(y_i > y_j) (1 + s_j - s_i)) (e_j - e_i).",
     errata="AG",
     claims=("lists-ranksvm",),
     true_for={"s": (0, 0)},
 )
 def ranksvm_gradient(s: tuple[int, int] = (0, 1)) -> Instance:
-    """The gradient of RankSVM is the sum of max(0, 1(y_i > y_j) (1 + s_j - s_i)) (e_j - e_i)."""
     hinge = max(0, 1 + s[1] - s[0])
     step = F(1, 4)
     slope = (max(F(0), 1 + s[1] + step - s[0]) - hinge) / step
@@ -164,12 +160,12 @@ def ranksvm_gradient(s: tuple[int, int] = (0, 1)) -> Instance:
 @witness(
     "gain-as-loss",
     place="lists, section 3.2 with section 2",
+    says="Smoothed DCG@1 is a loss phi_SD, of which the minimiser w* is wanted.",
     errata="AH",
     claims=("lists-prop2",),
     true_for={"sign": -1},
 )
 def gain_as_loss(sign: int = 1) -> Instance:
-    """Smoothed DCG@1 is a loss phi_SD, of which the minimiser w* is wanted."""
     weights = (2, 1)  # e^(s_i/sigma)
     right, wrong = (F(w, sum(weights)) for w in weights)
     return Instance(
@@ -186,12 +182,12 @@ def gain_as_loss(sign: int = 1) -> Instance:
 @witness(
     "descent-factor",
     place="lists, sections 5 and 8.3",
+    says="The regret of gradient descent is at most W_2^2/(2 eta) + eta n G^2.",
     errata="Q",
     claims=("lists-thm5", "lists-eq8"),
     true_for={"eta": F(2)},
 )
 def descent_factor(eta: F = F(1)) -> Instance:
-    """The regret of gradient descent is at most W_2^2/(2 eta) + eta n G^2."""
     W, G, w, u = 1, 1, 0, -1
     regret = F(G * w - G * u)
     return Instance(
@@ -205,12 +201,16 @@ def descent_factor(eta: F = F(1)) -> Instance:
 # --- X, AM: closed forms for Rademacher averages ------------------------------------------------------------------
 
 
-@witness("negative-bound", place="lists, Corollary 8", errata="X", claims=("lists-cor8",), true_for={"n": 4})
+@witness(
+    "negative-bound",
+    place="lists, Corollary 8",
+    says="The Rademacher average is at most 10 G W2 R_X sqrt(log2(3mn)/n) times the logarithm of a quotient.",
+    why="For n = 1, the average of RankSVM's class is half the difference of its largest and its smallest loss, 5/2.",
+    errata="X",
+    claims=("lists-cor8",),
+    true_for={"n": 4},
+)
 def negative_bound(n: int = 1) -> Instance:
-    """The Rademacher average is at most 10 G W2 R_X sqrt(log2(3mn)/n) times the logarithm of a quotient.
-
-    For n = 1, the average of RankSVM's class is half the difference of its largest and its smallest loss, 5/2.
-    """
     m, G, WR = 2, 2, 2
     B = 1 + 2 * WR
     rademacher = F(B - 0, 2)
@@ -237,12 +237,12 @@ def negative_bound(n: int = 1) -> Instance:
 @witness(
     "ceiling",
     place="lists, appendix L, and the same step for Corollary 8",
+    says="ceil(A^2/eps^2) log2(2 m n + 1) ≤ (A^2/eps^2) log2(3 m n) for all eps; ratio = A/eps.",
     errata="X",
     claims=("lists-cor8",),
     true_for={"ratio": F(1)},
 )
 def ceiling(ratio: F = F(1, 2)) -> Instance:
-    """ceil(A^2/eps^2) log2(2 m n + 1) ≤ (A^2/eps^2) log2(3 m n) for all eps; ratio = A/eps."""
     squared = ratio**2
     steps = math.ceil(squared)
     return Instance(
@@ -255,9 +255,15 @@ def ceiling(ratio: F = F(1, 2)) -> Instance:
     )
 
 
-@witness("root-of-negative", place="lists, Corollary 11", errata="AM", claims=("lists-cor8",), true_for={"scale": F(1)})
+@witness(
+    "root-of-negative",
+    place="lists, Corollary 11",
+    says="The Rademacher average is at most 120 sqrt(2) G W1 R_X sqrt(log(d) log2(24 m n G W1 R_X)/n) times a square.",
+    errata="AM",
+    claims=("lists-cor8",),
+    true_for={"scale": F(1)},
+)
 def root_of_negative(scale: F = F(1, 192)) -> Instance:
-    """The Rademacher average is at most 120 sqrt(2) G W1 R_X sqrt(log(d) log2(24 m n G W1 R_X)/n) times a square."""
     m, n, G = 2, 1, 2
     under = log2(24 * m * n * G * scale, 1)
     rademacher = ((1 + 2 * scale) - (1 - min(F(1, 2), scale) * 2)) / 2
@@ -288,12 +294,12 @@ def root_of_negative(scale: F = F(1, 192)) -> Instance:
 @witness(
     "bound-of-the-loss",
     place="lists, footnote 3",
+    says="If every label vector has scores s_y of loss 0, the loss is at most G (W2 R_X + max ||s_y||) ≤ 2 G W2 R_X.",
     errata="Y",
     claims=("lists-thm9",),
     true_for={"WR": F(1, 2)},
 )
 def bound_of_the_loss(WR: F = F(1, 4)) -> Instance:
-    """If every label vector has scores s_y of loss 0, the loss is at most G (W2 R_X + max ||s_y||) ≤ 2 G W2 R_X."""
     G, zero = 2, F(1, 2)
     largest = 1 + 2 * WR
     return Instance(
@@ -310,15 +316,13 @@ def bound_of_the_loss(WR: F = F(1, 4)) -> Instance:
 @witness(
     "loss-without-zero",
     place="lists, footnote 3, for ListNet",
+    says="ListNet's loss is at most 2 G W2 R_X with G = 2, because for every y there are scores with loss 0.",
+    why="For y = (0, 0) the loss is -log(p (1 - p))/2 ≥ log 2, because p (1 - p) ≤ 1/4; at s = 0 it is log 2.",
     errata="Y",
     claims=("lists-thm9",),
     true_for={"WR": F(1)},
 )
 def loss_without_zero(WR: F = F(1, 10)) -> Instance:
-    """ListNet's loss is at most 2 G W2 R_X with G = 2, because for every y there are scores with loss 0.
-
-    For y = (0, 0) the loss is -log(p (1 - p))/2 ≥ log 2, because p (1 - p) ≤ 1/4; at s = 0 it is log 2.
-    """
     return Instance(
         f"m = 2, y = (0, 0), W2 R_X = {WR}; 2/3 < log 2 < 7/10, because e^2 < 8 and e^7 > 2^10",
         (Relation("the loss at s = 0, log 2, is at most 4 W2 R_X", LN2, "≤", 4 * WR),),
@@ -336,18 +340,16 @@ def loss_without_zero(WR: F = F(1, 10)) -> Instance:
 @witness(
     "without-leading-term",
     place="lists, appendix M.1",
+    says="L(w^) ≤ sqrt(D_0 Lhat(w*)) + D_0 with probability 1 - 2 delta, where D_0 = 45 r* + 20 r_0.",
+    why="The loss is ListNet's, y = (0, 0) in all queries, so that every risk is at least log 2 > 2/3 and every loss "
+    "at most 1. With delta = 1/e, H = 2, B = 1, W2 R_X = 1/1000 and 4 ≤ n ≤ 2^16: r_0 = (1 + log log n)/n, and "
+    "log log n is at least 0 and less than 5/2, because e^(e^(5/2)) > 2^16; C^2 = 75 (W2 R_X)^2 H log2(3 m n)/n; "
+    "and log(3/C) < 10, because 3/C < (27/10)^10 < e^10, so that r* = (4 C log(3/C))^2 < 1600 C^2.",
     errata="AF",
     claims=("lists-thm17",),
     true_for={"power": 2},
 )
 def without_leading_term(power: int = 16) -> Instance:
-    """L(w^) ≤ sqrt(D_0 Lhat(w*)) + D_0 with probability 1 - 2 delta, where D_0 = 45 r* + 20 r_0.
-
-    The loss is ListNet's, y = (0, 0) in all queries, so that every risk is at least log 2 > 2/3 and every loss at most
-    1. With delta = 1/e, H = 2, B = 1, W2 R_X = 1/1000 and 4 ≤ n ≤ 2^16: r_0 = (1 + log log n)/n, and log log n is at
-    least 0 and less than 5/2, because e^(e^(5/2)) > 2^16; C^2 = 75 (W2 R_X)^2 H log2(3 m n)/n; and log(3/C) < 10,
-    because 3/C < (27/10)^10 < e^10, so that r* = (4 C log(3/C))^2 < 1600 C^2.
-    """
     n = 2**power
     C_squared = 75 * F(1, 1000) ** 2 * 2 * log2(6 * n, 1) / n
     D = Between(F(20, n), 45 * 1600 * C_squared.high + 20 * F(7, 2 * n))

@@ -69,12 +69,12 @@ def play(rounds: Sequence[tuple[Rows, Sequence[int]]], step: F, misordered: bool
 @witness(
     "step-size",
     place="slam, section 5",
+    says="The predictions of Algorithm 1 do not depend on eta > 0.",
     errata="A",
     claims=("slam-eta-free",),
     true_for={"steps": (F(1), F(1, 2))},
 )
 def step_size(steps: tuple[F, F] = (F(1), F(1, 10))) -> Instance:
-    """The predictions of Algorithm 1 do not depend on eta > 0."""
     rounds = [
         ([(0, 0), (2, 0)], (0, 1)),  # a mistake: w = 0 leaves the order as listed; w becomes eta (1, 0)
         ([(-1, 4), (2, -12), (0, 0)], (1, 1, 0)),  # the first is misordered, the second 2 eta above the third
@@ -98,9 +98,14 @@ def step_size(steps: tuple[F, F] = (F(1), F(1, 10))) -> Instance:
     )
 
 
-@witness("prediction", place="slam, section 5, Pred_t", errata="AB", true_for={"second": (0, 2)})
+@witness(
+    "prediction",
+    place="slam, section 5, Pred_t",
+    says="Pred_t = sort(-eta sum over mistakes i < t of X_i z_i).",
+    errata="AB",
+    true_for={"second": (0, 2)},
+)
 def prediction(second: tuple[int, int] = (1, 0)) -> Instance:
-    """Pred_t = sort(-eta sum over mistakes i < t of X_i z_i)."""
     first = (0, 2)
     played = play([([(x,) for x in first], (0, 1)), ([(x,) for x in second], (1, 0))], F(1), misordered=False)[1]
     z = -F(1, 2) * (first[1] - first[0])
@@ -112,9 +117,15 @@ def prediction(second: tuple[int, int] = (1, 0)) -> Instance:
     )
 
 
-@witness("ties", place="slam, section 5 and section 7.4", errata="AP", claims=("slam-prop4",), true_for={"s": (1, 0)})
+@witness(
+    "ties",
+    place="slam, section 5 and section 7.4",
+    says="A loss other than 0 means that some document of lower label has a strictly greater score, and c > 1 there.",
+    errata="AP",
+    claims=("slam-prop4",),
+    true_for={"s": (1, 0)},
+)
 def ties(s: tuple[int, int] = (0, 0)) -> Instance:
-    """A loss other than 0 means that some document of lower label has a strictly greater score, and c > 1 there."""
     ranking = (0, 1) if s[0] >= s[1] else (1, 0)  # ties are ranked as listed, here the irrelevant document first
     relevant_first = ranking[0] == 1
     loss = 0 if relevant_first else F(1, 2)
@@ -136,16 +147,14 @@ def ties(s: tuple[int, int] = (0, 0)) -> Instance:
 @witness(
     "linear-maps",
     place="slam, section 6, before and after Theorem 10",
+    says="Linear maps f of m x d matrices to m scores with f(PX) = P f(X) form a space of dimension at most d.",
+    why="The equation says that coefficients of f that a permutation takes into each other are equal: the dimension "
+    "is the number of classes of such coefficients.",
     errata="B",
     claims=("slam-thm10", "lists-thm3"),
     true_for={"m": 1},
 )
 def linear_maps(m: int = 2, d: int = 1) -> Instance:
-    """Linear maps f of m x d matrices to m scores with f(PX) = P f(X) form a space of dimension at most d.
-
-    The equation says that coefficients of f that a permutation takes into each other are equal: the dimension is the
-    number of classes of such coefficients.
-    """
     documents, features = range(m), range(d)
     moves = list(permutations(documents))
     to_scores = {
@@ -168,12 +177,12 @@ def linear_maps(m: int = 2, d: int = 1) -> Instance:
 @witness(
     "ranksvm-norm",
     place="slam, section 7.9",
+    says="The l_1 norm of RankSVM's gradient is at most 2 m.",
     errata="H",
     claims=("slam-cor9-table",),
     true_for={"m": 4},
 )
 def ranksvm_norm(m: int = 5, r: int = 2) -> Instance:
-    """The l_1 norm of RankSVM's gradient is at most 2 m."""
     gradient = [0] * m
     for i, j in product(range(r), range(r, m)):
         gradient[i], gradient[j] = gradient[i] - 1, gradient[j] + 1
@@ -186,13 +195,17 @@ def ranksvm_norm(m: int = 5, r: int = 2) -> Instance:
     )
 
 
-@witness("normalised-features", place="slam, section 6.1", errata="AE", true_for={"whole": True})
+@witness(
+    "normalised-features",
+    place="slam, section 6.1",
+    says="If the dependence on m is removed by normalisation, the loss of [9] is no bound on the NDCG-induced loss.",
+    why="The loss is max(0, max over rankings p of 1 - NDCG(p) + <s, A(p) - A(p_R)>), with A(p)_i = m - rank of "
+    "document i. With two documents, 1 - NDCG is 0 for the right order and 1 - D(2) for the wrong one, and A "
+    "differs by (-1, 1).",
+    errata="AE",
+    true_for={"whole": True},
+)
 def normalised_features(whole: bool = False) -> Instance:
-    """If the dependence on m is removed by normalisation, the loss of [9] is no bound on the NDCG-induced loss.
-
-    The loss is max(0, max over rankings p of 1 - NDCG(p) + <s, A(p) - A(p_R)>), with A(p)_i = m - rank of document i.
-    With two documents, 1 - NDCG is 0 for the right order and 1 - D(2) for the wrong one, and A differs by (-1, 1).
-    """
     wrong = 1 - D2
     least = wrong / 2 - wrong if whole else F(0)  # at t = 0: [1 - D(2)] - [1 - D(2)]
     said = "the least difference of the loss and 1 - NDCG, at t = 0"
@@ -214,16 +227,14 @@ def normalised_features(whole: bool = False) -> Instance:
 @witness(
     "smallest-weights",
     place="slam, eq. (8)",
+    says="v^MAP lies below every weight vector v whose surrogate bounds 1 - AP.",
+    why="On the scores of a given ranking, the smallest value of the surrogate is the sum of v_i over the relevant "
+    "documents below an irrelevant one: their hinges are 1 in the limit, the others can be 0.",
     errata="K",
     claims=("slam-thm2-tight",),
     true_for={"v": (F(1, 4), F(1, 6))},
 )
 def smallest_weights(v: tuple[F, F] = (F(1, 6), F(1, 4))) -> Instance:
-    """v^MAP lies below every weight vector v whose surrogate bounds 1 - AP.
-
-    On the scores of a given ranking, the smallest value of the surrogate is the sum of v_i over the relevant documents
-    below an irrelevant one: their hinges are 1 in the limit, the others can be 0.
-    """
     least = min(
         sum((v[i] for i in (0, 1) if p.index(2) < p.index(i)), F(0)) - (1 - average_precision(p, 2))
         for p in permutations(range(3))
@@ -246,12 +257,12 @@ def smallest_weights(v: tuple[F, F] = (F(1, 6), F(1, 4))) -> Instance:
 @witness(
     "factor-m",
     place="slam, section 7.4",
+    says="||z|| ≤ 2 R_X and ||z|| ≤ 2 R_X m v_max phi give ||z||^2 ≤ 4 m R_X^2 m v_max phi.",
     errata="L",
     claims=("slam-prop4",),
     true_for={"m": 1},
 )
 def factor_m(m: int = 2) -> Instance:
-    """||z|| ≤ 2 R_X and ||z|| ≤ 2 R_X m v_max phi give ||z||^2 ≤ 4 m R_X^2 m v_max phi."""
     R, v_max, phi = 1, 1, F(3, 2)
     product_ = 2 * R * (2 * R * m * v_max * phi)
     return Instance(
@@ -264,12 +275,12 @@ def factor_m(m: int = 2) -> Instance:
 @witness(
     "positions-by-score",
     place="slam, proofs of Theorem 3 and Corollary 7",
+    says="The loss is convex, although documents of equal label exchange their positions with their scores.",
     errata="M",
     claims=("slam-lemma1",),
     true_for={"by_score": False},
 )
 def positions_by_score(by_score: bool = True) -> Instance:
-    """The loss is convex, although documents of equal label exchange their positions with their scores."""
     v = map_weights(3, 2)
 
     def loss(scores: tuple[int, int, int], exchanged: bool) -> F:
@@ -295,9 +306,15 @@ def positions_by_score(by_score: bool = True) -> Instance:
 # --- P, AC, AD: NDCG ----------------------------------------------------------------------------------------------
 
 
-@witness("ndcg-at-k", place="slam, eq. (30)", errata="P", claims=("slam-cor7-weights",), true_for={"s": (1, 0)})
+@witness(
+    "ndcg-at-k",
+    place="slam, eq. (30)",
+    says="NDCG@k is the sum over the first k documents of the list, by label.",
+    errata="P",
+    claims=("slam-cor7-weights",),
+    true_for={"s": (1, 0)},
+)
 def ndcg_at_k(s: tuple[int, int] = (0, 1)) -> Instance:
-    """NDCG@k is the sum over the first k documents of the list, by label."""
     rank = 1 if s[0] > s[1] else 2
     return Instance(
         f"R = (1, 0), s = {listed(s)}, k = 1, so that Z_1 = 1: document 1 has rank {rank}",
@@ -316,12 +333,12 @@ def ndcg_at_k(s: tuple[int, int] = (0, 1)) -> Instance:
 @witness(
     "ndcg-at-k-as-listed",
     place="slam, eqs. (30) and (31) without the assumption on equal labels",
+    says="With weights (31), the surrogate bounds 1 - (30), in whatever order equal labels are listed.",
     errata="P",
     claims=("slam-cor7-weights",),
     true_for={"s": (1, 0)},
 )
 def ndcg_at_k_as_listed(s: tuple[int, int] = (0, 1)) -> Instance:
-    """With weights (31), the surrogate bounds 1 - (30), in whatever order equal labels are listed."""
     rank, best = (1 if s[0] >= s[1] else 2), 1
     return Instance(
         f"R = (1, 1), s = {listed(s)}, k = 1: no document is less relevant, so that the surrogate is 0; document 1 "
@@ -334,12 +351,12 @@ def ndcg_at_k_as_listed(s: tuple[int, int] = (0, 1)) -> Instance:
 @witness(
     "margin",
     place="slam, section 7.3, the loss in the proof",
+    says="phi = sum of v_i max over j of (1 (R_i - R_j) + s_j - s_i).",
     errata="AC",
     claims=("slam-thm3",),
     true_for={"label": 1},
 )
 def margin(label: int = 2) -> Instance:
-    """phi = sum of v_i max over j of (1 (R_i - R_j) + s_j - s_i)."""
     return Instance(
         f"R = ({label}, 0), s = (0, 0), v^NDCG_1 = 1 - D(2)",
         (Relation("phi/v_1, by (5), is the margin R_1 - R_2", hinge((0, 0), (label, 0), 0), "=", label),),
@@ -350,12 +367,12 @@ def margin(label: int = 2) -> Instance:
 @witness(
     "active-documents",
     place="slam, section 7.3, last step",
+    says="phi is at least the sum of v_i over all i with a positive hinge.",
     errata="AC",
     claims=("slam-thm3",),
     true_for={"s": (0, 0)},
 )
 def active_documents(s: tuple[F | int, int] = (F(1, 2), 0)) -> Instance:
-    """phi is at least the sum of v_i over all i with a positive hinge."""
     value = hinge(s, (1, 0), 0)
     misordered = int(s[1] >= s[0])
     return Instance(
@@ -372,9 +389,15 @@ def active_documents(s: tuple[F | int, int] = (F(1, 2), 0)) -> Instance:
     )
 
 
-@witness("variance-of-k", place="slam, after Corollary 7", errata="AD", claims=("slam-vmax",), true_for={"k": 7})
+@witness(
+    "variance-of-k",
+    place="slam, after Corollary 7",
+    says="v_max = O(log k), thus the variance term 4 ||u||^2 k R_X^2 v_max is O(k).",
+    errata="AD",
+    claims=("slam-vmax",),
+    true_for={"k": 7},
+)
 def variance_of_k(k: int = 15, c: int = 3) -> Instance:
-    """v_max = O(log k), thus the variance term 4 ||u||^2 k R_X^2 v_max is O(k)."""
     v_max = log2(k + 1, 1).low  # k + 1 is a power of 2
     return Instance(
         f"k = {k} documents of equal label among others: v_max = D(1)/D(k) = log2({k + 1}) = {v_max}; the constant of "

@@ -40,15 +40,13 @@ def first(m: int, gamma: F) -> dict[int, F]:
 @witness(
     "never-shown",
     place="topk, Lemma 1",
+    says="For every distribution of rankings, (3) is an unbiased estimator of F.",
+    why="With F(x) = x and k = 1, the estimator is x_j e_j/p(j), where j is the document shown first.",
     errata="AO",
     claims=("topk-lemma1",),
     true_for={"gamma": F(1, 4)},
 )
 def never_shown(gamma: F = F(0)) -> Instance:
-    """For every distribution of rankings, (3) is an unbiased estimator of F.
-
-    With F(x) = x and k = 1, the estimator is x_j e_j/p(j), where j is the document shown first.
-    """
     x, p = (1, 1), first(2, gamma)
     mean = [sum((p[j] * x[j - 1] / p[j] for j in p if j == i and p[j] > 0), F(0)) for i in (1, 2)]
     return Instance(
@@ -67,12 +65,12 @@ def never_shown(gamma: F = F(0)) -> Instance:
 @witness(
     "shown-first",
     place="topk, section 4.2, p(sigma(1))",
+    says="p(sigma(1)) = 1 - gamma + gamma/m.",
     errata="C",
     claims=("topk-p-compact",),
     true_for={"document": 1},
 )
 def shown_first(document: int = 2, gamma: F = F(1, 3)) -> Instance:
-    """p(sigma(1)) = 1 - gamma + gamma/m."""
     m = 2
     p, printed = first(m, gamma)[document], 1 - gamma + gamma / m
     return Instance(
@@ -92,12 +90,12 @@ def shown_first(document: int = 2, gamma: F = F(1, 3)) -> Instance:
 @witness(
     "shown-pair",
     place="topk, section 4.2, p(sigma(1), sigma(2))",
+    says="p(sigma(1), sigma(2)) = 1 - gamma + 2 gamma/(m (m - 1)); the estimator divides by the sum over both orders.",
     errata="C",
     claims=("topk-p-compact",),
     true_for={"gamma": F(0), "orders": 1},
 )
 def shown_pair(gamma: F = F(1, 3), orders: int = 2) -> Instance:
-    """p(sigma(1), sigma(2)) = 1 - gamma + 2 gamma/(m (m - 1)); the estimator divides by the sum over both orders."""
     m = 3
     one, other = (sum(p for order, p in shown(m, gamma).items() if order[:2] == pair) for pair in ((1, 2), (2, 1)))
     printed = 1 - gamma + 2 * gamma / (m * (m - 1))
@@ -122,12 +120,12 @@ def shown_pair(gamma: F = F(1, 3), orders: int = 2) -> Instance:
 @witness(
     "gain",
     place="topk, section 4.1.1 with step 10 of Algorithm 1",
+    says="Algorithm 1, w <- w - eta z, on phi_SD.",
     errata="D",
     claims=("topk-smoothdcg-sign",),
     true_for={"sign": -1},
 )
 def gain(sign: int = 1) -> Instance:
-    """Algorithm 1, w <- w - eta z, on phi_SD."""
     p = (F(1, 2), F(1, 2))  # the softmax of s = (0, 0)
     gradient = [p[0] * (int(i == 0) - p[i]) for i in (0, 1)]  # of G(1) p_1, for epsilon = 1
     step = [-sign * g for g in gradient]
@@ -161,17 +159,16 @@ def interaction(levels: Sequence[tuple[Number, Number]]) -> Number:
 @witness(
     "two-labels-of-three",
     place="topk, Lemma 3 and the remark after it",
+    says="ListNet's gradient cannot be decomposed over two labels.",
+    why="For m = 3 and binary labels, the mixed difference is a rational function of a = e. Its terms are 1/3 and "
+    "-1/3, -2 a/(2 a + 1) - 1/(2 a + 1) = -1, and a/(a + 2) + 2/(a + 2) = 1: it is 0 for every a. Multiplied by "
+    "3 a (a + 2) (2 a + 1), it is a polynomial of degree at most 3, so that its values at six points prove the "
+    "same.",
     errata="O",
     claims=("topk-lemma3",),
     true_for={"grades": (1, 1, 2)},
 )
 def two_labels_of_three(grades: tuple[int, int, int] = (1, 1, 1)) -> Instance:
-    """ListNet's gradient cannot be decomposed over two labels.
-
-    For m = 3 and binary labels, the mixed difference is a rational function of a = e. Its terms are 1/3 and -1/3,
-    -2 a/(2 a + 1) - 1/(2 a + 1) = -1, and a/(a + 2) + 2/(a + 2) = 1: it is 0 for every a. Multiplied by 3 a (a + 2)
-    (2 a + 1), it is a polynomial of degree at most 3, so that its values at six points prove the same.
-    """
     values = [interaction([(F(1), F(a) ** grade) for grade in grades]) for a in range(2, 8)]
     fine = exp(1, 10)
     third = interaction([(F(1), fine), (F(1), fine), (F(1), fine * fine)])
@@ -193,12 +190,12 @@ def two_labels_of_three(grades: tuple[int, int, int] = (1, 1, 1)) -> Instance:
 @witness(
     "squared-constant",
     place="topk, Lemma 5 and its proof, C^sq",
+    says="E ||z||^2 ≤ C^sq/gamma with C^sq = m^4 R_D^4 U^2 R_max^2.",
     errata="T",
     claims=("topk-lemma5",),
     true_for={"U": F(1)},
 )
 def squared_constant(U: F = F(1, 2)) -> Instance:
-    """E ||z||^2 ≤ C^sq/gamma with C^sq = m^4 R_D^4 U^2 R_max^2."""
     m, gamma = 2, F(1, 4)
     second_moment = sum(4 * p * (1 / p) ** 2 for p in first(m, gamma).values())  # z = -2 R x/p(j), ||x|| = R = 1
     return Instance(
@@ -219,12 +216,12 @@ def squared_constant(U: F = F(1, 2)) -> Instance:
 @witness(
     "kl-constant",
     place="topk, Lemma 5 and its proof, C^KL",
+    says="E ||z||^2 ≤ C^KL/gamma with C^KL = m^2 R_D^2 exp(2 R_D U).",
     errata="T",
     claims=("topk-lemma5",),
     true_for={"R": 0},
 )
 def kl_constant(R: int = 2) -> Instance:
-    """E ||z||^2 ≤ C^KL/gamma with C^KL = m^2 R_D^2 exp(2 R_D U)."""
     m, gamma = 2, F(1, 4)
     label: Number = E * E if R == 2 else F(1)
     second_moment = (1 - label) * (1 - label) * sum(1 / p for p in first(m, gamma).values())
@@ -246,15 +243,14 @@ def kl_constant(R: int = 2) -> Instance:
 @witness(
     "no-polynomial",
     place="topk, Lemma 5, degree of C",
+    says="C^KL is a polynomial of R_D, m, U and R_max of degree at most four.",
+    why="With one document, p(1) = 1 and R_D = ||x|| = 1, R = 0, w = U x: E ||z||^2 = (e^U - 1)^2, at least (2^U - "
+    "1)^2.",
     errata="U",
     claims=("topk-lemma5",),
     true_for={"U": 4},
 )
 def no_polynomial(U: int = 16) -> Instance:
-    """C^KL is a polynomial of R_D, m, U and R_max of degree at most four.
-
-    With one document, p(1) = 1 and R_D = ||x|| = 1, R = 0, w = U x: E ||z||^2 = (e^U - 1)^2, at least (2^U - 1)^2.
-    """
     c = 1000
     return Instance(
         f"m = 1, R_D = 1, R = R_max = 0, w = U x with U = {U}, gamma < 1/2, and C = {c} (1 + U)^4 (for any factor, a "
@@ -282,15 +278,13 @@ def no_polynomial(U: int = 16) -> Instance:
 @witness(
     "midpoint",
     place="topk, proof of Theorem 5.2",
+    says="The regret is at least min(eps_p, eps_q) T/2, because the learner plays s*_p or s*_q.",
+    why="The loss is ||s - G(R)/Z||^2, whose expectation exceeds its minimum by the squared distance of s from E[G/Z].",
     errata="AN",
     claims=("topk-thm52",),
     true_for={"weight": F(1)},
 )
 def midpoint(weight: F = F(1, 2)) -> Instance:
-    """The regret is at least min(eps_p, eps_q) T/2, because the learner plays s*_p or s*_q.
-
-    The loss is ||s - G(R)/Z||^2, whose expectation exceeds its minimum by the squared distance of s from E[G/Z].
-    """
     half = F(1, 2)
     a = half  # both entries of E[G/Z] under p, which draws (1, 0) or (0, 1)
     b = half / (1 + D2)  # under q, which draws (1, 1) or (0, 0)
@@ -315,16 +309,14 @@ def midpoint(weight: F = F(1, 2)) -> Instance:
 @witness(
     "two-labels-shown",
     place="topk, section 5, the open question of k ≥ 2",
+    says="Laws of three labels that agree in any two of them have the same best order of NDCG.",
+    why="Labels come from {1, 3} x {0, 4} x {1, 3}, uniformly from the four vectors with an even (or an odd) number "
+    "of upper labels. By E[G/Z], the expectation that orders the documents, document 1 belongs before document 2 "
+    "in the one case and behind it in the other. A learner who sees two labels of three cannot tell them apart.",
     claims=("topk-thm52",),
     true_for={"scale": ((1, 3), (0, 2), (1, 3))},
 )
 def two_labels_shown(scale: tuple[tuple[int, int], ...] = ((1, 3), (0, 4), (1, 3))) -> Instance:
-    """Laws of three labels that agree in any two of them have the same best order of NDCG.
-
-    Labels come from {1, 3} x {0, 4} x {1, 3}, uniformly from the four vectors with an even (or an odd) number of upper
-    labels. By E[G/Z], the expectation that orders the documents, document 1 belongs before document 2 in the one case
-    and behind it in the other. A learner who sees two labels of three cannot tell them apart.
-    """
 
     def lead(odd: int) -> Number:
         total: Number = F(0)

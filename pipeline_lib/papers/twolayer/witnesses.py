@@ -34,12 +34,12 @@ def document_layer_error(n: int) -> F:
 @witness(
     "layer-of-documents",
     place="twolayer, Discussion 2",
+    says="With finitely many documents per query, there is always a document-layer error, however many queries.",
     errata="R",
     claims=("two-both", "two-tradeoff"),
     true_for={"n": 2},
 )
 def layer_of_documents(n: int = 64) -> Instance:
-    """With finitely many documents per query, there is always a document-layer error, however many queries."""
     types = list(product((-1, 1), repeat=2))
     losses = [((y - y_) * (x - x_) < 0, (y - y_) * (x_ - x) < 0) for (x, y), (x_, y_) in product(types, types)]
     term = F(sum(2 * max(pair) for pair in losses), len(losses))
@@ -68,11 +68,11 @@ def layer_of_documents(n: int = 64) -> Instance:
 @witness(
     "loss-at-zero",
     place="twolayer, remark after Theorem 1, D of a surrogate",
+    says="E R_k ≤ D(k) = c_2 B phi'(B) sqrt(V/k).",
     errata="S",
     true_for={"at_zero": 0},
 )
 def loss_at_zero(at_zero: int = 1, k: int = 4) -> Instance:
-    """E R_k ≤ D(k) = c_2 B phi'(B) sqrt(V/k)."""
     signs = list(product((-1, 1), repeat=k))
     average = F(2, k) * F(sum(abs(sum(s)) for s in signs), len(signs)) * at_zero
     return Instance(
@@ -96,11 +96,11 @@ def loss_at_zero(at_zero: int = 1, k: int = 4) -> Instance:
 @witness(
     "slope-at-twice-b",
     place="twolayer, remark after Theorem 1, D of a surrogate",
+    says="|f| ≤ B gives D(k) = c_2 B phi'(B) sqrt(V/k): but differences f(x) - f(x') reach 2 B.",
     errata="S",
     true_for={"B": 1},
 )
 def slope_at_twice_b(B: int = 4, c: int = 10) -> Instance:
-    """|f| ≤ B gives D(k) = c_2 B phi'(B) sqrt(V/k): but differences f(x) - f(x') reach 2 B."""
     growth: Number = F(1)
     for _ in range(B):
         growth = growth * E
@@ -123,16 +123,15 @@ def slope_at_twice_b(B: int = 4, c: int = 10) -> Instance:
 @witness(
     "programme",
     place="twolayer, Discussion 3",
+    says="The printed programme has its minimum at the printed n*.",
+    why="With D(k) = c_1 sqrt(V/k), m = C/n and M = 1, the printed programme is c_1 sqrt(V) (n^(-1/2) + n sqrt(2 "
+    "n/C)) plus a constant; the bound of Theorem 1 is (c_1 sqrt(V) + sqrt(2 log(4/delta))) n^(-1/2) + c_1 sqrt(2 "
+    "V n/C) plus another.",
     errata="Z",
     claims=("two-budget",),
     true_for={"averaged": True},
 )
 def programme(averaged: bool = False) -> Instance:
-    """The printed programme has its minimum at the printed n*.
-
-    With D(k) = c_1 sqrt(V/k), m = C/n and M = 1, the printed programme is c_1 sqrt(V) (n^(-1/2) + n sqrt(2 n/C)) plus a
-    constant; the bound of Theorem 1 is (c_1 sqrt(V) + sqrt(2 log(4/delta))) n^(-1/2) + c_1 sqrt(2 V n/C) plus another.
-    """
     c1V, confidence = 6, 2
     best = F(c1V + confidence, c1V) * 12  # times sqrt(C/2) = 12
 
@@ -158,12 +157,12 @@ def programme(averaged: bool = False) -> Instance:
 @witness(
     "confidence",
     place="twolayer, Discussion 3 (ii)",
+    says="n* increases with delta; it is a constant plus a multiple of sqrt(log(4/delta)).",
     errata="Z",
     claims=("two-capacity",),
     true_for={"deltas": (F(1, 5), F(1, 10))},
 )
 def confidence(deltas: tuple[F, F] = (F(1, 10), F(1, 5))) -> Instance:
-    """n* increases with delta; it is a constant plus a multiple of sqrt(log(4/delta))."""
     small, large = deltas
     return Instance(
         f"delta = {small} and {large}; n* increases with 4/delta",
@@ -182,9 +181,15 @@ def confidence(deltas: tuple[F, F] = (F(1, 10), F(1, 5))) -> Instance:
 # --- AA: Theorems 2 and 3 -----------------------------------------------------------------------------------------
 
 
-@witness("at-most", place="twolayer, eq. (4)", errata="AA", claims=("two-thm3",), true_for={"delta": F(0)})
+@witness(
+    "at-most",
+    place="twolayer, eq. (4)",
+    says="(4): the event G(S) ≤ its bound has a probability of at most 1 - delta.",
+    errata="AA",
+    claims=("two-thm3",),
+    true_for={"delta": F(0)},
+)
 def at_most(delta: F = F(1, 2)) -> Instance:
-    """(4): the event G(S) ≤ its bound has a probability of at most 1 - delta."""
     gaps = [F(0), F(0)]  # a loss that is 0 for all documents: both samples have G(S) = 0
     probability = F(sum(gap <= 0 for gap in gaps), len(gaps))
     return Instance(
@@ -199,10 +204,14 @@ def at_most(delta: F = F(1, 2)) -> Instance:
 
 
 @witness(
-    "bounded-difference", place="twolayer, Theorem 2", errata="AA", claims=("two-thm2",), true_for={"changed": F(1, 2)}
+    "bounded-difference",
+    place="twolayer, Theorem 2",
+    says="sqrt(2 M^2 log(2/delta)/n) is McDiarmid's deviation for means that change by up to 2 M/n with one query.",
+    errata="AA",
+    claims=("two-thm2",),
+    true_for={"changed": F(1, 2)},
 )
 def bounded_difference(changed: F = F(1), n: int = 2) -> Instance:
-    """sqrt(2 M^2 log(2/delta)/n) is McDiarmid's deviation for means that change by up to 2 M/n with one query."""
     before, after = [F(0)] * n, [changed] + [F(0)] * (n - 1)
     difference = F(abs(changed), n)
     return Instance(
