@@ -342,9 +342,9 @@ def loss_without_zero(WR: F = F(1, 10)) -> Instance:
     place="lists, appendix M.1",
     says="L(w^) ≤ sqrt(D_0 Lhat(w*)) + D_0 with probability 1 - 2 delta, where D_0 = 45 r* + 20 r_0.",
     why="The loss is ListNet's, y = (0, 0) in all queries, so that every risk is at least log 2 > 2/3 and every loss "
-    "at most 1. With delta = 1/e, H = 2, B = 1, W2 R_X = 1/1000 and 4 ≤ n ≤ 2^16: r_0 = (1 + log log n)/n, and "
-    "log log n is at least 0 and less than 5/2, because e^(e^(5/2)) > 2^16; C^2 = 75 (W2 R_X)^2 H log2(3 m n)/n; "
-    "and log(3/C) < 10, because 3/C < (27/10)^10 < e^10, so that r* = (4 C log(3/C))^2 < 1600 C^2.",
+    "at most 1. With delta = 1/e, H = 2, B = 1, W2 R_X = 1/1000 and 4 ≤ n ≤ 2^16: r_0 = (1 + log log n)/n with 0 "
+    "≤ log log n < 5/2, because log n ≤ 16 log 2 < 56/5 and (56/5)^2 < (27/10)^5 < e^5; C^2 = 75 (W2 R_X)^2 H "
+    "log2(3 m n)/n; and log(3/C) < 10, because 3/C < (27/10)^10 < e^10, so that r* = (4 C log(3/C))^2 < 1600 C^2.",
     errata="AF",
     claims=("lists-thm17",),
     true_for={"power": 2},

@@ -198,7 +198,8 @@ def ranksvm_norm(m: int = 5, r: int = 2) -> Instance:
 @witness(
     "normalised-features",
     place="slam, section 6.1",
-    says="If the dependence on m is removed by normalisation, the loss of [9] is no bound on the NDCG-induced loss.",
+    says="If the dependence on m is removed by normalisation, the loss of Chapelle, Le and Smola does not remain a "
+    "bound on 1 - NDCG.",
     why="The loss is max(0, max over rankings p of 1 - NDCG(p) + <s, A(p) - A(p_R)>), with A(p)_i = m - rank of "
     "document i. With two documents, 1 - NDCG is 0 for the right order and 1 - D(2) for the wrong one, and A "
     "differs by (-1, 1).",
