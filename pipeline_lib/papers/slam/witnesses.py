@@ -99,6 +99,39 @@ def step_size(steps: tuple[F, F] = (F(1), F(1, 10))) -> Instance:
 
 
 @witness(
+    "unit-step",
+    place="slam, section 5.1, before Theorem 5",
+    says="The bound of Theorem 5 holds for Algorithm 1 with eta = 1 as well.",
+    why="In round 1, where w = 0, the irrelevant document 1 stands first, as listed. While the score of document 2 "
+    "is less than 1, both hinges are active, and every round adds r (1/12, 5/36) to w: after t rounds the scores "
+    "are t r^2 (0, 7/54, -1/27), the ranking is 2, 1, 3, and the loss 1/6. This lasts for 54/(7 r^2) rounds, "
+    "which a bound without R_X cannot allow.",
+    errata="A",
+    claims=("slam-eta-free",),
+    true_for={"r": F(1)},
+)
+def unit_step(r: F = F(1, 20), T: int = 1200) -> Instance:
+    X, y = [(F(0), F(0)), (r, r / 3), (-r, r / 3)], (0, 1, 1)
+
+    def loss(step: F) -> F:
+        total = F(0)
+        for s in play([(X, y)] * T, step, misordered=False):
+            ranking = sorted(range(3), key=lambda i: -s[i])
+            total += 1 - average_precision([(i - 1) % 3 for i in ranking], 2)
+        return total
+
+    R_squared, v_max = r**2 + (r / 3) ** 2, F(3, 2)
+    bound = 4 * (3 / r) ** 2 * 3 * R_squared * v_max
+    return Instance(
+        f"T = {T} rounds with x_1 = (0, 0), x_2 = r (1, 1/3), x_3 = r (-1, 1/3), r = {r}, R = (0, 1, 1), MAP, v = "
+        "(1/4, 1/6) for documents 2 and 3; u = (0, 3/r) has scores (0, 1, 1) and f_t(u) = 0, R_X^2 = 10 r^2/9, v_max "
+        "= 3/2, and the bound (18) is 4 ||u||^2 m R_X^2 v_max = 180",
+        (Relation("with eta = 1, the sum of the losses is at most 180", loss(F(1)), "≤", bound),),
+        (Relation("it is with eta = 1/(4 m R_X^2 v_max)", loss(1 / (12 * R_squared * v_max)), "≤", bound),),
+    )
+
+
+@witness(
     "prediction",
     place="slam, section 5, Pred_t",
     says="Pred_t = sort(-eta sum over mistakes i < t of X_i z_i).",

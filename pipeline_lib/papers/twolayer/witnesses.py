@@ -62,6 +62,28 @@ def layer_of_documents(n: int = 64) -> Instance:
     )
 
 
+@witness(
+    "one-short-list",
+    place="twolayer, Discussion 2",
+    says="The bound converges only if the documents of every query become many: if those of some query are finite in "
+    "number, the error of the document layer remains.",
+    errata="R",
+    claims=("two-both",),
+    true_for={"n": 1},
+)
+def one_short_list(n: int = 16) -> Instance:
+    others = 2 * n**2  # documents of every query but the first, so that D = 1/sqrt(m/2) = 1/n
+    term = (1 + (n - 1) * F(1, n)) / n
+    return Instance(
+        f"D(k) = 1/sqrt(k), n = {n} queries: the first has 2 documents, the others {others}",
+        (Relation("the term (1/n) sum D(floor(m_i/2)) is at least D(1)/4 for every n", term, "≥", F(1, 4)),),
+        (
+            Relation("it is less than 2/n, because the first query enters with D(1)/n", term, "<", F(2, n)),
+            Relation("the largest summand stays: D(1)", F(1), "=", 1),
+        ),
+    )
+
+
 # --- S: the complexity of a surrogate -----------------------------------------------------------------------------
 
 
