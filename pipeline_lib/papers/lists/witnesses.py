@@ -288,6 +288,38 @@ def root_of_negative(scale: F = F(1, 192)) -> Instance:
     )
 
 
+@witness(
+    "length-of-lists",
+    place="lists, sections 3 and 9",
+    says="For ListNet, the bound of Theorem 9 is much tighter than Chapelle and Wu's; lists have 100 to 1,000 "
+    "documents.",
+    why="Theorem 9 is at least twice the average of Corollary 8, 20 G W2 R_X sqrt(log2(3 m n)/n) log(q) with q = 6 B "
+    "sqrt(n)/(5 G W2 R_X sqrt(log2(3 m n))); Chapelle and Wu's bound is 3 G W2 R_X sqrt(m/n) + sqrt(8 "
+    "log(1/delta)/n).",
+    errata="AR",
+    claims=("lists-thm9",),
+    true_for={"m": 10**6},
+)
+def length_of_lists(m: int = 1000, n: int = 1000) -> Instance:
+    G, WR = 2, 1
+    logarithm = log2(3 * m * n, 8)
+    steep = Between(root(logarithm.low / n, 1000).low, root(logarithm.high / n, 1000).high)
+    B = log2(m, 8) * LN2 + 2 * WR
+    quotient = B * 6 / (steep * (5 * G * WR))
+    log_q = Between(log2(quotient.low, 8).low, log2(quotient.high, 8).high) * LN2
+    theorem_9 = steep * log_q * (20 * G * WR)
+    older = root(F(9 * G**2 * WR**2 * m, n), 1000) + Between(F(0), F(1, 2))
+    return Instance(
+        f"m = {m:,}, n = {n:,}, G = 2 in both norms, as printed, W2 R_X = 1, B = log m + 2, delta = 1/20, so that "
+        "sqrt(8 log(1/delta)/n) < 1/2",
+        (Relation("twice the average of Corollary 8 is at most Chapelle and Wu's bound", theorem_9, "≤", older),),
+        (
+            Relation("it is more than twice that bound", theorem_9, ">", 2 * older),
+            Relation("that of Theorem 5, G W2 R_X sqrt(2/n), is less", root(F(2 * G**2, n), 1000), "<", older),
+        ),
+    )
+
+
 # --- Y: footnote 3 ------------------------------------------------------------------------------------------------
 
 
