@@ -132,12 +132,18 @@ def test_the_command_fails_where_a_witness_does_not_check(monkeypatch, capsys):
 
 def test_the_report_shows_the_witnesses_of_the_chosen_papers():
     assert witnesses_section.section([], []) is None
-    section = witnesses_section.section(["cone", "slam"], ["slam-vmax"])
+    linked = papers.witnesses("slam")[0]
+    section = witnesses_section.section(["cone", "slam"], linked.claims)
     assert [part.id for part in section.subsections()] == ["witnesses-slam", "witnesses-cone"]
     [shown] = section.subsections()[0].blocks
-    by_name = {one.name: one for one in shown.witnesses}
-    assert shown.claims(by_name["variance-of-k"]) == ["slam-vmax"]
-    assert shown.claims(by_name["step-size"]) == []
-    for one in EVERY:
-        for _, words in one.lines():
-            assert blocks.mathematics(words)
+    assert shown.witnesses == papers.witnesses("slam")
+    assert linked.claims
+    assert shown.claims(linked) == list(linked.claims)
+    assert witnesses_section.WitnessList((linked,), frozenset()).claims(linked) == []
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
+def test_a_witness_can_be_typeset(one):
+    for _, words in one.lines():
+        shown = re.sub(r"<su[bp]>[^<>]*</su[bp]>", "", blocks.mathematics(words))
+        assert not re.search(r"[_^](?!\))", shown), words
