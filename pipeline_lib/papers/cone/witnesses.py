@@ -43,10 +43,7 @@ def coefficients(basis: tuple[Vector, Vector], z: Vector) -> tuple[F, F]:
     why="The sum of the least-squares coefficients is linear in z, so that a document's points are the number of "
     "documents of lower score. (They would not be if the majority of the signs decided.)",
     errata="E",
-    claims=(
-        "cone-alg2-linear",
-        "cone-alg2-linear-corrected",
-    ),
+    claims=("cone-alg2-linear", "cone-alg2-linear-corrected"),
     true_for={"by_signs": True},
 )
 def vote(by_signs: bool = False) -> Instance:
@@ -84,10 +81,7 @@ def vote(by_signs: bool = False) -> Instance:
     why="A point p = U w of the cone is the projection of z if and only if z - p has no positive product with a "
     "basis vector, and the product 0 with p.",
     errata="V",
-    claims=(
-        "cone-project",
-        "cone-project-corrected",
-    ),
+    claims=("cone-project", "cone-project-corrected"),
     true_for={"u": (F(3, 5), F(4, 5))},
 )
 def negative_cone(u: Vector = (F(-3, 5), F(4, 5))) -> Instance:
@@ -116,10 +110,7 @@ def negative_cone(u: Vector = (F(-3, 5), F(4, 5))) -> Instance:
     says="A gradient step, truncated at 0 and divided by its sum, does not increase the objective ||z - U w||^2 of "
     "(18).",
     errata="W",
-    claims=(
-        "cone-descent",
-        "cone-descent-corrected",
-    ),
+    claims=("cone-descent", "cone-descent-corrected"),
     true_for={"projected": True},
 )
 def rescaled_steps(projected: bool = False) -> Instance:
@@ -193,10 +184,7 @@ def not_jointly_convex(same: bool = False) -> Instance:
     place="cone, section 3.2, proper cones",
     says="A polyhedral cone of order K is proper; in particular, it contains no z ≠ 0 together with -z.",
     errata="AI",
-    claims=(
-        "cone-proper",
-        "cone-proper-corrected",
-    ),
+    claims=("cone-proper", "cone-proper-corrected"),
     true_for={"third": (0, 1)},
 )
 def pointed(third: Vector = (F(-3, 5), F(-4, 5))) -> Instance:
@@ -237,10 +225,7 @@ def pointed(third: Vector = (F(-3, 5), F(-4, 5))) -> Instance:
     place="cone, section 3.2, proper cones",
     says="A polyhedral cone of order K is proper; in particular, it has interior points.",
     errata="AI",
-    claims=(
-        "cone-proper",
-        "cone-proper-corrected",
-    ),
+    claims=("cone-proper", "cone-proper-corrected"),
     true_for={"K": 2},
 )
 def solid(K: int = 1) -> Instance:
@@ -260,10 +245,7 @@ def solid(K: int = 1) -> Instance:
     place="cone, section 3.4, after Theorem 2",
     says="The bound (16) on beta can be made small by lowering lambda_u.",
     errata="AJ",
-    claims=(
-        "cone-lambda",
-        "cone-lambda-corrected",
-    ),
+    claims=("cone-lambda", "cone-lambda-corrected"),
     true_for={"least": F(1, 10)},
 )
 def least_stability(least: F = F(1)) -> Instance:
@@ -284,10 +266,7 @@ def least_stability(least: F = F(1)) -> Instance:
     "at hand.",
     why="With K = 1 and ||w||_1 = 1, (18) minimises the mean of (z_i - u)^2: u is the mean of the sample.",
     errata="AK",
-    claims=(
-        "cone-eq12",
-        "cone-thm1",
-    ),
+    claims=("cone-eq12", "cone-thm1"),
     true_for={"epsilon": F(1, 3)},
 )
 def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
@@ -327,10 +306,7 @@ def beta_of_one_sample(epsilon: F = F(2, 5)) -> Instance:
     place="cone, section 5",
     says="RankSVM is the special case of a cone that approaches a halfspace {z: <u, z> ≥ 0}.",
     errata="AL",
-    claims=(
-        "cone-halfspace",
-        "cone-halfspace-corrected",
-    ),
+    claims=("cone-halfspace", "cone-halfspace-corrected"),
     true_for={"z": (F(2), F(0))},
 )
 def halfspace(z: Vector = (F(1, 2), F(0))) -> Instance:

@@ -184,11 +184,7 @@ def ties(s: tuple[int, int] = (0, 0)) -> Instance:
     why="The equation says that coefficients of f that a permutation takes into each other are equal: the dimension "
     "is the number of classes of such coefficients.",
     errata="B",
-    claims=(
-        "slam-thm10",
-        "slam-thm10-scores",
-        "lists-thm3",
-    ),
+    claims=("slam-thm10", "slam-thm10-scores", "lists-thm3"),
     true_for={"m": 1},
 )
 def linear_maps(m: int = 2, d: int = 1) -> Instance:
@@ -216,10 +212,7 @@ def linear_maps(m: int = 2, d: int = 1) -> Instance:
     place="slam, section 7.9",
     says="The l_1 norm of RankSVM's gradient is at most 2 m.",
     errata="H",
-    claims=(
-        "slam-ranksvm",
-        "slam-ranksvm-corrected",
-    ),
+    claims=("slam-ranksvm", "slam-ranksvm-corrected"),
     true_for={"m": 4},
 )
 def ranksvm_norm(m: int = 5, r: int = 2) -> Instance:
@@ -273,10 +266,7 @@ def normalised_features(whole: bool = False) -> Instance:
     why="On the scores of a given ranking, the smallest value of the surrogate is the sum of v_i over the relevant "
     "documents below an irrelevant one: their hinges are 1 in the limit, the others can be 0.",
     errata="K",
-    claims=(
-        "slam-eq8",
-        "slam-thm2-tight",
-    ),
+    claims=("slam-eq8", "slam-thm2-tight"),
     true_for={"v": (F(1, 4), F(1, 6))},
 )
 def smallest_weights(v: tuple[F, F] = (F(1, 6), F(1, 4))) -> Instance:
@@ -356,10 +346,7 @@ def positions_by_score(by_score: bool = True) -> Instance:
     place="slam, eq. (30)",
     says="NDCG@k is the sum over the first k documents of the list, by label.",
     errata="P",
-    claims=(
-        "slam-eq30",
-        "slam-cor7-weights",
-    ),
+    claims=("slam-eq30", "slam-cor7-weights"),
     true_for={"s": (1, 0)},
 )
 def ndcg_at_k(s: tuple[int, int] = (0, 1)) -> Instance:
@@ -383,10 +370,7 @@ def ndcg_at_k(s: tuple[int, int] = (0, 1)) -> Instance:
     place="slam, eqs. (30) and (31) without the assumption on equal labels",
     says="With weights (31), the surrogate bounds 1 - (30), in whatever order equal labels are listed.",
     errata="P",
-    claims=(
-        "slam-eq30",
-        "slam-cor7-weights",
-    ),
+    claims=("slam-eq30", "slam-cor7-weights"),
     true_for={"s": (1, 0)},
 )
 def ndcg_at_k_as_listed(s: tuple[int, int] = (0, 1)) -> Instance:
@@ -445,10 +429,7 @@ def active_documents(s: tuple[F | int, int] = (F(1, 2), 0)) -> Instance:
     place="slam, after Corollary 7",
     says="v_max = O(log k), thus the variance term 4 ||u||^2 k R_X^2 v_max is O(k).",
     errata="AD",
-    claims=(
-        "slam-variance-k",
-        "slam-vmax-k",
-    ),
+    claims=("slam-variance-k", "slam-vmax-k"),
     true_for={"k": 7},
 )
 def variance_of_k(k: int = 15, c: int = 3) -> Instance:

@@ -67,10 +67,7 @@ def never_shown(gamma: F = F(0)) -> Instance:
     place="topk, section 4.2, p(sigma(1))",
     says="p(sigma(1)) = 1 - gamma + gamma/m.",
     errata="C",
-    claims=(
-        "topk-p-compact",
-        "topk-p-compact-corrected",
-    ),
+    claims=("topk-p-compact", "topk-p-compact-corrected"),
     true_for={"document": 1},
 )
 def shown_first(document: int = 2, gamma: F = F(1, 3)) -> Instance:
@@ -95,10 +92,7 @@ def shown_first(document: int = 2, gamma: F = F(1, 3)) -> Instance:
     place="topk, section 4.2, p(sigma(1), sigma(2))",
     says="p(sigma(1), sigma(2)) = 1 - gamma + 2 gamma/(m (m - 1)); the estimator divides by the sum over both orders.",
     errata="C",
-    claims=(
-        "topk-p-compact",
-        "topk-p-compact-corrected",
-    ),
+    claims=("topk-p-compact", "topk-p-compact-corrected"),
     true_for={"gamma": F(0), "orders": 1},
 )
 def shown_pair(gamma: F = F(1, 3), orders: int = 2) -> Instance:
@@ -171,10 +165,7 @@ def interaction(levels: Sequence[tuple[Number, Number]]) -> Number:
     "3 a (a + 2) (2 a + 1), it is a polynomial of degree at most 3, so that its values at six points prove the "
     "same.",
     errata="O",
-    claims=(
-        "topk-lemma3",
-        "topk-lemma3-corrected",
-    ),
+    claims=("topk-lemma3", "topk-lemma3-corrected"),
     true_for={"grades": (1, 1, 2)},
 )
 def two_labels_of_three(grades: tuple[int, int, int] = (1, 1, 1)) -> Instance:
@@ -201,10 +192,7 @@ def two_labels_of_three(grades: tuple[int, int, int] = (1, 1, 1)) -> Instance:
     place="topk, Lemma 5 and its proof, C^sq",
     says="E ||z||^2 ≤ C^sq/gamma with C^sq = m^4 R_D^4 U^2 R_max^2.",
     errata="T",
-    claims=(
-        "topk-lemma5",
-        "topk-lemma5-corrected",
-    ),
+    claims=("topk-lemma5", "topk-lemma5-corrected"),
     true_for={"U": F(1)},
 )
 def squared_constant(U: F = F(1, 2)) -> Instance:
@@ -230,10 +218,7 @@ def squared_constant(U: F = F(1, 2)) -> Instance:
     place="topk, Lemma 5 and its proof, C^KL",
     says="E ||z||^2 ≤ C^KL/gamma with C^KL = m^2 R_D^2 exp(2 R_D U).",
     errata="T",
-    claims=(
-        "topk-lemma5",
-        "topk-lemma5-corrected",
-    ),
+    claims=("topk-lemma5", "topk-lemma5-corrected"),
     true_for={"R": 0},
 )
 def kl_constant(R: int = 2) -> Instance:
@@ -296,10 +281,7 @@ def no_polynomial(U: int = 16) -> Instance:
     says="The regret is at least min(eps_p, eps_q) T/2, because the learner plays s*_p or s*_q.",
     why="The loss is ||s - G(R)/Z||^2, whose expectation exceeds its minimum by the squared distance of s from E[G/Z].",
     errata="AN",
-    claims=(
-        "topk-thm52-constant",
-        "topk-thm52",
-    ),
+    claims=("topk-thm52-constant", "topk-thm52"),
     true_for={"weight": F(1)},
 )
 def midpoint(weight: F = F(1, 2)) -> Instance:

@@ -36,11 +36,7 @@ def document_layer_error(n: int) -> F:
     place="twolayer, Discussion 2",
     says="With finitely many documents per query, there is always a document-layer error, however many queries.",
     errata="R",
-    claims=(
-        "two-both",
-        "two-both-corrected",
-        "two-tradeoff",
-    ),
+    claims=("two-both", "two-both-corrected", "two-tradeoff"),
     true_for={"n": 2},
 )
 def layer_of_documents(n: int = 64) -> Instance:
@@ -72,10 +68,7 @@ def layer_of_documents(n: int = 64) -> Instance:
     says="The bound converges only if the documents of every query become many: if those of some query are finite in "
     "number, the error of the document layer remains.",
     errata="R",
-    claims=(
-        "two-some-query",
-        "two-some-query-corrected",
-    ),
+    claims=("two-some-query", "two-some-query-corrected"),
     true_for={"n": 1},
 )
 def one_short_list(n: int = 16) -> Instance:
@@ -99,10 +92,7 @@ def one_short_list(n: int = 16) -> Instance:
     place="twolayer, remark after Theorem 1, D of a surrogate",
     says="E R_k ≤ D(k) = c_2 B phi'(B) sqrt(V/k).",
     errata="S",
-    claims=(
-        "two-remark",
-        "two-remark-corrected",
-    ),
+    claims=("two-remark", "two-remark-corrected"),
     true_for={"at_zero": 0},
 )
 def loss_at_zero(at_zero: int = 1, k: int = 4) -> Instance:
@@ -131,10 +121,7 @@ def loss_at_zero(at_zero: int = 1, k: int = 4) -> Instance:
     place="twolayer, remark after Theorem 1, D of a surrogate",
     says="|f| ≤ B gives D(k) = c_2 B phi'(B) sqrt(V/k): but differences f(x) - f(x') reach 2 B.",
     errata="S",
-    claims=(
-        "two-remark",
-        "two-remark-corrected",
-    ),
+    claims=("two-remark", "two-remark-corrected"),
     true_for={"B": 1},
 )
 def slope_at_twice_b(B: int = 4, c: int = 10) -> Instance:
@@ -165,10 +152,7 @@ def slope_at_twice_b(B: int = 4, c: int = 10) -> Instance:
     "n/C)) plus a constant; the bound of Theorem 1 is (c_1 sqrt(V) + sqrt(2 log(4/delta))) n^(-1/2) + c_1 sqrt(2 "
     "V n/C) plus another.",
     errata="Z",
-    claims=(
-        "two-programme",
-        "two-budget",
-    ),
+    claims=("two-programme", "two-budget"),
     true_for={"averaged": True},
 )
 def programme(averaged: bool = False) -> Instance:
@@ -199,10 +183,7 @@ def programme(averaged: bool = False) -> Instance:
     place="twolayer, Discussion 3 (ii)",
     says="n* increases with delta; it is a constant plus a multiple of sqrt(log(4/delta)).",
     errata="Z",
-    claims=(
-        "two-confidence",
-        "two-capacity",
-    ),
+    claims=("two-confidence", "two-capacity"),
     true_for={"deltas": (F(1, 5), F(1, 10))},
 )
 def confidence(deltas: tuple[F, F] = (F(1, 10), F(1, 5))) -> Instance:
@@ -229,10 +210,7 @@ def confidence(deltas: tuple[F, F] = (F(1, 10), F(1, 5))) -> Instance:
     place="twolayer, eq. (4)",
     says="(4): the event G(S) ≤ its bound has a probability of at most 1 - delta.",
     errata="AA",
-    claims=(
-        "two-thm3",
-        "two-thm3-probability",
-    ),
+    claims=("two-thm3", "two-thm3-probability"),
     true_for={"delta": F(0)},
 )
 def at_most(delta: F = F(1, 2)) -> Instance:
@@ -254,10 +232,7 @@ def at_most(delta: F = F(1, 2)) -> Instance:
     place="twolayer, Theorem 2",
     says="sqrt(2 M^2 log(2/delta)/n) is McDiarmid's deviation for means that change by up to 2 M/n with one query.",
     errata="AA",
-    claims=(
-        "two-thm2",
-        "two-thm2-corrected",
-    ),
+    claims=("two-thm2", "two-thm2-corrected"),
     true_for={"changed": F(1, 2)},
 )
 def bounded_difference(changed: F = F(1), n: int = 2) -> Instance:
