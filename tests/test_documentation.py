@@ -64,6 +64,15 @@ def test_the_map_of_methods_points_to_what_exists():
     assert not list(missing(text))
 
 
+def test_the_errata_point_to_what_exists():
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    assert not list(missing(text))
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = set(re.findall(r"`(test_\w+)`", text))
+    assert named
+    assert not {name for name in named if f"def {name}(" not in tests}
+
+
 def test_a_rotten_map_is_noticed():
     good = "| `metrics.py::ndcg` | `learners/erm.py` `fit`, `path` | `surrogates/base.py::Surrogate.lipschitz` |"
     assert not list(missing(good))

@@ -8,6 +8,7 @@ A paper is a folder of this package, found by its file ``paper.toml``:
     computations/   the mathematics of the larger experiments, imported by their steps
     page.md         its page of the report, a template (pipeline_lib/reporting/page.py)
     page.py         functions that the template uses, FUNCTIONS = {name: function}; seldom needed
+    witnesses.py    exact counterexamples to what it prints (pipeline_lib/witnesses.py), if there are any
 
 Nothing is imported before it is needed, so that a job depends on the modules of its own experiment only.
 
@@ -32,6 +33,7 @@ from typing import Any
 
 from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.experiment import Experiment, Step
+from pipeline_lib.witnesses import Witness
 
 FOLDER = Path(__file__).parent
 
@@ -123,6 +125,24 @@ def page_functions(paper: str) -> dict[str, Callable[..., Any]]:
     """What the module of a paper's page hands to its template."""
     name = page_of(paper)
     return dict(getattr(importlib.import_module(name), "FUNCTIONS", {})) if name else {}
+
+
+def witnesses_of(paper: str) -> str | None:
+    """The dotted name of the module with a paper's exact counterexamples, or None where there is none."""
+    return f"{__name__}.{paper}.witnesses" if (get(paper).folder / "witnesses.py").is_file() else None
+
+
+def witnesses(paper: str) -> tuple[Witness, ...]:
+    """The exact counterexamples of a paper, in the order in which they are defined.
+
+    Example
+    -------
+    >>> [one.name for one in witnesses("slam")][:2]
+    ['step-size', 'prediction']
+    """
+    name = witnesses_of(paper)
+    found = vars(importlib.import_module(name)).values() if name else ()
+    return tuple(one for one in found if isinstance(one, Witness))
 
 
 def steps(chosen: Iterable[str]) -> Iterator[tuple[str, str, Step]]:

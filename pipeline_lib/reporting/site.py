@@ -21,6 +21,7 @@ from pipeline_lib.reporting import (
     provenance_section,
     published_section,
     results_section,
+    witnesses_section,
 )
 from pipeline_lib.reporting.blocks import Section, inline, mathematics, plain
 from pipeline_lib.reporting.figures import Figure
@@ -76,6 +77,7 @@ def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[s
         *pages,
         published_section.published(study),
         claims_section.section(claims, papers),
+        witnesses_section.section(papers, [claim.id for claim in claims.claims if claim.paper in papers]),
         methods_section.methods(study),
         provenance_section.provenance(study),
     ]

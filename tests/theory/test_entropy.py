@@ -144,3 +144,24 @@ def test_bad_input_is_refused(n, reach):
 def test_corollary_11_needs_two_features():
     with pytest.raises(DataError, match="d >= 2"):
         entropy.corollary_11(n=10, m=2, d=1, lipschitz=1.0, radius=1.0, feature_norm=1.0, loss_bound=1.0)
+
+
+def with_one_centre(scale, reach, steepness):
+    """The least 4 alpha + 10 steepness int_alpha^reach sqrt(ceil(scale^2/eps^2)), with one centre for eps >= scale."""
+    top = min(scale, reach)
+    ks = np.arange(1, 100_000)
+    edges = np.minimum(scale / np.sqrt(ks), top)  # the ceiling is k + 1 from scale/sqrt(k + 1) to scale/sqrt(k)
+    areas = np.concatenate([[0.0], np.cumsum(-np.diff(edges) * np.sqrt(ks[1:]))])
+    return float(np.min(4.0 * edges + 10.0 * steepness * areas))
+
+
+def test_one_centre_makes_up_for_the_ceilings():
+    """Corollary 8 holds for B >= 1.05 G W2 R_X and log2(3 m n) <= n/4, although its derivation loses the ceilings."""
+    k = np.arange(1, 1_000_000)
+    lost = float((np.sqrt((k + 1) / k) - 1.0 - 0.5 * np.log((k + 1) / k)).sum()) + 1.0 / k[-1]
+    assert lost < 0.14
+    for B in (1.05, 1.3, 2.0, 10.0):
+        for steepness in (0.03, 0.1, 0.25, 0.4, 0.5):
+            closed = 10.0 * steepness * math.log(6.0 * B / (5.0 * steepness))
+            assert with_one_centre(1.0, B, steepness) <= closed
+    assert with_one_centre(1.0, 1.0, 0.05) > 10.0 * 0.05 * math.log(6.0 / (5.0 * 0.05))

@@ -12,6 +12,7 @@ CHOSEN = [
 # Only features of own data have names.
 WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if OWN else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
+WITNESS_CODE = [module for module in map(papers.witnesses_of, STUDY.papers) if module]
 
 
 use rule job as describe_data with:
@@ -177,7 +178,7 @@ use rule job as render_report with:
     localrule: runs_locally("render_report")
     params:
         command="render-report",
-        code=code("render_report", *PAGE_CODE, *CHOSEN),
+        code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *CHOSEN),
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",

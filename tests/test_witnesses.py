@@ -1,0 +1,149 @@
+"""Do the exact counterexamples show what they are printed for, and would a true statement be noticed?"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from pipeline_lib import cli, papers
+from pipeline_lib.commands import witnesses as command
+from pipeline_lib.errors import DataError
+from pipeline_lib.reporting import blocks, witnesses_section
+from pipeline_lib.witnesses import Between, Instance, Relation, Witness, exp, log2, root
+
+ROOT = Path(__file__).parents[1]
+ERRATA = ROOT / "docs" / "errata.md"
+EVERY = [one for paper in papers.names() for one in papers.witnesses(paper)]
+PLAIN = Witness("plain", "here", "x ≤ 0", lambda x=1: Instance("x", (Relation("x ≤ 0", x, "≤", 0),), ()), "A")
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
+def test_every_witness_shows_what_it_is_printed_for(one):
+    found = one.instance()
+    assert all(relation.holds for relation in found.corrected)
+    assert all(relation.holds for relation in found.printed) == found.valid
+    assert found.shows
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
+def test_where_the_printed_statement_is_true_nothing_is_shown(one):
+    found = one.instance(**one.true_for)
+    assert one.true_for
+    assert all(relation.holds for relation in found.printed)
+    assert not found.shows
+
+
+def test_a_witness_has_one_name_and_stands_with_its_paper():
+    assert len({one.name for one in EVERY}) == len(EVERY)
+    for paper in papers.names():
+        assert papers.witnesses(paper)
+        assert all(one.place.startswith(f"{paper}, ") for one in papers.witnesses(paper))
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_witnesses_share_no_code_with_the_rest(paper):
+    tree = ast.parse((papers.get(paper).folder / "witnesses.py").read_text(encoding="utf-8"))
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    assert all(
+        module == "pipeline_lib.witnesses" or module in sys.stdlib_module_names
+        for module in modules - {"collections.abc"}
+    )
+    assert not any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(tree))
+
+
+def test_enclosures_contain_the_number():
+    for x in (Fraction(1, 7), Fraction(2, 3), Fraction(3), Fraction(10, 3), Fraction(57)):
+        for found, number in ((log2(x, 12), math.log2(x)), (root(x, 9), math.sqrt(x))):
+            assert found.low <= number <= found.high
+            assert found.high - found.low <= Fraction(1, 9)
+    for x in (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(5, 2)):
+        assert exp(x, 8).low <= math.exp(x) <= exp(x, 8).high
+    assert log2(8, 3) == Between(Fraction(3), Fraction(3))
+
+
+def test_calculation_keeps_the_numbers_between():
+    a, b = Between(Fraction(-1), Fraction(2)), Between(Fraction(3), Fraction(4))
+    assert a * b == Between(Fraction(-4), Fraction(8))
+    assert 1 - a / b == Between(Fraction(1, 3), Fraction(4, 3))
+    with pytest.raises(ZeroDivisionError):
+        1 / a
+
+
+@pytest.mark.parametrize("sign", ["≤", "≥", "<", ">", "=", "≠"])
+def test_enclosures_that_overlap_decide_nothing(sign):
+    with pytest.raises(ArithmeticError, match="root of 2"):
+        _ = Relation("the root of 2", root(2, 10), sign, Fraction(7071, 5000)).holds
+
+
+def test_enclosures_apart_decide():
+    assert Relation("", root(2, 10), "<", 2).holds
+    assert not Relation("", root(2, 10), "=", 2).holds
+    assert Relation("", root(4, 10), "=", 2).holds
+
+
+def test_the_page_of_errata_has_the_witnesses_of_the_program():
+    page = ERRATA.read_text(encoding="utf-8")
+    assert command.with_witnesses(page, EVERY) == page, "run python -m pipeline_lib witnesses --errata docs/errata.md"
+
+
+def test_changed_numbers_on_the_page_are_noticed():
+    page = "# Errata\n\n### A\n\n- **Ledger**: no claim.\n\n### B\n\nwords\n"
+    written = command.with_witnesses(page, [PLAIN])
+    assert "1 ≤ 0" in written
+    assert command.with_witnesses(written, [PLAIN]) == written
+    assert command.with_witnesses(written.replace("1 ≤ 0", "2 ≤ 0"), [PLAIN]) == written
+    assert command.with_witnesses(written, []) == page
+    with pytest.raises(DataError, match="A"):
+        command.with_witnesses("### B\n", [PLAIN])
+
+
+def test_every_erratum_has_its_parts_and_its_row():
+    page = ERRATA.read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| \[([A-Z]+)\]\(#([a-z]+)\) \|", page)
+    sections = re.findall(r"(?ms)^### ([A-Z]+)\n(.*?)(?=^##)", page)
+    assert [letter for letter, _ in rows] == [letter for letter, _ in sections]
+    assert all(anchor == letter.lower() for letter, anchor in rows)
+    for letter, text in sections:
+        parts = re.findall(r"(?m)^- \*\*([A-Z][a-z ]+)\*\*", text)
+        assert parts[:5] == ["Printed", "Why it is wrong", "What holds", "Evidence", "Ledger"], letter
+        assert set(parts[5:]) <= {"Witness"}, letter
+
+
+def test_the_command_prints_one_and_refuses_unknown_names(capsys):
+    assert cli.main(["witnesses", "smallest-weights"]) == 0
+    assert capsys.readouterr().out.count("erratum K") == 1
+    assert cli.main(["witnesses", "smalest-weights"]) == 1
+    assert "smallest-weights" in capsys.readouterr().err
+
+
+def test_the_command_fails_where_a_witness_does_not_check(monkeypatch, capsys):
+    true = Witness("true", "here", "0 ≤ 0", lambda: PLAIN.instance(x=0))
+    monkeypatch.setattr(papers, "witnesses", lambda paper: (true,) if paper == "slam" else ())
+    assert cli.main(["witnesses"]) == 1
+    assert "true" in capsys.readouterr().err
+
+
+def test_the_report_shows_the_witnesses_of_the_chosen_papers():
+    assert witnesses_section.section([], []) is None
+    linked = papers.witnesses("slam")[0]
+    section = witnesses_section.section(["cone", "slam"], linked.claims)
+    assert [part.id for part in section.subsections()] == ["witnesses-slam", "witnesses-cone"]
+    [shown] = section.subsections()[0].blocks
+    assert shown.witnesses == papers.witnesses("slam")
+    assert linked.claims
+    assert shown.claims(linked) == list(linked.claims)
+    assert witnesses_section.WitnessList((linked,), frozenset()).claims(linked) == []
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
+def test_a_witness_can_be_typeset(one):
+    for _, words in one.lines():
+        shown = re.sub(r"<su[bp]>[^<>]*</su[bp]>", "", blocks.mathematics(words))
+        assert not re.search(r"[_^](?!\))", shown), words
