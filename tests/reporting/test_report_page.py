@@ -238,6 +238,22 @@ def test_what_is_absent_is_said(copy: Path, tmp_path: Path, absent: str, sentenc
     assert Page(text).open == []
 
 
+def test_text_that_was_changed_is_never_vouched_for(copy: Path, tmp_path: Path) -> None:
+    path = copy / "data/MQ2008.json"
+    description = storage.read_json(path)
+    description["parts"][1] |= {"verified": False, "before": "0123456789abcdef" * 4}
+    storage.write_json(path, description)
+    made_study.report(copy, tmp_path / "report")
+    with (tmp_path / "report/tables/parts-MQ2008.csv").open(newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert [row["verified"] == "as in the catalogue" for row in rows] == [True, False, True, True, True]
+    assert rows[1]["sha256"] == description["parts"][1]["sha256"]
+    assert rows[1]["before"] == description["parts"][1]["before"]
+    table = (tmp_path / "report/tables/data-sets.csv").read_text()
+    [line] = (line for line in table.splitlines() if line.startswith("MQ2008,"))
+    assert "as expected" not in line
+
+
 def test_an_empty_study_still_gives_a_page(tmp_path: Path) -> None:
     (tmp_path / "results" / "empty").mkdir(parents=True)
     text = rendered(tmp_path / "results" / "empty", tmp_path)

@@ -214,6 +214,12 @@ def own_state(wildcards):
     return own_data.state_for_planning(CATALOG[wildcards.dataset], record)
 
 
+def raw_content(wildcards):
+    """Changes whenever the content of the unpacked files of a data set of the catalogue does."""
+    record = raw_files.record_path(wildcards.dataset)
+    return raw_files.content_for_planning(CATALOG[wildcards.dataset], RAW, record)
+
+
 def raw_state(wildcards):
     """A value that changes when the size or the time of a raw file is no longer that of the last check."""
     record = raw_files.record_path(wildcards.dataset)
