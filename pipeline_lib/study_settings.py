@@ -117,6 +117,10 @@ class _First(Settings):
         description="Name of the study and of the folders results/STUDY and reports/STUDY: lower-case letters, digits "
         'and "-".',
     )
+    title: Text | None = Field(
+        None,
+        description="Heading of the report; by default it says what was studied. A new title changes nothing else.",
+    )
     seed: NotNegative = Field(
         2026,
         description="Seed from which every random number is derived, by hashing it with the data set, fold, "

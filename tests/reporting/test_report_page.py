@@ -13,6 +13,7 @@ from pathlib import Path
 import made_study
 import polars as pl
 import pytest
+import yaml
 
 from pipeline_lib import learners, papers, storage, surrogates
 from pipeline_lib.claims import ledger
@@ -372,6 +373,8 @@ def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_p
     storage.write_json(copy / "models.json", models)
     for path in (copy / "data").glob("*.json"):
         storage.write_json(path, {**storage.read_json(path), "title": " ".join(HOSTILE)})
+    with (copy / "configuration.yaml").open("a", encoding="utf-8") as file:
+        yaml.safe_dump({"title": " ".join(HOSTILE)}, file)
     made_study.report(copy, tmp_path / "report")
     text, before = (folder.joinpath("index.html").read_text() for folder in (tmp_path / "report", report))
     assert sorted(set(Page(text).links)) == sorted(set(Page(before).links))
@@ -381,6 +384,8 @@ def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_p
     words = Words(text).words
     for title in HOSTILE:
         assert title in words
+    [heading] = re.findall(r"<h1>(.*?)</h1>", text, re.DOTALL)
+    assert Words(heading).words == " ".join(HOSTILE)
     latex = "".join(path.read_text() for path in (tmp_path / "report/tables").glob("*.tex"))
     assert "\\$a\\_\\{b\\$" in latex
     assert not re.search(r"^ +[\[*]", latex, re.MULTILINE)

@@ -125,6 +125,9 @@ def test_a_touched_file_replans_nothing_and_an_edited_one_what_depends_on_it(own
 def test_titles_and_folds_replan_what_reads_them(own_copy: Project) -> None:
     path = own_copy.folder / "small.yaml"
     config = yaml.safe_load(path.read_text())
+    config["title"] = "Which documents do readers want?"
+    path.write_text(yaml.safe_dump(config))
+    assert set(own_copy.planned()) == {"record_study", "judge_claims", "render_report"}
     config["datasets"][1]["title"] = "Clicks of a library"
     path.write_text(yaml.safe_dump(config))
     planned = own_copy.planned()
