@@ -457,11 +457,14 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "of_queries": lambda good: np.array([theory.judging_depth.moments(np.ones((2, 6, 3)), 4)[0]] * 3)
     },
     **{
-        f"theory.certificates.{name}": {
+        f"theory.{name}": {
             "known": value(theory.ranker_facts.Facts(50, 4, 2, 1, 1.0, 1.0, 1.0, 1.0, 0.3)),
             "surrogate": surrogate("listnet"),
         }
-        for name in ("certify", "of_class")
+        for name in ("certificates.certify", "certificates.of_class", "held_out.certify")
+    },
+    "theory.ranker_facts.together": {
+        name: value(theory.ranker_facts.Facts(50, 4, 2, 1, 1.0, 1.0, 1.0, 1.0, 0.3)) for name in ("known", "trained")
     },
     **{
         f"theory.ranker_facts.{name}": {
