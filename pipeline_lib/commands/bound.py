@@ -43,7 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --model: it was not trained on these queries, and K rankers were compared on them (default: 1)",
     )
     parser.add_argument("--name", help=f"name of the bound: {', '.join(list_bounds.NAMES)}")
-    parser.add_argument("--surrogate", help="surrogate that supplies the constants not given here")
+    parser.add_argument(
+        "--surrogate",
+        help="surrogate that supplies the constants not given here (with --model, by default that of its training)",
+    )
     parser.add_argument("--options", type=json.loads, default={}, help="options of the surrogate, as JSON")
     parser.add_argument("--y-max", type=int, default=2, help="the largest label")
     parser.add_argument("--n", type=float, help="number of queries")
@@ -104,8 +107,15 @@ def _loss(arguments: argparse.Namespace) -> Surrogate:
 
 def _for_data(arguments: argparse.Namespace) -> Iterator[str]:
     """What the bounds say of a file, line by line."""
+    if arguments.surrogate is None and arguments.model is not None:
+        trained_with = learners.load(arguments.model).about.get("settings", {})
+        arguments.surrogate = trained_with.get("surrogate")
+        arguments.options = trained_with.get("options", {})
     if arguments.surrogate is None:
-        raise ConfigurationError("bound: expected --surrogate, the loss whose risk is bounded, with --data, found none")
+        raise ConfigurationError(
+            "bound: expected --surrogate, the loss whose risk is bounded, with --data, or a --model that was trained "
+            "with one; found none"
+        )
     if arguments.model is not None and arguments.radius is not None:
         raise ConfigurationError("bound: expected --model or --radius, found both")
     if arguments.held_out is not None and arguments.model is None:
