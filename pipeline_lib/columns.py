@@ -6,6 +6,7 @@ those of Arrow, into which files and data frames are read; they come whole or in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 
 LABELS = ("label", "relevance", "rel", "grade", "y")
 QUERIES = ("qid", "query_id", "query", "topic")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
 """Names by which the columns of labels and queries are recognised, whatever their case."""
 
 Place = Callable[[int], str]
@@ -107,9 +109,11 @@ def _chosen(names: Sequence[str], given: str | None, role: str, known: Sequence[
     candidates = [name for name in names if name.lower() in known]
     if len(candidates) != 1:
         present = f"both {' and '.join(candidates)}" if candidates else f"the columns {', '.join(names[:20])}"
+        advice = f"name the column with `{role}`"
+        if not candidates and any(_NUMBER.fullmatch(name) for name in names):
+            advice += ", or write a line of column names first if there is none"
         raise DataError(
-            f"{where}: expected one column named {', '.join(known[:-1])} or {known[-1]}, found {present}; "
-            f"name the column with `{role}`"
+            f"{where}: expected one column named {', '.join(known[:-1])} or {known[-1]}, found {present}; {advice}"
         )
     return candidates[0]
 

@@ -1,9 +1,9 @@
 """How does a run report its plan and its progress on the console?
 
 Snakemake reports through Python's ``logging``, and its records name their event. A :class:`Console` replaces the
-formatter of Snakemake's console handler: it prints the plan once, one line per finished job, and the log of a failed
-job; warnings, errors and all other records are not changed. Snakemake's log file in ``.snakemake/log/`` is not affected
-and contains every detail.
+formatter of Snakemake's console handler: it prints the plan once (a dry run at its end), one line per finished job, and
+the log of a failed job; warnings, errors and all other records are not changed. Snakemake's log file in
+``.snakemake/log/`` is not affected and contains every detail.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ class Console(logging.Formatter):
             if first:
                 # Here and not while formatting: an error must reach Snakemake and not its handler.
                 self._begin()
-            return self._detailed or first
+            # A dry run reports twice: its plan follows the many names of its jobs, where a reader finds it.
+            return self._detailed or (bool(self._text) and first is not self._dry)
         if self._detailed:
             return True
         if record.levelno >= logging.WARNING:

@@ -66,8 +66,16 @@ class Pace:
         return True
 
 
-def counted(items: Sequence[Item], log: logging.Logger, what: str, pace: Pace | None = None) -> Iterator[Item]:
-    """Iterate over ``items`` and log from time to time how many of them are done; ``what`` names them.
+def counted(
+    items: Sequence[Item],
+    log: logging.Logger,
+    what: str,
+    pace: Pace | None = None,
+    state: Callable[[], str] | None = None,
+) -> Iterator[Item]:
+    """Iterate over ``items`` and log from time to time how many of them are done.
+
+    ``what`` names the items, and ``state`` says how far the work has come after at least one of them.
 
     Example
     -------
@@ -77,7 +85,8 @@ def counted(items: Sequence[Item], log: logging.Logger, what: str, pace: Pace | 
     pace = Pace() if pace is None else pace
     for number, item in enumerate(items):
         if pace.due():
-            log.info(f"{number} of {len(items)} {what} done")
+            reached = f"; {state()}" if state is not None and number else ""
+            log.info(f"{number} of {len(items)} {what} done{reached}")
         yield item
 
 

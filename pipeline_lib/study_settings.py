@@ -10,9 +10,10 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
-from pydantic import AfterValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
 
 from pipeline_lib import learners, papers
+from pipeline_lib.errors import hint
 from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes, different
 from pipeline_lib.sources.own_settings import OwnDataSettings
 from pipeline_lib.sources.population_settings import Overrides
@@ -109,6 +110,18 @@ MODELS: tuple[dict[str, Any], ...] = (
 """The models of the default study."""
 
 
+def _of_default_study(model: Any) -> Any:
+    """What the name of a model of the default study stands for; anything else as it is."""
+    known = {one["name"]: one for one in MODELS}
+    if isinstance(model, str) and model not in known:
+        raise ValueError(f"unknown model {model!r} of the default study; {hint(model, known)}")
+    return known[model] if isinstance(model, str) else model
+
+
+NamedModel = Annotated[ModelSettings, BeforeValidator(_of_default_study, json_schema_input_type=Text | ModelSettings)]
+"""A model, or the name of one of the default study."""
+
+
 class _First(Settings):
     """The keys before the sections of learners."""
 
@@ -116,6 +129,10 @@ class _First(Settings):
         "default",
         description="Name of the study and of the folders results/STUDY and reports/STUDY: lower-case letters, digits "
         'and "-".',
+    )
+    title: Text | None = Field(
+        None,
+        description="Heading of the report; by default it says what was studied. A new title changes nothing else.",
     )
     seed: NotNegative = Field(
         2026,
@@ -136,9 +153,10 @@ class _First(Settings):
     )
     folds: Literal["all"] | Wholes = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
     letor_sim: LetorSimSettings = Field(LetorSimSettings.parse({}))
-    models: Annotated[tuple[ModelSettings, ...], Field(min_length=1)] = Field(
+    models: Annotated[tuple[NamedModel, ...], Field(min_length=1)] = Field(
         tuple(ModelSettings.parse(model) for model in MODELS),
-        description="The models that are trained on every data set and fold. `name` is the name of the folder and "
+        description="The models that are trained on every data set and fold: names of those below, such as [listnet, "
+        "rankboost], or models of your own. `name` is the name of the folder and "
         "`title` the label in the report; `algorithm` names a learner and `surrogate` a loss; `options` are passed to "
         "the surrogate; any key of the algorithm's section below may be overridden here; `datasets` restricts a model "
         "to some data sets. For published settings, `l2` may also map a data set to one value per fold, and "

@@ -457,11 +457,14 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "of_queries": lambda good: np.array([theory.judging_depth.moments(np.ones((2, 6, 3)), 4)[0]] * 3)
     },
     **{
-        f"theory.certificates.{name}": {
+        f"theory.{name}": {
             "known": value(theory.ranker_facts.Facts(50, 4, 2, 1, 1.0, 1.0, 1.0, 1.0, 0.3)),
             "surrogate": surrogate("listnet"),
         }
-        for name in ("certify", "of_class")
+        for name in ("certificates.certify", "certificates.of_class", "held_out.certify")
+    },
+    "theory.ranker_facts.together": {
+        name: value(theory.ranker_facts.Facts(50, 4, 2, 1, 1.0, 1.0, 1.0, 1.0, 0.3)) for name in ("known", "trained")
     },
     **{
         f"theory.ranker_facts.{name}": {
@@ -730,7 +733,10 @@ def outcome(
 def _complaint(
     error: Exception, function: Callable[..., Any], arguments: dict[str, Any], spoilt: list[str]
 ) -> str | None:
-    """Nothing, when the message names an argument, the key of one that is a mapping, or quotes a text it was given."""
+    """Nothing, when the message names an argument, a key of one that is a mapping, or quotes a text it was given.
+
+    A key may also be one that the settings of a learner lack.
+    """
     message = str(error)
     if any(callable(arguments.get(name)) for name in spoilt) and not isinstance(error, PipelineError):
         return None  # a function that was given raised it
@@ -744,11 +750,14 @@ def _complaint(
     for name in spoilt if isinstance(error, PipelineError) else ():
         if isinstance(arguments.get(name), dict):
             names |= set(map(str, arguments[name]))
+            names |= {key for keys in SETTINGS.values() for key in keys} if name == "settings" else set()
             if any(repr(item) in message or message.startswith(f"{item}:") for item in arguments[name].values()):
                 return None
         if isinstance(arguments.get(name), str | Path) and str(arguments[name]) and str(arguments[name]) in message:
             return None
-        if isinstance(arguments.get(name), list | tuple) and any(repr(one) in message for one in arguments[name]):
+        several = arguments.get(name)
+        several = several.tolist() if isinstance(several, np.ndarray) and several.ndim else several
+        if isinstance(several, list | tuple) and any(repr(one) in message for one in several):
             return None
         if repr(arguments.get(name)) in message:
             return None

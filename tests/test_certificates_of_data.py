@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pipeline_lib import RankingData, cli, learners, surrogates
-from pipeline_lib.commands import summarise_results
+from pipeline_lib import RankingData, cli, learners, storage, surrogates
+from pipeline_lib.commands import evaluate_model, summarise_results
 from pipeline_lib.learners.models import LinearModel, ThresholdModel
-from pipeline_lib.sources import letor, query_stream
-from pipeline_lib.theory import certificates, ranker_facts
+from pipeline_lib.ranking_data import Standardisation
+from pipeline_lib.reporting import certificate_blocks
+from pipeline_lib.sources import folds, letor, query_stream
+from pipeline_lib.theory import certificates, held_out, ranker_facts
+from pipeline_lib.theory.constants import constants
+from pipeline_lib.theory.ranker_facts import Facts
 
 
 @pytest.fixture
@@ -56,6 +62,26 @@ def test_the_certificates_of_a_model_are_those_of_the_library(data, file, tmp_pa
     assert all(reason in words for reason in found.reasons.values())
 
 
+def test_a_file_that_was_held_out_certifies_by_itself(data, file, tmp_path, capsys) -> None:
+    model, loss = LinearModel.of([1.0, 0.0, 0.5]), surrogates.create("ranksvm")
+    model.save(tmp_path / "model.json")
+    known = ranker_facts.of_model(model, data, loss)
+    for words, rankers in ((["--held-out"], 1), (["--held-out", 7], 7)):
+        found = said(capsys, "--data", file, "--surrogate", "ranksvm", "--model", tmp_path / "model.json", *words)
+        one = held_out.certify(known, loss, chosen_from=rankers)
+        assert f"{one.risk:.6g}" in found
+        assert certificates.certify(known, loss).holding[0].risk > one.risk
+
+
+def test_the_surrogate_of_a_ranker_is_that_of_its_training(data, file, tmp_path, capsys) -> None:
+    learners.create("erm", surrogate="ranknet", options={"normalisation": "mean"}, l2=1.0).fit(data).save(
+        tmp_path / "model.json"
+    )
+    given = ("--data", file, "--model", tmp_path / "model.json")
+    named = said(capsys, *given, "--surrogate", "ranknet", "--options", '{"normalisation": "mean"}')
+    assert said(capsys, *given) == named
+
+
 def test_a_radius_is_that_of_the_class(file, capsys) -> None:
     small, large = (said(capsys, "--data", file, "--surrogate", "listnet", "--radius", r) for r in (0.1, 10))
     assert small != large
@@ -74,6 +100,7 @@ def test_without_a_model_one_is_trained(file, capsys) -> None:
         (["--data", "FILE", "--surrogate", "listnet", "--model", "M", "--radius", "1"], "--radius"),
         (["--data", "FILE", "--surrogate", "listnet", "--model", "STUMPS"], "stumps.json"),
         (["--data", "FILE", "--surrogate", "listnet", "--radius", "-1"], "radius"),
+        (["--data", "FILE", "--surrogate", "listnet", "--held-out"], "--model"),
     ],
 )
 def test_what_does_not_go_together_is_named(words, named, file, tmp_path, capsys) -> None:
@@ -103,3 +130,32 @@ def test_the_table_of_a_study_says_what_holds_of_each_model_and_why_of_the_other
     [boosted] = table.filter(pl.col("model") == "boosted").to_dicts()
     assert boosted["risk"] is None
     assert "surrogate" in boosted["reason"]
+
+
+def test_a_test_part_is_certified_by_itself_in_the_same_table(data, tmp_path, monkeypatch) -> None:
+    train, test = data.take(np.arange(20)), data.take(np.arange(20, 30))
+    trained = learners.create("erm", surrogate="listnet", l2=0.1).fit(train)
+    loss, about = surrogates.create("listnet"), {"dataset": "mine", "model": "listnet", "fold": 1}
+    record = {**trained.record, **ranker_facts.recorded(trained.model, train, loss)}
+    replace(trained, record=record, about={**trained.about, **about}).save(tmp_path / "model.json")
+    data.write_parquet(tmp_path / "documents.parquet")
+    monkeypatch.setattr(folds, "queries", lambda path, fold, part: np.arange(20, 30))
+    storage.write_json(tmp_path / "summary.json", {"labels": {"2": 1}})
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("documents", "folds", "output")}
+    evaluate_model.run(
+        Namespace(
+            models=[tmp_path / "model.json"], measures=["map"], summary=tmp_path / "summary.json",
+            held_out=tmp_path / "held-out.json", **paths,
+        )
+    )  # fmt: skip
+    [row] = summarise_results.held_out_table([tmp_path / "held-out.json"]).to_dicts()
+    losses = loss.value(trained.predict(test), test.y, test.offsets) - loss.least(test.y, test.offsets)
+    assert row["empirical_risk"] == pytest.approx(losses.mean())
+    assert (row["bound"], row["n"]) == (certificate_blocks.HELD_OUT, 10)
+    # Documents of the training part may be longer, and scores of new documents with them.
+    inside = Standardisation(trained.model.mean, trained.model.scale).apply(data)
+    longest = np.linalg.norm(inside.X64, axis=1).max()
+    largest = constants("listnet", 4, 2, score_bound=longest * np.linalg.norm(trained.model.w)).excess_bound
+    assert row["largest_loss"] == pytest.approx(largest)
+    assert row["deviation"] == pytest.approx(largest * np.sqrt(np.log(1 / row["delta"]) / 20))
+    assert row["risk"] < certificates.certify(Facts(**record["facts"]), loss).holding[0].risk

@@ -310,3 +310,14 @@ print([name for name in ("numpy", "numba", "scipy") if name in sys.modules])
 """
     found = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_models_of_the_default_study_go_by_their_names() -> None:
+    own = {"name": "mine", "algorithm": "rankboost", "rounds": 7}
+    study = configuration.check({"models": ["listnet", own]}, {"letor-sim": 5})
+    default = configuration.check({}, {"letor-sim": 5})
+    assert [model.name for model in study.models] == ["listnet", "mine"]
+    assert study.model("listnet") == default.model("listnet")
+    assert configuration.check(study.config, {"letor-sim": 5}).config == study.config
+    with pytest.raises(ConfigurationError, match=r"models\[1\]: .*'listnett'.*'listnet'"):
+        configuration.check({"models": ["ranksvm", "listnett"]}, {"letor-sim": 5})

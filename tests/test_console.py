@@ -149,11 +149,14 @@ def test_warnings_and_errors_and_unknown_news_are_shown(level: int) -> None:
     assert [line.startswith("usual: ") for line in run.lines()[1:]] == [True, True]
 
 
-def test_a_dry_run_lists_its_jobs_by_name() -> None:
+def test_a_dry_run_lists_its_jobs_by_name_and_then_its_plan() -> None:
     run = Run(dry=True)
     run.start(1)
     run.start(TARGET, rule="all")
-    assert run.lines() == ["THE PLAN", "  train_model fold=1"]
+    assert run.lines() == ["  train_model fold=1"]
+    for _ in range(2):
+        run.tell("Job stats: ...", LogEvent.RUN_INFO)
+    assert run.lines() == ["  train_model fold=1", "THE PLAN"]
 
 
 def test_details_are_snakemake_s_own() -> None:

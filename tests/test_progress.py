@@ -26,12 +26,14 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
         {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
         2,
     ),
-    "perceptron": ({"passes": 20, **ONLINE}, 1),
+    "perceptron": ({"passes": 20, **ONLINE}, 21),
     "cone": ({"basis": [1, 2], "method": "sg", "passes": 2, "restarts": 2, "fold_in": "gradient", **ONLINE}, 4),
     "adarank": ({"measure": "map", "rounds": 20, "repeats": None, "selection": "map"}, 1),
     "rankboost": ({"rounds": 20, "pairs": "alike", "selection": "map"}, 1),
+    "best-feature": ({"selection": "map"}, 1),
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
+MODULES = {"best-feature": "controls"}
 
 
 def _data() -> RankingData:
@@ -56,15 +58,17 @@ def test_a_short_training_writes_a_line_a_setting(learner: str, capfd: pytest.Ca
     unheard = learners.get(learner).train(data, data, settings, 7)
     lines = _lines(stream.getvalue())
     assert len(lines) == expected
-    assert {module for module, _ in lines} == {f"learners.{learner.replace('-', '_')}"}
+    assert {module for module, _ in lines} == {f"learners.{MODULES.get(learner, learner.replace('-', '_'))}"}
+    # Every line says which value the setting reached.
+    assert all(re.search(r"(validation|training) map \d\.\d{4}$", words) for _, words in lines)
     # By itself the library prints nothing, and what it finds is the same.
     assert capfd.readouterr() == ("", "")
     assert json.dumps([heard.model.to_dict(), heard.record]) == json.dumps([unheard.model.to_dict(), unheard.record])
 
 
 def test_every_learner_that_searches_is_listed() -> None:
-    # Controls have nothing to try.
-    assert set(SETTINGS) == {name for name in learners.NAMES if not learners.get(name).control}
+    # The other controls have nothing to try.
+    assert set(SETTINGS) == {name for name in learners.NAMES if not learners.get(name).control} | {"best-feature"}
 
 
 def test_a_line_says_what_the_record_says() -> None:
@@ -145,6 +149,19 @@ def test_many_small_steps_are_counted_seldom(caplog: pytest.LogCaptureFixture) -
     step = int(progress.SECONDS)
     expected = [f"{done} of 35 rounds done" for done in range(step - 1, 35, step)]
     assert caplog.messages == expected
+
+
+@pytest.mark.parametrize("learner", ["adarank", "rankboost", "best-feature"])
+def test_a_long_training_says_what_it_has_reached(
+    learner: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(progress, "SECONDS", 0.0)  # as if every step took so long
+    caplog.set_level(logging.INFO)
+    learners.get(learner).train(_data(), _data(), SETTINGS[learner][0], 7)
+    first, *later, _ = (message for message in caplog.messages if " done" in message or "best" in message)
+    assert first.endswith(" done")
+    assert later
+    assert all(re.search(r" done; .* [\d.]+$", message) for message in later)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 With --name, --n and --m: the bound's value, whether it is vacuous, and from which n it is not. With --data and
 --surrogate: what the bounds certify of a ranker, which is that of --model, or else trained on the file with the default
-settings; with --radius, what they say of all linear rankers of the ball, with standardised features.
+settings; with --radius, what they say of all linear rankers of the ball, with standardised features. With --held-out,
+what queries certify on which the ranker was not trained.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.ranking_data import Standardisation
 from pipeline_lib.sources import query_stream
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory import certificates, list_bounds, ranker_facts
+from pipeline_lib.theory import certificates, held_out, list_bounds, ranker_facts
 
 # Constants that may be given on the command line, and then replace those of the surrogate.
 NUMBERS = ("lipschitz", "lipschitz_l2", "smoothness", "loss_bound", "delta", "optimal_risk", "empirical_risk")
@@ -33,8 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", type=Path, help="documents with labels: LETOR text, or a stored data set as Parquet (.parquet)"
     )
     parser.add_argument("--model", type=Path, help="with --data: trained linear ranker, as `save` or a study stored it")
+    parser.add_argument(
+        "--held-out",
+        type=int,
+        nargs="?",
+        const=1,
+        metavar="K",
+        help="with --model: it was not trained on these queries, and K rankers were compared on them (default: 1)",
+    )
     parser.add_argument("--name", help=f"name of the bound: {', '.join(list_bounds.NAMES)}")
-    parser.add_argument("--surrogate", help="surrogate that supplies the constants not given here")
+    parser.add_argument(
+        "--surrogate",
+        help="surrogate that supplies the constants not given here (with --model, by default that of its training)",
+    )
     parser.add_argument("--options", type=json.loads, default={}, help="options of the surrogate, as JSON")
     parser.add_argument("--y-max", type=int, default=2, help="the largest label")
     parser.add_argument("--n", type=float, help="number of queries")
@@ -95,10 +107,21 @@ def _loss(arguments: argparse.Namespace) -> Surrogate:
 
 def _for_data(arguments: argparse.Namespace) -> Iterator[str]:
     """What the bounds say of a file, line by line."""
+    if arguments.surrogate is None and arguments.model is not None:
+        trained_with = learners.load(arguments.model).about.get("settings", {})
+        arguments.surrogate = trained_with.get("surrogate")
+        arguments.options = trained_with.get("options", {})
     if arguments.surrogate is None:
-        raise ConfigurationError("bound: expected --surrogate, the loss whose risk is bounded, with --data, found none")
+        raise ConfigurationError(
+            "bound: expected --surrogate, the loss whose risk is bounded, with --data, or a --model that was trained "
+            "with one; found none"
+        )
     if arguments.model is not None and arguments.radius is not None:
         raise ConfigurationError("bound: expected --model or --radius, found both")
+    if arguments.held_out is not None and arguments.model is None:
+        raise ConfigurationError(
+            "bound: expected --model, the ranker that was not trained on the file, with --held-out"
+        )
     given = [f"--{name}" for name in ("name", "n", "m", "d") if getattr(arguments, name) is not None]
     if given:
         raise ConfigurationError(f"bound: expected no {', '.join(given)} with --data, which says it")
@@ -109,7 +132,11 @@ def _for_data(arguments: argparse.Namespace) -> Iterator[str]:
         f"up to {known.y_max}"
     )
     yield who
-    if arguments.radius is None:
+    if arguments.held_out is not None:
+        alone = held_out.certify(known, loss, chosen_from=arguments.held_out, delta=delta)
+        found = certificates.Certificates((alone,), {})
+        yield f"norm {known.l2:.4g} (l2); mean loss on these queries {known.empirical_risk:.6g}"
+    elif arguments.radius is None:
         found = certificates.certify(known, loss, delta=delta)
         yield f"norms {known.l2:.4g} (l2) and {known.l1:.4g} (l1); training risk {known.empirical_risk:.6g}"
     else:
@@ -158,7 +185,8 @@ def _from(one: certificates.Certificate) -> str:
 def _in_words(one: certificates.Certificate, delta: float, of_class: bool) -> str:
     what = "exceeds the training risk by" if of_class else "is"
     worth = "This is informative" if one.informative else "This is not informative"
+    whose = "this ranker" if one.bound == held_out.NAME else "any ranker of the ball"
     return (
         f"With probability {1.0 - delta:g}, the risk on new queries {what} at most {one.risk:.6g} ({one.bound}). "
-        f"{worth}: the largest loss of any ranker of the ball is {one.largest_loss:.6g}."
+        f"{worth}: the largest loss of {whose} is {one.largest_loss:.6g}."
     )

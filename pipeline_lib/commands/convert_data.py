@@ -28,17 +28,19 @@ def run(arguments: argparse.Namespace) -> None:
     summary = _converted(data_set, manifest, raw, arguments.documents)
     try:
         raw_files.compare(data_set, raw, manifest, {part.name: part.sha256 for part in summary.parts})
-        check_counts(data_set, summary)
+        if not any(part.before for part in manifest.parts):
+            check_counts(data_set, summary)  # what the counts of a changed data set are, the report says
     except DataError:
         arguments.documents.unlink()
         raise
     content = summary.to_dict()
-    origins = {part.name: part.origin for part in manifest.parts}
+    listed = {part.name: part for part in manifest.parts}
     for part in content["parts"]:
         if data_set.source == "own":
-            part["file"] = origins[part["name"]]
+            part["file"] = listed[part["name"]].origin
         else:
             part["verified"] = part["sha256"] in data_set.parts[part["name"]].sha256
+            part["before"] = listed[part["name"]].before
     storage.write_json(arguments.summary, content)
 
 

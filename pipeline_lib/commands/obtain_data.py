@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from pipeline_lib.sources import acquisition, catalog, mirrors
+from pipeline_lib.sources import acquisition, catalog, mirrors, raw_files
+from pipeline_lib.sources.manifest import UNCHANGED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--dataset", required=True, help="name of the data set in data/catalog.yaml")
     parser.add_argument("--manifest", required=True, type=Path, help="RAW/DATASET/manifest.json, written last")
+    parser.add_argument(
+        "--planned-with", default=UNCHANGED, help="state of the files when the job was planned (default: as obtained)"
+    )
     parser.add_argument("--offline", action="store_true", help="use only folders, never the network")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Obtain the data set, keeping parts that are already complete."""
+    """Obtain the data set, keeping parts that are already complete, also those that a person has changed since."""
     data_set = catalog.get(arguments.dataset)
     raw = arguments.manifest.parent.parent
-    manifest = acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=not arguments.offline)
+    manifest = raw_files.relisted(data_set, raw)
+    if manifest is None:
+        manifest = acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=not arguments.offline)
+    replace(manifest, planned_with=arguments.planned_with).write(raw)
     for part in manifest.parts:
-        state = "verified" if part.verified else "no published digest"
+        state = "changed" if part.before else "verified" if part.verified else "no published digest"
         print(f"{part.file}: {part.bytes:,} bytes from {part.origin}, {state}", file=sys.stderr)

@@ -11,9 +11,10 @@ from typing import Any
 import polars as pl
 
 from pipeline_lib import statistics, storage, surrogates
+from pipeline_lib.errors import DataError
 from pipeline_lib.measures import seed_axis
 from pipeline_lib.seeds import generator
-from pipeline_lib.theory import certificates, list_bounds
+from pipeline_lib.theory import certificates, held_out, list_bounds
 from pipeline_lib.theory.ranker_facts import Facts
 
 Model = Mapping[str, Any]
@@ -61,6 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--evaluations", nargs="*", type=Path, default=[], help="tables of the measures of every query")
     parser.add_argument("--models", nargs="*", type=Path, default=[], help="trained models, as JSON")
     parser.add_argument(
+        "--held-out", nargs="*", type=Path, default=[], help="facts about models on test parts, as JSON"
+    )
+    parser.add_argument(
         "--published", nargs="*", type=Path, default=[], help="tables transcribed from publications, as CSV"
     )
     parser.add_argument(
@@ -83,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         "summary": summary_table(per_query, measures, arguments.level, arguments.resamples, arguments.seed),
         "training": training_table(models),
         "validation": validation_table(models),
-        "certificates": certificate_table(models),
+        "certificates": pl.concat([certificate_table(models), held_out_table(arguments.held_out)]),
         "published": published_table(measures, arguments.published, arguments.reproduces),
     }
     for name, table in tables.items():
@@ -180,6 +184,25 @@ def certificate_table(models: Sequence[Model]) -> pl.DataFrame:
             {**about, "bound": name, "place": list_bounds.place(name), "n": known.n, "reason": reason}
             for name, reason in found.reasons.items()
         ]
+    return pl.DataFrame([{name: row.get(name) for name in CERTIFICATES} for row in rows], schema=CERTIFICATES)
+
+
+def held_out_table(paths: Sequence[Path]) -> pl.DataFrame:
+    """What the test parts certify of every model for which the bounds certify something, as in that table."""
+    rows: list[dict[str, Any]] = []
+    for content in (fold for path in paths for fold in storage.read_json(path)["folds"]):
+        if "facts" not in content:
+            continue
+        settings, known = content["settings"], Facts(**content["facts"])
+        about = {**{key: content[key] for key in ("dataset", "model", "fold")}, "surrogate": settings["surrogate"]}
+        about |= {"bound": held_out.NAME, "place": held_out.PLACE, "n": known.n}
+        try:
+            found = held_out.certify(known, surrogates.create(settings["surrogate"], **settings.get("options", {})))
+        except DataError as error:
+            rows.append({**about, "reason": str(error)})
+            continue
+        values = {name: getattr(found, name) for name in CERTIFICATES if hasattr(found, name)}
+        rows.append({**about, "delta": certificates.DELTA, **values})
     return pl.DataFrame([{name: row.get(name) for name in CERTIFICATES} for row in rows], schema=CERTIFICATES)
 
 

@@ -110,9 +110,10 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1
     alone = np.stack([_measured(measure, column, train) for column in train.X64.T])
     P = np.full(train.n_queries, 1.0 / train.n_queries)
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
-    chosen, alphas, values, weights = [], [], [], []
+    chosen, alphas, weights = [], [], []
+    values: list[float] = []
     left = np.full(train.n_features, rounds if repeats is None else repeats)
-    for _ in progress.counted(range(rounds), _LOG, "rounds"):
+    for _ in progress.counted(range(rounds), _LOG, "rounds", state=lambda: f"training {measure} {values[-1]:.4f}"):
         mean = np.where(left > 0, alone @ P, -np.inf)
         k = int(np.argmax(mean))
         if not left[k]:
@@ -160,7 +161,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     values = [selection.mean_measure(model.predict(validation), validation, chosen["selection"]) for model in models]
     best = int(np.argmax(values))
     _LOG.info(
-        f"{chosen['measure']}, kept {best + 1} of {len(values)} rounds: training {boosted.values[best]:.4f}; "
+        f"{chosen['measure']}: best after {best + 1} of {len(values)} rounds, training {boosted.values[best]:.4f}; "
         f"validation {chosen['selection']} {values[best]:.4f}"
     )
     path = [

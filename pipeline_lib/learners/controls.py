@@ -68,13 +68,20 @@ def train_best_feature(train: RankingData, validation: RankingData, settings: Ma
     if not train.n_queries or not train.n_features:
         raise DataError("train: expected at least one training query and one feature, found none")
     best = (-np.inf, 0, 1)
-    for feature in progress.counted(range(train.n_features), _LOG, "features"):
+    found = progress.counted(
+        range(train.n_features), _LOG, "features", state=lambda: f"feature {best[1]} has {measure} {best[0]:.4f}"
+    )
+    for feature in found:
         column = np.ascontiguousarray(train.X[:, feature], dtype=np.float64)
         for sign in (1, -1):
             value = selection.mean_measure(sign * column, train, measure)
             if value > best[0]:
                 best = (value, feature, sign)
     value, feature, sign = best
+    _LOG.info(
+        f"best of {train.n_features} features: number {feature}, {'higher' if sign > 0 else 'lower'} is better; "
+        f"training {measure} {value:.4f}"
+    )
     w = np.zeros(train.n_features)
     w[feature] = sign
     return Trained(LinearModel.of(w, feature_names=names_of(train)), {"feature": feature, "sign": sign, "value": value})

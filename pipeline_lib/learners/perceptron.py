@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, progress
+from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.learners import completed, rounds, selection
@@ -298,12 +298,16 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     inside = features.apply(train)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
     attempts = []
-    for passes in progress.counted(range(1, chosen["passes"] + 1), _LOG, "numbers of passes"):
+    for passes in range(1, chosen["passes"] + 1):
         result = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["step"], chosen["active"])
         w = result.average if chosen["average"] else result.w
         model = features.model(w)
         mistaken, size = float(result.mistakes.mean()), float(np.linalg.norm(w))
         value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
+        _LOG.info(
+            f"{chosen['measure']}, {passes} of {chosen['passes']} passes: {len(result.losses)} rounds, mistakes in "
+            f"{mistaken:.4f} of them; validation {chosen['selection']} {value:.4f}"
+        )
         tried = {"passes": passes, "mistakes": mistaken, "norm": size, "validation": value}
         attempts.append((model, passes * train.n_queries, tried))
     kept = selection.keep_best("passes", chosen, attempts)

@@ -114,7 +114,8 @@ def run(data: RankingData, *, rounds: int, pairs: str = "alike") -> Run:
     columns = np.asfortranarray(np.take_along_axis(data.X, order, axis=0))
     order = np.asfortranarray(order)
     chosen: list[tuple[int, float, float, float]] = []
-    for _ in progress.counted(range(rounds), _LOG, "rounds"):
+    course = progress.counted(range(rounds), _LOG, "rounds", state=lambda: f"exponential loss {total:.6g}")
+    for _ in course:
         values, gradient = surrogate.value_and_gradient(H, data.y, data.offsets)
         before, total = total, float(values.sum())
         if chosen:
@@ -169,7 +170,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         scores += alpha * (validation.X64[:, k] > theta)
         values.append(selection.mean_measure(scores, validation, chosen["selection"]))
     best = int(np.argmax(values)) + 1
-    _LOG.info(f"kept {best} of {len(values)} rounds; validation {chosen['selection']} {values[best - 1]:.4f}")
+    _LOG.info(
+        f"pairs {chosen['pairs']}: best after {best} of {len(values)} rounds, which multiplied the exponential loss by "
+        f"{np.prod(boosted.normalisers):.4g}; validation {chosen['selection']} {values[best - 1]:.4f}"
+    )
     record = {
         "settings": chosen,
         "rounds": best,

@@ -18,8 +18,8 @@ of its sums run over the k! orders of A. The terms, with l = 1 for the first thr
 
 The paper prints P(A) = 1 - gamma + gamma / C(m, k) for every A (section 4.2), which is right only where A is the top k
 of s (docs/errata.md, C); ``probabilities="as-printed"`` keeps it. For two labels the paper gives this number as
-p(sigma(1), sigma(2)), by (1) the probability of one order. The denominator of section 4.1 adds both orders and would then
-be 2 P(A), which halves every estimate; ``as-printed`` takes the number for that of the set.
+p(sigma(1), sigma(2)), by (1) the probability of one order. The denominator of section 4.1 adds both orders and would
+then be 2 P(A), which halves every estimate; ``as-printed`` takes the number for that of the set.
 """
 
 from __future__ import annotations

@@ -87,6 +87,8 @@ def _lengths(found: Mapping[str, float]) -> Cell:
 
 def _catalogue_words(entry: Row) -> str:
     expected = entry["expected"]
+    if _changed(entry):
+        return "changed after it was obtained"
     if not expected:
         return "no figures to compare"
     about = [str(key) for key in expected.get("approximate") or ()]
@@ -113,15 +115,18 @@ def _data_subsection(entry: Row) -> Subsection:
     if entry["parts"]:
         columns = [Column("part", "Part", "left"), Column("queries", "Queries"), Column("rows", "Documents")]
         own = "file" in entry["parts"][0]
+        changed = _changed(entry)
         columns += [Column("file", "File", "left") if own else Column("verified", "Digest", "left")]
         columns += [Column("sha256", "SHA-256", "left")]
+        columns += [Column("before", "SHA-256 when it was obtained", "left")] if changed else []
         rows = [
             [
                 text(part["name"]),
                 whole(part["queries"]),
                 whole(part["rows"]),
                 text(part["file"] if own else _digest_words(part)),
-                Cell(f"{part['sha256'][:16]}…", raw=part["sha256"]) if part["sha256"] else text(None),
+                _digest(part["sha256"]),
+                *([_digest(part.get("before") or part["sha256"])] if changed else []),
             ]
             for part in entry["parts"]
         ]
@@ -130,7 +135,18 @@ def _data_subsection(entry: Row) -> Subsection:
     return Subsection(f"data-{name}", name, tuple(blocks))
 
 
+def _changed(entry: Row) -> bool:
+    """Whether a file was changed after it was obtained."""
+    return any(part.get("before") for part in entry["parts"] or ())
+
+
+def _digest(sha256: str | None) -> Cell:
+    return Cell(f"{sha256[:16]}…", raw=sha256) if sha256 else text(None)
+
+
 def _digest_words(part: Row) -> str:
+    if part.get("before"):
+        return "not as in the catalogue: changed after it was obtained"
     return "as in the catalogue" if part["verified"] else "as first recorded; not in the catalogue"
 
 

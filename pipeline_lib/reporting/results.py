@@ -133,8 +133,17 @@ class ResultsFolder:
         path = self.path / "configuration.yaml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
+    def title(self) -> str | None:
+        """The study's own title, or ``None`` when the configuration gives it none."""
+        given = self._configured().get("title")
+        return given if isinstance(given, str) else None
+
     def setting(self, section: str, key: str) -> Any:
         """Look up one value of the configuration, or ``None`` when it does not say."""
+        part = self._configured().get(section)
+        return part.get(key) if isinstance(part, Mapping) else None
+
+    def _configured(self) -> Mapping[str, Any]:
         import yaml
 
         try:
@@ -142,8 +151,7 @@ class ResultsFolder:
         except yaml.YAMLError as error:
             path = self.path / "configuration.yaml"
             raise DataError(f"{path}: expected YAML, found something else ({error})") from error
-        part = found.get(section) if isinstance(found, Mapping) else None
-        return part.get(key) if isinstance(part, Mapping) else None
+        return found if isinstance(found, Mapping) else {}
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name

@@ -56,7 +56,8 @@ def render(
     """
     results = ResultsFolder.at(results_folder)
     folder = Path(reports_folder)
-    text = _page(results.study, build(results, judged.read(claims), papers), folder, heading(results.study, papers))
+    title = heading(results.study, papers, results.title())
+    text = _page(results.study, build(results, judged.read(claims), papers), folder, title)
     write_text(folder / "index.html", text)
 
 
@@ -84,14 +85,16 @@ def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[s
     return [part for part in parts if part is not None]
 
 
-def heading(study: str, papers: Sequence[str]) -> str:
-    """The page's heading: of how many papers it speaks, and where the study took up none, what the study is called.
+def heading(study: str, papers: Sequence[str], title: str | None = None) -> str:
+    """The page's heading: the study's own title, or of how many papers it speaks, or if of none, the study's name.
 
     Example
     -------
     >>> heading("default", ["slam", "cone"]), heading("mine", [])
     ('Learning to rank: what two papers claim and what was measured', 'Learning to rank: what was measured in mine')
     """
+    if title is not None:
+        return title
     if not papers:
         return f"Learning to rank: what was measured in {study}"
     number = NUMBERS[len(papers)] if len(papers) < len(NUMBERS) else str(len(papers))

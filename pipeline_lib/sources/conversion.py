@@ -97,8 +97,7 @@ def convert(
     >>> summary.rows, summary.queries, summary.features, summary.labels, summary.queries_without_relevant
     (3, 2, 2, {0: 2, 2: 1}, 1)
     """
-    if not parts:
-        raise DataError(f"{target}: expected at least one part to convert, found none")
+    _at_least_one(parts, target)
     if n_features is None:
         n_features = max(letor.count_features(path, labels=labels, qid=qid) for path in parts.values())
     form = Form(n_features, labels, qid)
@@ -111,7 +110,11 @@ def convert(
 
 @checked
 def convert_own(
-    parts: Mapping[str, Path], target: Path, options: Options, *, shared: bool = False
+    parts: Mapping[str, str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    options: Options,
+    *,
+    shared: bool = False,
 ) -> ConversionSummary:
     """Convert files of any form that :mod:`pipeline_lib.sources.readers` reads, as :func:`convert` does.
 
@@ -122,15 +125,22 @@ def convert_own(
     Raises
     ------
     DataError
-        Naming the file and the line or the row.
+        When there is no part; otherwise naming the file and the line or the row.
     """
-    known = readers.layout(list(parts.values()), options)
+    _at_least_one(parts, target)
+    paths = {name: Path(path) for name, path in parts.items()}
+    known = readers.layout(list(paths.values()), options)
 
     def blocks(part: str, digest: Digest) -> Iterator[Block]:
-        return readers.blocks(parts[part], options, known, digest)
+        return readers.blocks(paths[part], options, known, digest)
 
-    sharing = _Sharing(parts, blocks) if shared else None
-    return _store(list(parts), blocks, target, known.n_features, known.feature_names, known.textual, sharing)
+    sharing = _Sharing(paths, blocks) if shared else None
+    return _store(list(paths), blocks, target, known.n_features, known.feature_names, known.textual, sharing)
+
+
+def _at_least_one(parts: Mapping[str, object], target: str | os.PathLike[str]) -> None:
+    if not parts:
+        raise DataError(f"{target}: expected at least one part to convert, found none")
 
 
 def _store(

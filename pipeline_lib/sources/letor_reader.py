@@ -327,7 +327,7 @@ class Reader:
         expected = {
             kernels.BAD_LABEL: f"{number} in 0..{MAX_LABEL} as the label{hint}",
             kernels.LABEL_RANGE: f"a label in 0..{MAX_LABEL}",
-            kernels.NO_QID: "'qid:' and the query's name after the label",
+            kernels.NO_QID: f"'qid:' and the query's name after the label{self._or_group_sizes()}",
             kernels.BAD_QID: query,
             kernels.BAD_ID: f"{id_range} and its value, as in 7:0.5",
             kernels.ID_RANGE: id_range,
@@ -342,7 +342,14 @@ class Reader:
             found = "a NUL byte in a comment"
         elif status == kernels.DUPLICATE:
             found += " as well as another value of that id"
+        elif status == kernels.BAD_LABEL and any(separator in found for separator in ",;"):
+            found += "; if this is a table with named columns, give its file the ending .csv (commas) or .tsv (tabs)"
         raise DataError(f"{self.path}:{self.line + 1}: expected {expected}, found {found}")
+
+    def _or_group_sizes(self) -> str:
+        """Where the queries of a data set of one's own may stand otherwise."""
+        name = self.path.name
+        return f" (or the numbers of documents in {name}.query or {name}.group)" if self.form.qid == "text" else ""
 
 
 def _id_texts(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:

@@ -6,6 +6,7 @@ killed before leaves no manifest, so that its files are not mistaken for complet
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,14 +16,16 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import DataSet
 
 FILE = "manifest.json"
+UNCHANGED = "unchanged"
+"""The state of files that are as they were obtained."""
 
 
 @dataclass(frozen=True)
 class ManifestPart:
     """One text file of a data set.
 
-    Its name in the folder of the manifest, its size, its SHA-256, whether the catalogue contains that digest, and the
-    archive member or file from which it was taken."""
+    Its name in the folder of the manifest, its size, its SHA-256, whether the catalogue contains that digest, the
+    archive member or file from which it was taken, and, if a person has changed it since, its SHA-256 before."""
 
     name: str
     file: str
@@ -30,16 +33,22 @@ class ManifestPart:
     sha256: str
     verified: bool
     origin: str
+    before: str | None = None
 
 
 @checked
 @dataclass(frozen=True)
 class Manifest:
-    """The parts of one data set, in the catalogue's order, and the archive or folder from which they were taken."""
+    """The parts of one data set, in the catalogue's order, and the archive or folder from which they were taken.
+
+    ``planned_with`` is the state of the files (:func:`pipeline_lib.sources.raw_files.content_for_planning`) with which
+    the job was planned that listed them.
+    """
 
     data_set: str
     source: str
     parts: tuple[ManifestPart, ...]
+    planned_with: str = UNCHANGED
 
     def path(self, raw_folder: Path) -> Path:
         """The path of the manifest."""
@@ -100,5 +109,9 @@ def required(data_set: DataSet, raw_folder: Path) -> Manifest:
 def _fits(manifest: Manifest, data_set: DataSet) -> bool:
     if manifest.data_set != data_set.name or [part.name for part in manifest.parts] != list(data_set.parts):
         return False
-    accepted = {part.name: data_set.parts[part.name].sha256 for part in manifest.parts}
-    return all(not accepted[part.name] or part.sha256 in accepted[part.name] for part in manifest.parts)
+    return all(_agrees(part, data_set.parts[part.name].sha256) for part in manifest.parts)
+
+
+def _agrees(part: ManifestPart, accepted: Collection[str]) -> bool:
+    """Whether the catalogue accepts the part as it was obtained; a change by a person is recorded as such."""
+    return not accepted or (part.before or part.sha256) in accepted

@@ -1,23 +1,24 @@
 """Are the raw text files of a data set still those that its manifest lists?
 
-Planning compares their sizes and modification times with those of the last check, which takes no time; a file that
-differs is checked by its SHA-256 in a job. A conversion compares the SHA-256 of the bytes that it reads.
+Planning compares their sizes and modification times with those of the last check, which takes no time, and the SHA-256
+of a file whose time differs. A changed file of a data set that was obtained is listed anew, as changed. A conversion
+compares the SHA-256 of the bytes that it reads.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipeline_lib import storage
 from pipeline_lib.errors import DataError
 from pipeline_lib.sources.catalog import DataSet
-from pipeline_lib.sources.manifest import FILE, Manifest
-
-UNCHANGED = "unchanged"
+from pipeline_lib.sources.manifest import FILE, UNCHANGED, Manifest, ManifestPart, recorded
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -41,8 +42,7 @@ def check(data_set: DataSet, raw_folder: Path, manifest: Manifest) -> list[dict[
         try:
             # A process that writes meanwhile leaves a later time than the one recorded here.
             state = _state(path)
-            with path.open("rb") as file:
-                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+            digests[name] = _sha256(path)
         except OSError as error:
             raise DataError(
                 f"{path}: expected the text that {FILE} lists, found none ({error.strerror}); "
@@ -69,6 +69,82 @@ def compare(data_set: DataSet, raw_folder: Path, manifest: Manifest, digests: Ma
                 f"{path}: changed since it was obtained: expected the SHA-256 {part.sha256} that {FILE} lists, found "
                 f"{found}; {_how_to_restore(data_set, raw_folder, path)}"
             )
+
+
+def content_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:
+    """Put into one word whether the files are to be listed anew; it changes when their content has changed.
+
+    A file is opened only if its size or time is not that of the ``record`` (:func:`write_record`). Where there is no
+    record, one that has the listed size and is older than the manifest counts as unchanged. A missing file is no change
+    as long as it can be obtained again as it was.
+    """
+    manifest = recorded(data_set, raw_folder)
+    if manifest is None:
+        return UNCHANGED
+    known = _recorded_files(record)
+    now = {}
+    for part in manifest.parts:
+        path = raw_folder / data_set.name / part.file
+        now[part.name] = _content(path, part, known.get(path.name), manifest.path(raw_folder))
+    if all(now[part.name] == part.sha256 for part in manifest.parts):
+        return manifest.planned_with
+    return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
+
+
+def _content(path: Path, part: ManifestPart, known: Mapping[str, Any] | None, manifest: Path) -> str | None:
+    """The SHA-256 of a file, which is read only if nothing else shows that it is the listed one; None if it is gone."""
+    state = _state(path)
+    if state["bytes"] is None:
+        return None if part.before else part.sha256
+    if known is not None and all(known.get(key) == value for key, value in state.items()):
+        return str(known["sha256"])
+    if known is None and state["bytes"] == part.bytes and state["modified"] <= manifest.stat().st_mtime_ns:
+        return part.sha256
+    return _planned_sha256(path, state["bytes"], state["modified"])
+
+
+@cache
+def _planned_sha256(path: Path, size: int, modified: int) -> str | None:
+    """The SHA-256 of a file, read once for a plan; None if it cannot be read, which its job will report."""
+    try:
+        return _sha256(path)
+    except OSError:
+        return None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _recorded_files(record: Path) -> dict[str, Mapping[str, Any]]:
+    try:
+        return {file["file"]: file for file in storage.read_json(record)["files"]}
+    except (DataError, KeyError, TypeError, ValueError):
+        return {}  # none yet, or one that cannot be read
+
+
+def relisted(data_set: DataSet, raw_folder: Path) -> Manifest | None:
+    """The manifest of the files as they are, also if a person has changed them; None if one is missing or unknown.
+
+    What is known of their origin is kept, and a changed file is never listed as verified.
+    """
+    manifest = recorded(data_set, raw_folder)
+    if manifest is None or not all(path.is_file() for path in manifest.files(raw_folder).values()):
+        return None
+    parts = tuple(
+        _part_now(part, path, data_set.parts[part.name].sha256)
+        for part, path in zip(manifest.parts, manifest.files(raw_folder).values(), strict=True)
+    )
+    return replace(manifest, parts=parts)
+
+
+def _part_now(part: ManifestPart, path: Path, accepted: Collection[str]) -> ManifestPart:
+    size = path.stat().st_size
+    digest = _sha256(path)
+    obtained = part.before or part.sha256
+    before = None if digest in accepted or digest == obtained else obtained
+    return replace(part, bytes=size, sha256=digest, verified=digest in accepted, before=before)
 
 
 def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str:
@@ -109,13 +185,8 @@ def _how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
         return "start the run again, which reads the file as it is now"
     if data_set.source == "generated":
         return f"delete {manifest} to have the next run draw {data_set.name} again"
-    advice = (
+    return (
         f"delete {path} and run `snakemake --cores 1 {record_path(data_set.name)}`, which unpacks it again, or fetches "
-        "it if no archive is available"
+        f"it if no archive is available; if the change is meant, run `touch {path}`: the next run notices the file, "
+        "makes again what follows from it, and the report says that it was changed"
     )
-    if not data_set.parts[path.stem].sha256:
-        advice += (
-            f"; if the change is meant, delete {manifest} instead: the next run records the text as it is now, and "
-            "makes again what follows from it"
-        )
-    return advice

@@ -213,7 +213,13 @@ def _schema(path: Path, source: Any) -> Any:
     import pyarrow.csv as pc
 
     with pc.open_csv(source, **_csv(path)) as reader:
-        return reader.schema
+        schema = reader.schema
+    if len(schema.names) == 1 and any(separator in schema.names[0] for separator in ",;\t|"):
+        raise DataError(
+            f"{path}:1: expected columns separated by {SEPARATORS[_ending(path)]!r}, found one column "
+            f"{schema.names[0]!r}; a .csv file has commas between its columns, a .tsv file tabs"
+        )
+    return schema
 
 
 def _csv(path: Path) -> dict[str, Any]:

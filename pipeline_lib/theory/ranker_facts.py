@@ -6,7 +6,7 @@ their own, so that no training is repeated when a bound is changed.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ class Facts:
     feature_l2: float
     feature_linf: float
     empirical_risk: float
+
+
+LARGEST = ("m", "y_max", "feature_l2", "feature_linf")
+"""The facts that concern all queries there may be, not those at hand alone."""
 
 
 @checked
@@ -100,6 +104,21 @@ def of_model(model: Model, data: RankingData, surrogate: Surrogate) -> Facts:
     if not isinstance(model, LinearModel):
         raise DataError(f"expected a model with scores that are linear in the features, found one of kind {model.kind}")
     return facts(Standardisation(model.mean, model.scale).apply(data), model.w, surrogate)
+
+
+@checked
+def together(known: Facts, trained: Facts) -> Facts:
+    """The facts on held-out queries, with the largest documents, lists and labels of the training queries as well.
+
+    Example
+    -------
+    >>> test, train = Facts(5, 9, 3, 1, 1.0, 1.0, 2.0, 1.0, 0.3), Facts(50, 8, 3, 2, 1.0, 1.0, 4.0, 2.0, 0.2)
+    >>> known = together(test, train)
+    >>> known.n, known.m, known.y_max, known.feature_l2, known.empirical_risk
+    (5, 9, 2, 4.0, 0.3)
+    """
+    largest = {name: max(getattr(known, name), getattr(trained, name)) for name in LARGEST}
+    return replace(known, **largest)
 
 
 @checked

@@ -13,6 +13,7 @@ from pathlib import Path
 import made_study
 import polars as pl
 import pytest
+import yaml
 
 from pipeline_lib import learners, papers, storage, surrogates
 from pipeline_lib.claims import ledger
@@ -249,6 +250,22 @@ def test_the_page_names_what_is_absent_and_does_without(
     assert not without or without in set(Page(before).ids) - set(page.ids)
 
 
+def test_text_that_was_changed_is_never_vouched_for(copy: Path, tmp_path: Path) -> None:
+    path = copy / "data/MQ2008.json"
+    description = storage.read_json(path)
+    description["parts"][1] |= {"verified": False, "before": "0123456789abcdef" * 4}
+    storage.write_json(path, description)
+    made_study.report(copy, tmp_path / "report")
+    with (tmp_path / "report/tables/parts-MQ2008.csv").open(newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert [row["verified"] == "as in the catalogue" for row in rows] == [True, False, True, True, True]
+    assert rows[1]["sha256"] == description["parts"][1]["sha256"]
+    assert rows[1]["before"] == description["parts"][1]["before"]
+    table = (tmp_path / "report/tables/data-sets.csv").read_text()
+    [line] = (line for line in table.splitlines() if line.startswith("MQ2008,"))
+    assert "as expected" not in line
+
+
 def test_an_empty_study_still_gives_a_page(tmp_path: Path) -> None:
     (tmp_path / "results" / "empty").mkdir(parents=True)
     text = rendered(tmp_path / "results" / "empty", tmp_path)
@@ -367,6 +384,8 @@ def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_p
     storage.write_json(copy / "models.json", models)
     for path in (copy / "data").glob("*.json"):
         storage.write_json(path, {**storage.read_json(path), "title": " ".join(HOSTILE)})
+    with (copy / "configuration.yaml").open("a", encoding="utf-8") as file:
+        yaml.safe_dump({"title": " ".join(HOSTILE)}, file)
     made_study.report(copy, tmp_path / "report")
     text, before = (folder.joinpath("index.html").read_text() for folder in (tmp_path / "report", report))
     assert sorted(set(Page(text).links)) == sorted(set(Page(before).links))
@@ -376,6 +395,8 @@ def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_p
     words = Words(text).words
     for title in HOSTILE:
         assert title in words
+    [heading] = re.findall(r"<h1>(.*?)</h1>", text, re.DOTALL)
+    assert Words(heading).words == " ".join(HOSTILE)
     latex = "".join(path.read_text() for path in (tmp_path / "report/tables").glob("*.tex"))
     assert "\\$a\\_\\{b\\$" in latex
     assert not re.search(r"^ +[\[*]", latex, re.MULTILINE)

@@ -290,4 +290,4 @@ def test_the_manifest_is_plain_json(tmp_path, raw):
     obtain(small_set(tmp_path), raw, Mirrors(), network=False)
     document = json.loads((raw / "Small" / "manifest.json").read_text())
     assert document["data_set"] == "Small"
-    assert set(document["parts"][0]) == {"name", "file", "bytes", "sha256", "verified", "origin"}
+    assert set(document["parts"][0]) == {"name", "file", "bytes", "sha256", "verified", "origin", "before"}

@@ -279,6 +279,22 @@ def test_errors_of_tables_name_the_line(tmp_path: Path, text: str, options: Opti
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("some.csv", "label;qid;x\n1;7;2\n", r"some\.csv:1: .*','.*'label;qid;x'.*\.tsv"),
+        ("some.tsv", "label,qid,x\n1,7,2\n", r"some\.tsv:1: .*'label,qid,x'.*\.csv"),
+        ("some.csv", "1,7,0.5\n0,7,1\n", r"some\.csv: .*found the columns 1, 7, 0\.5;.*a line of column names"),
+        ("some.txt", "label,qid,x\n1,7,2\n", r"some\.txt:1: .*'label,qid,x'.*\.csv"),
+        ("some.txt", "1 1:2 2:3\n", r"some\.txt:1: .*'qid:'.*some\.txt\.query"),
+    ],
+)
+def test_what_another_form_is_taken_for_is_said(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        converted(tmp_path / name)
+
+
+@pytest.mark.parametrize(
     ("columns", "message"),
     [
         ({"label": [0, None]}, r"row 1: .*'label', found no value"),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from .conftest import Project, announced
 
@@ -51,6 +55,62 @@ def test_changed_text_is_an_error_until_it_is_restored(finished_copy: Project) -
     finished_copy.snakemake()
     assert finished_copy.planned() == {}
     assert finished_copy.tables() == before
+
+
+def with_catalogue(project: Project) -> Path:
+    """Add an entry to the catalogue, with its archive; return the path of its unpacked text."""
+    texts = {f"S{i}": "".join(f"{k % 2} qid:{i}{k // 2} 1:{k} 2:{k % 2}\n" for k in range(4)) for i in (1, 2, 3)}
+    parts = {name: {"sha256": [hashlib.sha256(text.encode()).hexdigest()]} for name, text in texts.items()}
+    entry = {
+        **dict.fromkeys(("title", "terms", "citation", "by_hand"), "Small {folder}"),
+        "source": "download",
+        "terms_page": "https://example.org",
+        "features": 2,
+        "max_label": 1,
+        "text": {"labels": "integer", "qid": "token"},
+        "counts": {"rows": 12, "queries": 6},
+        "addresses": [],
+        "archives": [{"name": "Small.zip"}],
+        "parts": {k: {"members": [f"{k}.txt"], **v} for k, v in parts.items()},
+        "folds": [{"train": ["S1"], "validation": ["S2"], "test": ["S3"]}],
+    }
+    path = project.folder / "data/catalog.yaml"
+    catalogue = yaml.safe_load(path.read_text())
+    catalogue["data_sets"]["Small"] = entry
+    path.write_text(yaml.safe_dump(catalogue, sort_keys=False))
+    (project.folder / "data/raw").mkdir()
+    with zipfile.ZipFile(project.folder / "data/raw/Small.zip", "w") as archive:
+        for name, text in texts.items():
+            archive.writestr(f"{name}.txt", text)
+    return project.folder / "data/raw/Small/S2.txt"
+
+
+def test_an_edit_of_unpacked_text_replans_what_depends_on_it(new_project: Callable[..., Project]) -> None:
+    project = new_project(datasets=["Small"], models=[{"name": "best", "algorithm": "best-feature"}], folds=[1])
+    path = with_catalogue(project)
+    wanted = [f"data/parquet/Small/{name}" for name in ("folds.parquet", "raw-files.json")]
+    wanted += ["results/small/data/Small.json"]
+    project.snakemake(*wanted, cores=1)
+    assert project.planned(*wanted) == {}
+    text, (known, expected, _) = path.read_text(), digests(project)
+    assert known
+    os.utime(path, (1e9, 1e9))
+    assert project.planned(*wanted) == {"check_raw": 1}
+    path.write_text(text.replace("1:3", "1:7", 1))
+    jobs = ("obtain_data", "check_raw", "convert_data", "split_folds", "describe_data")
+    assert project.planned(*wanted) == dict.fromkeys(jobs, 1)
+    project.snakemake(*wanted, cores=1)
+    assert project.planned(*wanted) == {}
+    assert digests(project) == (False, hashlib.sha256(path.read_bytes()).hexdigest(), expected)
+    path.write_text(text)
+    assert project.planned(*wanted) == dict.fromkeys(jobs, 1)
+
+
+def digests(project: Project) -> tuple[bool, str, str | None]:
+    """Of S2 as described: whether the catalogue confirms it, its digest, and the one before it was changed."""
+    description = json.loads((project.folder / "results/small/data/Small.json").read_text())
+    [part] = (part for part in description["parts"] if part["name"] == "S2")
+    return part["verified"], part["sha256"], part["before"]
 
 
 def test_a_conversion_compares_the_text_it_reads(finished_copy: Project) -> None:

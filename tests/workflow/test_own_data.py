@@ -65,14 +65,30 @@ def write_files(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def run_of_own_data(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy of the project in which a study of all layouts has run."""
+    """A copy of the project in which a study of all layouts has run, timed in the log of the test."""
 
     def make(project: Project) -> None:
         copy_project(project.folder, CONFIG)
         write_files(project.folder)
-        project.snakemake()
+        start = time.monotonic()
+        took = seconds_of_jobs(project.snakemake())
+        print(f"own data: from {len(DATA)} data sets to a report in {time.monotonic() - start:.0f} s")
+        for name, form in (("mine", "a LETOR file"), ("lightgbm", "a folder of LightGBM")):
+            alone = took[name] + took[""]
+            print(
+                f"own data: from {form} to a report in {alone:.0f} s of jobs, {took['']:.0f} s of them for the report"
+            )
 
     return shared(tmp_path_factory, "own", make)
+
+
+def seconds_of_jobs(output: str) -> dict[str, float]:
+    """What the jobs of every data set took, and under "" those of the report, which serve all, from a run's lines."""
+    took: dict[str, float] = {}
+    for job, seconds in re.findall(r"^\[\d+/\d+\] (.+): ([\d.]+) s; ", output, re.MULTILINE):
+        [name] = re.findall(r"dataset=(\S+)", job) or [""]
+        took[name] = took.get(name, 0.0) + float(seconds)
+    return took
 
 
 @pytest.fixture
@@ -122,6 +138,9 @@ def test_a_touched_file_replans_nothing_and_an_edited_one_what_depends_on_it(own
 def test_titles_and_folds_replan_what_reads_them(own_copy: Project) -> None:
     path = own_copy.folder / "small.yaml"
     config = yaml.safe_load(path.read_text())
+    config["title"] = "Which documents do readers want?"
+    path.write_text(yaml.safe_dump(config))
+    assert set(own_copy.planned()) == {"record_study", "judge_claims", "render_report"}
     config["datasets"][1]["title"] = "Clicks of a library"
     path.write_text(yaml.safe_dump(config))
     planned = own_copy.planned()

@@ -115,6 +115,13 @@ def code_of_training(wildcards):
     return code_digest("train_model", *chosen)
 
 
+def code_of_evaluation(wildcards):
+    """The digest of one evaluation's code: the command, the measures, and the surrogate whose risk is recorded."""
+    surrogate = STUDY.model(wildcards.model).surrogate
+    chosen = map(measures.target_of, STUDY.config["evaluation"]["measures"])
+    return code_digest("evaluate_model", *chosen, *surrogate_code(*filter(None, [surrogate])))
+
+
 def training_settings(wildcards):
     """The settings of one training job."""
     return STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
@@ -212,6 +219,12 @@ def own_state(wildcards):
     """Changes whenever the content of the files of an own data set does."""
     record = raw_files.record_path(wildcards.dataset)
     return own_data.state_for_planning(CATALOG[wildcards.dataset], record)
+
+
+def raw_content(wildcards):
+    """Changes whenever the content of the unpacked files of a data set of the catalogue does."""
+    record = raw_files.record_path(wildcards.dataset)
+    return raw_files.content_for_planning(CATALOG[wildcards.dataset], RAW, record)
 
 
 def raw_state(wildcards):

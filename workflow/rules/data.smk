@@ -39,9 +39,12 @@ use rule data_job as simulate_data with:
 
 
 use rule data_job as obtain_data with:
-    """Obtain the archive of a data set from data/raw, a mirror or the network; unpack and verify its parts."""
+    """Obtain the archive of a data set from data/raw, a mirror or the network; unpack and verify its parts.
+
+    Where a person has changed a part since, note its size and digest anew: the manifest says what they were.
+    """
     output:
-        manifest="data/raw/{dataset}/manifest.json",
+        manifest=update("data/raw/{dataset}/manifest.json"),
     pathvars:
         job="obtain_data-{dataset}",
     localrule: runs_locally("obtain_data", per_dataset=True)
@@ -49,7 +52,7 @@ use rule data_job as obtain_data with:
         command="obtain-data",
         code=code("obtain_data"),
         entry=entry("obtain_data"),
-        options=options(dataset=wildcard("dataset")),
+        options=options(dataset=wildcard("dataset"), planned_with=raw_content),
 
 
 use rule data_job as register_data with:

@@ -1,5 +1,6 @@
-# One training job per data set, fold and model; one evaluation per data set and model.
+# One training job per data set, fold and model; one evaluation per data set and model, with the risks on test parts.
 EVALUATIONS = per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
+HELD_OUT = per_model("results/{study}/evaluation/{dataset}/{model}.held-out.json")
 TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
 
 
@@ -28,7 +29,7 @@ use rule job as train_model with:
 
 
 use rule job as evaluate_model with:
-    """Evaluate one model on every test query of every fold."""
+    """Evaluate one model on every test query of every fold, and record its risk on each test part."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
@@ -36,11 +37,12 @@ use rule job as evaluate_model with:
         models=per_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json"),
     output:
         output="results/{study}/evaluation/{dataset}/{model}.parquet",
+        held_out="results/{study}/evaluation/{dataset}/{model}.held-out.json",
     pathvars:
         job="evaluate_model/{dataset}/{model}",
     group:
         trained_together
     params:
         command="evaluate-model",
-        code=code("evaluate_model", *map(measures.target_of, STUDY.config["evaluation"]["measures"])),
+        code=code_of_evaluation,
         options=options(measures=STUDY.config["evaluation"]["measures"]),

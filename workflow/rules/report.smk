@@ -43,6 +43,7 @@ use rule job as summarise_results with:
     input:
         evaluations=EVALUATIONS,
         models=TRAINED,
+        held_out=HELD_OUT,
         published=PUBLISHED,
     output:
         report(
