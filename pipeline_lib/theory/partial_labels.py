@@ -181,7 +181,7 @@ def hardest_pair(m: int, grades: int, labels: int) -> LawPair:
         bounds=[(0.0, None)] * (2 * size) + [(None, None)],
         method="highs",
     )
-    if not found.success:
+    if found.x is None:
         raise DataError(f"hardest pair for m = {m}, grades = {grades}, labels = {labels}: {found.message}")
     p, q = (np.maximum(part, 0.0) / np.maximum(part, 0.0).sum() for part in np.split(found.x[:-1], 2))
     return LawPair(p, q, max(0.0, float(found.x[-1])))

@@ -8,6 +8,7 @@ import random
 import re
 import shlex
 import shutil
+import time
 from pathlib import Path
 
 import polars as pl
