@@ -148,3 +148,55 @@ def test_theorem_1_is_informative_only_below_minus_a_half(tmp_path: Path, high: 
     assert ("so for EG." in words) == informed
     assert "at most 50 %" in words
     assert "in 3 of them" in words
+
+
+def test_converged_cones_are_shown_with_the_bounds(tmp_path: Path) -> None:
+    axes = {"population": "line", "K": 1, "method": "exact", "repetition": 0, "d": 1, "passes": 2}
+    values = {"rho": 1.0, "c": 1.0, "beta": 0.4, "beta_worst": 0.45, "beta_bound": 0.5, "gamma": 4.0, "risk": 0.1}
+    rows = [
+        {**axes, **values, "P": P, "s_max": 2.0 / P, "empirical_risk": 0.1, "bound": 1.0, "largest_possible_loss": 4.0}
+        for P in (10, 100, 1000)
+    ]
+    fit = {"population": "line", "K": 1, "statistic": "s_max", "low": -1.1, "high": -0.9}
+    fits = [{**fit, "method": "exact", "slope": -1.02}, {**fit, "method": "constant-step", "slope": -0.03}]
+    tables = {"cone-leave-out": rows, "cone-leave-out-exponents": fits}
+    section = build(tmp_path, "cone", tables)
+    words = " ".join(prose(section).split())
+    assert "−1.02 (line, " in words
+    assert "−0.03" in words
+    assert [row[1:3] for row in shown(section, "cone-leave-out")] == [["1", "10"], ["1", "100"], ["1", "1,000"]]
+
+
+def test_cones_and_halfspaces_are_counted(tmp_path: Path) -> None:
+    cone = {"case": "random", "d": 3, "K": 2, "of_order": True, "independent": True, "pointed": True, "proper": False}
+    distances = {"d": 2, "points": 5, "to_hinge": 1.2, "to_best_hinge": 0.07, "to_squared": 0.0}
+    tables: Tables = {
+        "cone-proper": [{**cone, "solid": False}, {**cone, "K": 3, "solid": True, "proper": True}],
+        "cone-halfspace": [{**distances, "to_unsquared": 0.2, "to_two_sided": 1.0}],
+        "cone-halfspace-solutions": [
+            {"sample": k, "differences": 5, "to_ranksvm": angle, "to_squared": 0.0}
+            for k, angle in enumerate((0.5, 20.0))
+        ],
+    }
+    words = text(tmp_path, tables)
+    assert "Of 2 such cones 1 are not solid" in words
+    assert "0.070" in words
+    assert "1 of 2 samples" in words
+    assert "up to 20 degrees" in words
+
+
+def test_one_ray_is_compared_with_ranksvm(tmp_path: Path) -> None:
+    row: dict[str, Any] = {"dataset": "sim", "fold": 1, "level": None, "method": None, "K": None, "start": None}
+    row |= {"fold_in": None, "objective": None, "passes": None, "validation": None, "ndcg": 0.5}
+    rows = [
+        {**row, "part": "ranksvm", "map": 0.5},
+        {**row, "part": "basis", "K": 1, "method": "sg", "fold_in": "gradient", "map": 0.52},
+        {**row, "part": "basis", "K": 2, "method": "sg", "fold_in": "gradient", "map": 0.9},
+    ]
+    curve = [
+        {"dataset": "sim", "fold_in": "gradient", "measure": measure, "K": K, "folds": 1, "mean": 0.5, "low": None}
+        | {"high": None}
+        for measure in ("map", "ndcg")
+        for K in (1, 2)
+    ]
+    assert "a difference of +0.020" in text(tmp_path, {"cone-bases": rows, "cone-figure3": curve})
