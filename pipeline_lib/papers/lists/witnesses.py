@@ -26,7 +26,7 @@ def softmax_hessian(p: Vector) -> list[list[F]]:
 
 
 def to_l1(matrix: list[list[F]]) -> F:
-    """The norm of a matrix from l_inf to l_1: the largest u' M v over signs u and v."""
+    """The norm of a matrix from the maximum norm to l_1: the largest u' M v over signs u and v."""
     signs, places = list(product((-1, 1), repeat=len(matrix))), list(product(range(len(matrix)), repeat=2))
     return max(sum((u[i] * matrix[i][j] * v[j] for i, j in places), F(0)) for u, v in product(signs, signs))
 
@@ -37,7 +37,8 @@ def to_l1(matrix: list[list[F]]) -> F:
 @witness(
     "listnet-smoothness",
     place="lists, Proposition 1",
-    says="The smoothness constant of ListNet with respect to l_inf is at most 2, its Lipschitz constant at most 2.",
+    says="The smoothness constant of ListNet with respect to the maximum norm is at most 2, its Lipschitz constant "
+    "at most 2.",
     why="u' H v is a covariance of two variables in [-1, 1], which is at most 1.",
     errata="I",
     claims=("lists-prop1",),
@@ -82,7 +83,7 @@ def listnet_l2(q: Vector = (0, 1)) -> Instance:
 @witness(
     "smooth-dcg-constant",
     place="lists, Proposition 2",
-    says="The Lipschitz constant of SmoothDCG with respect to l_inf is at most 2 D(1) G(Y_max)/sigma.",
+    says="The Lipschitz constant of SmoothDCG with respect to the maximum norm is at most 2 D(1) G(Y_max)/sigma.",
     errata="N",
     claims=("lists-prop2",),
     true_for={"p": F(1, 4)},
@@ -109,7 +110,7 @@ def smooth_dcg_constant(p: F = F(1, 2)) -> Instance:
 @witness(
     "smooth-dcg-l2",
     place="lists, section 3.2",
-    says="The constant G^CW of SmoothDCG with respect to l_2 is the same as that with respect to l_inf.",
+    says="The constant G^CW of SmoothDCG with respect to l_2 is the same as that with respect to the maximum norm.",
     errata="N",
     claims=("lists-prop2",),
     true_for={"p": F(1)},
