@@ -90,7 +90,7 @@ def _catalogue_words(entry: Row) -> str:
     if _changed(entry):
         return "changed after it was obtained"
     if not expected:
-        return "no figures to compare"
+        return "not in it" if _own(entry) else "no figures to compare"
     about = [str(key) for key in expected.get("approximate") or ()]
     wrong = [key for key, value in expected.items() if key not in about and _differs(entry.get(key), value)]
     if wrong:
@@ -114,7 +114,7 @@ def _data_subsection(entry: Row) -> Subsection:
     blocks.append(_data_figure(entry, source))
     if entry["parts"]:
         columns = [Column("part", "Part", "left"), Column("queries", "Queries"), Column("rows", "Documents")]
-        own = "file" in entry["parts"][0]
+        own = _own(entry)
         changed = _changed(entry)
         columns += [Column("file", "File", "left") if own else Column("verified", "Digest", "left")]
         columns += [Column("sha256", "SHA-256", "left")]
@@ -133,6 +133,11 @@ def _data_subsection(entry: Row) -> Subsection:
         table = simple(f"parts-{name}", f"Files of {name}", source, columns, rows, ("Digests in full: the CSV file.",))
         blocks.append(Details("Files and digests", (table,)))
     return Subsection(f"data-{name}", name, tuple(blocks))
+
+
+def _own(entry: Row) -> bool:
+    """Whether a data set is one of the configuration, which names its files."""
+    return any("file" in part for part in entry["parts"] or ())
 
 
 def _changed(entry: Row) -> bool:
