@@ -108,6 +108,12 @@ def test_the_ids_of_a_paper_s_claims_begin_alike() -> None:
     assert len(beginnings) == len({paper for paper, _ in beginnings}) == len({first for _, first in beginnings})
 
 
+def test_open_questions_and_only_they_are_answered() -> None:
+    assert {claim.id for claim in LEDGER if claim.kind == "finding"} == {
+        claim.id for claim in LEDGER if any(isinstance(check, Question) for check in claim.checks)
+    }
+
+
 def test_the_claims_of_some_papers_are_a_part_of_all() -> None:
     assert ledger.load([papers.get("topk")]) == [claim for claim in LEDGER if claim.paper.name == "topk"]
 

@@ -271,7 +271,8 @@ def test_a_table_in_parts_is_read_part_by_part(tmp_path: Path) -> None:
     ]
 
 
-BOUND = {"id": "x-y", "kind": "bound", "where": "w", "says": "s", "shows": "s"}
+PLANTED = [{"name": "half", "statement": "s", "values": {"bound": "bound / 2"}}]
+BOUND = {"id": "x-y", "kind": "bound", "where": "w", "says": "s", "shows": "s", "planted": PLANTED}
 RULE = [{"check": "at-most", "statistic": "loss", "limit": "bound"}]
 
 
