@@ -294,9 +294,10 @@ def _plant(claim: Claim, planted: Planted, evidence: Evidence, verdict: Verdict,
     if planted.reading is None:
         trials = planted.written_into(evidence.trials)
     else:
-        trials, _, unread = _trials(claim, [planted.reading], context)
+        trials, _, _ = _trials(claim, [planted.reading], context)
         if not trials:
-            raise DataError(f"planted: {planted.name}: expected rows of the table, found {unread or 'none'}")
+            # The study holds no row in which the statement could be tried: nothing was caught.
+            return Plant(planted.name, planted.statement, False, planted.holds)
     found = rules.judge(claim.checks, trials, claim.displayed)
     return Plant(planted.name, planted.statement, planted.caught(verdict, found), planted.holds)
 

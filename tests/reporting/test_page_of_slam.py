@@ -133,3 +133,44 @@ def test_minimisers_at_zero_are_counted(tmp_path: Path, norms: tuple[float, ...]
     text = page(tmp_path, {"slam-practice": [{**LEAD, "p_holm": 0.01}], "training": training})
     assert text.count("of 2 folds") == bool(counted)
     assert f"{counted} folds" in text or not counted
+
+
+def test_players_that_break_a_bound_are_counted(tmp_path: Path) -> None:
+    row = {"stream": "pairs", "measure": "map", "repetition": 0, "active": "margin", "statement": "as-printed", "T": 9}
+    row |= {
+        "loss_at_half": 1.0,
+        "largest_loss": 8.0,
+        "mistakes": 3,
+        "comparator_loss": 1.0,
+        "constant": 1.0,
+        "gap": 0.0,
+    }
+    players = (("perceptron", 2.0), ("never", 4.5))
+    rows = [{**row, "player": one, "cumulative_loss": lost, "bound": 4.0, "margin_bound": 5.0} for one, lost in players]
+    tables = {"slam-perceptron": runs(), "slam-players": rows}
+    cells = shown(build(tmp_path, "slam", tables), "slam-players")
+    assert [line[1:5] for line in cells] == [["1", "0", "1", "0"], ["1", "1", "1", "0"]]
+
+
+def test_a_step_of_1_that_breaks_theorem_5_is_told(tmp_path: Path) -> None:
+    steps = [{**STEP, "active": active, "rounds_that_differ": 0} for active in ("margin", "misordered")]
+    broken = [{**row, "cumulative_loss": 40.0 if row["eta"] == "1" else 5.0} for row in runs()]
+    texts = [page(tmp_path, {"slam-perceptron": rows, "slam-eta": steps}) for rows in (runs(), broken)]
+    assert "40.0" not in texts[0]
+    assert "40.0" in texts[1]
+
+
+def test_cells_below_the_risk_of_zero_are_counted(tmp_path: Path) -> None:
+    row = {
+        "population": "two points",
+        "surrogate": "listnet",
+        "radius": 0.5,
+        "signal": 1.5,
+        "relative": True,
+        "low": 0.1,
+    }
+    row |= {"high": 0.1, "excess_risk": 0.1, "zero_excess": 0.3, "reversed_excess": 0.6, "fixed_excess": 0.2}
+    row |= {"lipschitz": 1.0}
+    rows = [{**row, "n": n, "bound": bound} for n, bound in ((100, 0.4), (1000, 0.2))]
+    text = page(tmp_path, {**risks(0.5), "slam-finite-risk": rows})
+    assert "1 of 2 cells, from n = 1,000 on" in text
