@@ -137,18 +137,8 @@ def test_a_norm_may_pass_its_own_limit_and_fail_the_constant(tmp_path: Path) -> 
 def test_claims_expected_to_be_refuted_come_out_refuted_by_the_known_numbers(tmp_path: Path) -> None:
     known = {
         "slam-eta-free": {"rounds_that_differ": 4, "rounds_that_differ_misordered": 0},
-<<<<<<< HEAD
-        "slam-thm10": {"dimension": 4, "features": 2},
-        "topk-p-compact": {"printed": 0.97, "probability": 0.017, "corrected": 0.017},
-||||||| b15b0fd
-        "slam-thm10": {"dimension": 4, "features": 2},
-        "topk-p-compact": {"bias_as_printed": 0.12, "bias_corrected": 1e-16},
-        "topk-smoothdcg-sign": {"ascent": 0.688, "random": 0.467, "descent": 0.307},
-=======
         "slam-thm10-scores": {"dimension": 4, "features": 2},
-        "topk-p-compact": {"bias_as_printed": 0.12, "bias_corrected": 1e-16},
-        "topk-smoothdcg-sign": {"ascent": 0.688, "random": 0.467, "descent": 0.307},
->>>>>>> slam
+        "topk-p-compact": {"printed": 0.97, "probability": 0.017, "corrected": 0.017},
     }
     for claim in CLAIMS:
         if claim.id in known:
