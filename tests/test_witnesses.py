@@ -94,7 +94,7 @@ def test_the_page_of_errata_has_the_witnesses_of_the_program():
 
 
 def test_changed_numbers_on_the_page_are_noticed():
-    page = "# Errata\n\n### A\n\n- **Ledger**: no claim.\n\n### B\n\nwords\n"
+    page = "# Errata\n\n- **Witness**: what it is.\n\n### A\n\n- **Ledger**: no claim.\n\n### B\n\nwords\n"
     written = command.with_witnesses(page, [PLAIN])
     assert "1 ≤ 0" in written
     assert command.with_witnesses(written, [PLAIN]) == written
