@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipeline_lib import cli, papers
+from pipeline_lib.claims import ledger
 from pipeline_lib.commands import witnesses as command
 from pipeline_lib.errors import DataError
 from pipeline_lib.reporting import blocks, witnesses_section
@@ -94,7 +95,7 @@ def test_the_page_of_errata_has_the_witnesses_of_the_program():
 
 
 def test_changed_numbers_on_the_page_are_noticed():
-    page = "# Errata\n\n### A\n\n- **Ledger**: no claim.\n\n### B\n\nwords\n"
+    page = "# Errata\n\n- **Witness**: what it is.\n\n### A\n\n- **Ledger**: no claim.\n\n### B\n\nwords\n"
     written = command.with_witnesses(page, [PLAIN])
     assert "1 ≤ 0" in written
     assert command.with_witnesses(written, [PLAIN]) == written
@@ -114,6 +115,20 @@ def test_every_erratum_has_its_parts_and_its_row():
         parts = re.findall(r"(?m)^- \*\*([A-Z][a-z ]+)\*\*", text)
         assert parts[:5] == ["Printed", "Why it is wrong", "What holds", "Evidence", "Ledger"], letter
         assert set(parts[5:]) <= {"Witness"}, letter
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_the_claims_that_are_named_exist(paper):
+    known = {claim.id for claim in ledger.load()}
+    own = {claim.id for claim in ledger.load() if claim.paper.name == paper}
+    if not any(name.endswith("-corrected") for name in own):
+        pytest.skip("printed and corrected statements are still one claim")
+    prefix = min(own).partition("-")[0] + "-"
+    parts = re.findall(r"(?ms)^- \*\*Ledger\*\*: (.*?)(?=\n- |\n\n)", ERRATA.read_text(encoding="utf-8"))
+    named = {name for text in parts for name in re.findall(r"`([a-z0-9-]+)`", text)}
+    named |= {name for one in EVERY for name in one.claims}
+    assert len({name for name in named if name.startswith(prefix)}) > 3
+    assert {name for name in named if name.startswith(prefix)} <= known
 
 
 def test_the_command_prints_one_and_refuses_unknown_names(capsys):

@@ -63,9 +63,12 @@ def with_witnesses(page: str, found: Sequence[Witness]) -> str:
     pieces = re.split(r"(?m)^(?=#{2,3} )", page)
     written = []
     for piece in pieces:
+        if not piece.startswith("### "):
+            written.append(piece)
+            continue
         title = piece.partition("\n")[0].removeprefix("### ")
         body = re.sub(rf"(?m)^{re.escape(GENERATED)}.*\n(?:  .*\n)*", "", piece).rstrip("\n")
-        own = [_item(one) for one in found if title and one.errata == title]
+        own = [_item(one) for one in found if one.errata == title]
         written.append("\n".join([body, *own]) + "\n" * (len(piece) - len(piece.rstrip("\n"))))
         letters -= {title}
     if letters:
