@@ -37,6 +37,11 @@ rule all:
     localrule: True
 
 
+onsuccess:
+    if Path(f"reports/{STUDY.name}/index.html").exists():
+        logger.info(f"The report is in reports/{STUDY.name}/index.html")
+
+
 rule clean_results:
     """Remove the results and the report of the study, and keep the data sets."""
     log:

@@ -70,7 +70,7 @@ def rows(timings: list[Timing]) -> list[str]:
             f"{timing.median * 1e3:.3g}",
             spread,
             f"{timing.rate:,.0f} {timing.unit}/s",
-            f"{timing.median / ours.median:.2f}",
+            "–" if math.isnan(ours.median) else f"{timing.median / ours.median:.2f}",
             timing.note,
         ]
         lines.append("| " + " | ".join(cells) + " |")
