@@ -29,6 +29,7 @@ from pipeline_lib.papers.slam.computations import (
     valid_weights,
 )
 from pipeline_lib.papers.slam.experiments.perceptron import PerceptronSettings
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
 from pipeline_lib.theory import constants, invariance
 
@@ -129,7 +130,7 @@ def test_valid_weights_in_rational_numbers() -> None:
     # slam-eq8, slam-thm2-tight: an entry alone needs the loss of one relevant document at the end, all together that of
     # a list with all irrelevant documents first.
     def loss(m: int, places: Sequence[int]) -> Fraction:
-        return 1 - sum(Fraction(n, place) for n, place in enumerate(places, 1)) / len(places)
+        return 1 - sum((Fraction(n, place) for n, place in enumerate(places, 1)), Fraction(0)) / len(places)
 
     for row in valid_weights.compared():
         m, r = row["m"], row["relevant"]
@@ -214,7 +215,9 @@ def test_runs_on_short_streams(kind: str) -> None:
         assert margin["cumulative_loss"] == pytest.approx(sum(one["loss"] for one in found))
         assert margin["surrogate_loss"] == pytest.approx(sum(one["phi"] for one in found))
         assert margin["squared_norms"] == pytest.approx(sum(a * a for one in found for a in one["z"]))
-        assert margin["margin_bound"] == pytest.approx(C / stream.gamma(kind) ** 2)
+        gamma = stream.gamma(kind)
+        assert gamma is not None
+        assert margin["margin_bound"] == pytest.approx(C / gamma**2)
         # No multiple of the sum of updates is a better comparator than the one that was found.
         direction = [-sum(column) / C for column in zip(*(one["z"] for one in found), strict=True)]
         for scale in (0.0, 0.25, 0.5, 1.0, 2.0):
@@ -252,7 +255,8 @@ def test_the_stalled_query_with_a_step_of_1() -> None:
         total += 1 - (1 + Fraction(2, 3)) / 2 if above == 1 else Fraction(0)
         if above < 2:
             step = [v[i] if 1 - s[i] > 0 else 0 for i in (0, 1)]
-            w = tuple(w[c] + sum(step[i] * documents[i][c] for i in (0, 1)) for c in (0, 1))
+            moved = [w[c] + sum(step[i] * documents[i][c] for i in (0, 1)) for c in (0, 1)]
+            w = (moved[0], moved[1])
     stream = streams.stalled(300)
     assert learner.run(stream.data, stream.order, "map", 1.0).losses.sum() == pytest.approx(float(total))
     small = learner.run(stream.data, stream.order, "map", "theory").losses.sum()
@@ -373,7 +377,7 @@ def test_listnet_online_depends_on_its_step() -> None:
     rng = np.random.default_rng(6)
     X = rng.standard_normal((12, 2))
     y, order = rng.integers(0, 3, 12), rng.integers(0, 4, 60)
-    data = streams.RankingData.from_arrays(X, y, np.repeat(np.arange(4), 3))
+    data = RankingData.from_arrays(X, y, np.repeat(np.arange(4), 3))
     for eta in (0.01, 3.0):
         w, mistakes = [0.0, 0.0], []
         for q in order.tolist():

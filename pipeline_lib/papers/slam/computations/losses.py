@@ -144,7 +144,7 @@ def loss_as_printed(kind: str, scores: Floats, y: Labels, numbered: str = "by do
     """
     ranks = np.argsort(worst_order(scores, y), axis=1) + 1.0
     v = wrong_weights.right(y, kind)
-    gained = v / np.where(v > 0.0, _discounts_of(y), 1.0)
+    gained = v * _inverse_discounts_of(y)
     if numbered == "by score":
         # The first k documents are those of every label that have the highest scores.
         gained = wrong_weights.by_score(gained, scores, y)
@@ -152,10 +152,10 @@ def loss_as_printed(kind: str, scores: Floats, y: Labels, numbered: str = "by do
     return np.where(v.sum(axis=1) > 0.0, 1.0 - total, 0.0)
 
 
-def _discounts_of(y: Labels) -> Floats:
-    """D(i) of the number i of every document, equal labels in the order of the list."""
+def _inverse_discounts_of(y: Labels) -> Floats:
+    """1 / D(i) of the number i of every document, equal labels in the order of the list."""
     _, flat, offsets = score_lists.stacked(np.zeros(y.shape), y)
-    return 1.0 / ranking.inverse_discounts(ranking.ideal_ranks(flat, offsets).reshape(y.shape))
+    return ranking.inverse_discounts(ranking.ideal_ranks(flat, offsets).reshape(y.shape))
 
 
 def _evaluated(kind: str, scores: Floats, y: Labels) -> tuple[Floats, Floats]:
