@@ -114,6 +114,13 @@ def test_whoever_never_learns_has_the_loss_of_zero_scores():
         assert row["expected_loss"] == pytest.approx(losses.sum())
 
 
+def test_wrong_players_have_an_exponent_even_if_all_games_are_long(monkeypatch):
+    monkeypatch.setattr(regret, "WRONG_ROUNDS", 100)
+    found = regret_of(RegretSettings.parse(REGRET), 5)
+    players = {(row["data"], row["player"]) for row in found.exponents}
+    assert players >= {("population", player) for player in regret.PLAYERS}
+
+
 @pytest.mark.parametrize("name", ["squared", "kl", "ranksvm"])
 def test_no_weights_in_the_ball_exceed_the_largest_loss(name):
     drawn, rng, loss = data(6), np.random.default_rng(1), surrogates.create(name)

@@ -43,7 +43,7 @@ DIVISORS: Mapping[str, Callable[[int, int, float, bool], float]] = {
     "literal": lambda m, k, gamma, top: math.factorial(k) * (1.0 - gamma + gamma / math.comb(m, k)),
     "exchanged": lambda m, k, gamma, top: gamma * top + (1.0 - gamma) / math.comb(m, k),
     "exploitation-alone": lambda m, k, gamma, top: 1.0 - gamma if top else gamma / math.comb(m, k),
-    "one-document-fewer": lambda m, k, gamma, top: (1.0 - gamma) * top + gamma / math.comb(m - 1, k),
+    "one-document-fewer": lambda m, k, gamma, top: (1.0 - gamma) * top + gamma / max(math.comb(m - 1, k), 1),
     "one-label-fewer": lambda m, k, gamma, top: (1.0 - gamma) * top + gamma / math.comb(m, k - 1),
     "one-order": lambda m, k, gamma, top: ((1.0 - gamma) * top + gamma / math.comb(m, k)) / math.factorial(k),
 }
@@ -52,6 +52,7 @@ DIVISORS: Mapping[str, Callable[[int, int, float, bool], float]] = {
 ``as-printed``: section 4.2 for every set. ``literal``: the same for each of the k! orders of A, over which (3) adds.
 ``exchanged``: gamma for 1 - gamma. ``exploitation-alone``: the top k are never shown by exploration.
 ``one-document-fewer``, ``one-label-fewer``: m - 1 for m, k - 1 for k. ``one-order``: one of the k! orders of A alone.
+With k = 1 the last is right, and ``literal`` is as printed.
 """
 
 
@@ -89,7 +90,7 @@ def lemma_1(settings: ExactnessSettings, seed: int) -> list[Row]:
     for m in settings.lengths:
         for k in settings.shown:
             for gamma in settings.gammas:
-                largest = dict.fromkeys(("correct", *_divisors(m, k)), 0.0)
+                largest = dict.fromkeys(("correct", *DIVISORS), 0.0)
                 for scores, _ in identities.lists(settings, seed, "lemma-1", k, m):
                     terms = generator(seed, "topk-exactness", "terms", k, m).normal(size=(m,) * k + (2,))
                     truth = _sum_over_tuples(terms, m, k)
@@ -158,13 +159,6 @@ def _ranking(scores: Floats) -> list[int]:
     return [int(document) for document in np.argsort(-scores, kind="stable")]
 
 
-def _divisors(m: int, k: int) -> dict[str, Callable[[int, int, float, bool], float]]:
-    # With k = 1 one order is all, and with k = m nothing can be shown of m - 1 documents.
-    left_out = {"literal", "one-order"} if k == 1 else set()
-    left_out |= {"one-document-fewer"} if k >= m else set()
-    return {name: divisor for name, divisor in DIVISORS.items() if name not in left_out}
-
-
 def _sum_over_tuples(terms: Floats, m: int, k: int) -> Floats:
     total = np.zeros(terms.shape[-1])
     for index in np.ndindex(*(m,) * k):
@@ -184,12 +178,11 @@ def _sums_over_orders(terms: Floats, m: int, k: int) -> Callable[[Documents], Fl
 def _wrong_means(numerator: Callable[[Documents], Floats], scores: Floats, k: int, gamma: float) -> dict[str, Floats]:
     # The mean of numerator(A) / divisor(A) over the sets A that are shown, for every divisor; 0 where nothing is added
     m, best = len(scores), set(_ranking(scores)[:k])
-    divisors = _divisors(m, k)
-    means: dict[str, Any] = dict.fromkeys(divisors, 0.0)
+    means: dict[str, Any] = dict.fromkeys(DIVISORS, 0.0)
     for A in itertools.combinations(range(m), k):
         top, term = set(A) == best, numerator(A)
         probability = top_k_feedback.show_probability(m, k, gamma, top=top)
-        for name, divisor in divisors.items():
+        for name, divisor in DIVISORS.items():
             means[name] = means[name] + probability * term / divisor(m, k, gamma, top)
     return means
 

@@ -51,11 +51,11 @@ LEARNER, IDLE, BIASED = "algorithm 1", "idle", "biased"
 PLAYERS = (LEARNER, IDLE, BIASED)
 FEWEST_ROUNDS = 3  # for an exponent
 WRONG_ROUNDS = 100_000
-"""The longest games of the players that are wrong."""
+"""The longest games of the players that are wrong, unless there are too few shorter ones."""
 POPULATION, TWO_DOCUMENTS = "population", "two documents"
 GAMES: Mapping[str, tuple[str, ...]] = {POPULATION: tuple(LEARNERS), TWO_DOCUMENTS: ("ranksvm",)}
 """The data, and the surrogates that are played on them."""
-FEATURE = 31 / 64  # of the two documents; U^2 / eta is a whole number at no power of ten
+FEATURE = 31 / 64  # of the two documents, exact in float32
 IDLE_STEP = 1e-300
 STATISTICS = ("loss", "own_loss", "squared_norm")
 """What a game leaves: averages over its rounds."""
@@ -86,7 +86,10 @@ class _Game:
         return self.source, self.player, self.surrogate
 
     def rounds(self, settings: RegretSettings) -> tuple[int, ...]:
-        return tuple(T for T in settings.rounds if self.player == LEARNER or T <= WRONG_ROUNDS)
+        short = tuple(T for T in settings.rounds if T <= WRONG_ROUNDS)
+        if self.player == LEARNER:
+            return tuple(settings.rounds)
+        return short if len(short) >= FEWEST_ROUNDS else tuple(settings.rounds[:FEWEST_ROUNDS])
 
 
 def measure(settings: RegretSettings, seed: int, part: int) -> list[dict[str, Any]]:
@@ -124,11 +127,10 @@ def join(settings: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
             found = played[game.key][T]
             totals.append((found["loss"][: settings.seeds] - best[at]) * T)
             regret.append(_row(settings, game, T, found, best[at]))
-        if len(totals) >= FEWEST_ROUNDS:
-            T_s = np.array(game.rounds(settings), dtype=np.float64)
-            fitted = fit_exponent(T_s, np.array(totals).T)
-            row = {"data": game.source, "player": game.player, "surrogate": game.surrogate}
-            exponents.append({**row, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
+        T_s = np.array(game.rounds(settings), dtype=np.float64)
+        fitted = fit_exponent(T_s, np.array(totals).T)
+        row = {"data": game.source, "player": game.player, "surrogate": game.surrogate}
+        exponents.append({**row, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
     return Results(regret, exponents)
 
 
