@@ -89,8 +89,10 @@ def _some_queries(settings: ConesSettings, name: str, data: RankingData, seed: i
 
 def _projections(settings: ConesSettings, seed: int) -> list[Row]:
     rows = []
+    # One shape at least has as many basis vectors as dimensions, so that its cones are solid.
+    least = min(settings.features)
     for d in settings.features:
-        for K in (k for k in settings.bases if k <= d):
+        for K in sorted({k for k in settings.bases if k <= d} | ({d} if d == least else set())):
             for kind in ("acute", "any"):
                 rng = generator(seed, "cone-project", d, K, kind)
                 worst: dict[str, float] = {}

@@ -37,7 +37,9 @@ class ConesSettings(Settings):
 
     cones: Whole = Field(20, description="number of random cones of every shape")
     features: Rising = Field((3, 10, 46), description="values of d for the cones")
-    bases: Rising = Field((1, 2, 3, 5, 10), description="values of K for the cones; those above d are left out")
+    bases: Rising = Field(
+        (1, 2, 5, 10), description="values of K for the cones, next to the smallest d; those above d are left out"
+    )
     pairs: Whole = Field(
         2000, description="approximate number of pairs from every data set for the traces of the objective"
     )
