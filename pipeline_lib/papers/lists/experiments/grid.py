@@ -57,7 +57,7 @@ class GridSettings(Settings):
     )
     ascent_steps: Whole = Field(10, description="number of steps in the search for the worst gap")
     reference_documents: Whole = Field(
-        30000,
+        100000,
         description="number of documents that stand for the population in that search; if that is fewer than twice as "
         "many queries as in the largest sample, so many",
     )
