@@ -100,6 +100,8 @@ SHIFT = {
     "p@10": -0.45,
     "err": -0.4,
 }
+WITHOUT_SURROGATE = "expected a surrogate, found none"
+"""Why nothing is certified of a learner without a surrogate."""
 DATASETS = {"letor-sim": ("letor-sim", 500, 0.05), "MQ2008": ("MQ2008 (LETOR 4.0)", 784, -0.02)}
 
 
@@ -186,7 +188,7 @@ def _certificates(dataset: str) -> list[dict[str, Any]]:
             holds = {"n": 300, "delta": 0.05, "empirical_risk": 0.4, "largest_loss": 66.0, "reason": None}
             if entry["surrogate"] is None:
                 nothing = dict.fromkeys([*holds, "bound", "place", "risk", "deviation", "informative"])
-                rows.append(about | nothing | {"informative_from": None, "reason": "expected a surrogate, found none"})
+                rows.append(about | nothing | {"informative_from": None, "reason": WITHOUT_SURROGATE})
                 continue
             bounds = [("chapelle-wu", "Section 4", 44.0 + fold), ("erm", "Theorem 9", 448.0)]
             for bound, place, deviation in (*bounds, ("held-out", "Hoeffding", 10.0 + fold)):

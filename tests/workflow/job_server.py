@@ -84,7 +84,7 @@ def serve(address: str) -> None:
                 _work(connection)
             connection.close()
             _forget_ended_jobs()
-    shutil.rmtree(Path(address).parent)
+    shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 
 def _forget_ended_jobs() -> None:
