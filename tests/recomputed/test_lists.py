@@ -192,8 +192,10 @@ def test_the_rate_of_the_largest_gap(tables: dict[str, Rows]) -> None:
         return sum(abs(2 * k - n) * math.comb(n, k) for k in range(n + 1)) / 2**n / n
 
     slope = math.log(mean(400) / mean(100)) / math.log(4)
-    of_n = [row for row in tables["growth"] if row["axis"] == "n"]
-    assert all(row["slope"] == pytest.approx(slope, abs=0.02) for row in of_n)
+    of_n = {row["case"]: row["slope"] for row in tables["growth"] if row["axis"] == "n"}
+    # Without noise the squared loss has the excess risk (w - 1)^2 with 1 - w of order 1/n.
+    assert of_n.pop("L* = 0") == pytest.approx(-2.0, abs=0.01)
+    assert list(of_n.values()) == pytest.approx([slope] * len(of_n), abs=0.02)
     rows = [row for row in tables["uniform"] if row["case"] == "ranksvm, one direction" and row["labels"] == "random"]
     exact_quantile = next(
         k for k in range(101) if sum(math.comb(100, i) for i in range(101) if abs(2 * i - 100) > k) / 2**100 <= DELTA
@@ -204,6 +206,8 @@ def test_the_rate_of_the_largest_gap(tables: dict[str, Rows]) -> None:
 def test_powers_of_m(tables: dict[str, Rows]) -> None:
     losses = {**LOSSES, "ranksvm-mean": ranksvm, "ranksvm-sum": ranksvm_sum}
     for row in (row for row in tables["growth"] if row["axis"] == "m"):
+        if row["case"] == "Chapelle-Wu term":
+            continue
         loss = losses[row["loss"]]
         gaps = [abs(halves(loss, 0.5, True, m, 1) - halves(loss, 0.5, False, m, 1)) for m in (2, 10)]
         assert row["slope"] == pytest.approx(math.log(gaps[1] / gaps[0]) / math.log(5), abs=1e-6)
