@@ -260,7 +260,7 @@ def ceiling(ratio: F = F(1, 2)) -> Instance:
     place="lists, Corollary 11",
     says="The Rademacher average is at most 120 sqrt(2) G W1 R_X sqrt(log(d) log2(24 m n G W1 R_X)/n) times a square.",
     errata="AM",
-    claims=("lists-cor8",),
+    claims=("lists-cor8-corrected",),
     true_for={"scale": F(1)},
 )
 def root_of_negative(scale: F = F(1, 192)) -> Instance:

@@ -1,5 +1,6 @@
 """Are some short statements of `lists` true as they are printed, and what is true in their place?
 
+- Corollary 8 for very few queries, where its logarithm is negative.
 - Appendix C: RankSVM's gradient, with max(0, 1[y_i > y_j] (1 + s_j - s_i)) where an indicator belongs.
 - Section 3.2: SmoothDCG as a loss to be minimised.
 - Footnote 3: B <= G (2 W2 R_X), because every label vector has scores with loss 0; ListNet has none.
@@ -37,6 +38,7 @@ RIGHT = 0.9
 def run(settings: ExactSettings, seed: int) -> list[dict[str, Any]]:
     """The rows of `lists-sentences`: one for each claim, case and statistic."""
     return [
+        *_rows("lists-cor8", _of_one_query()),
         *_rows("lists-appendix-c", _gradients(settings, seed)),
         *_rows("lists-smoothdcg-sign", _signs()),
         *_rows("lists-footnote3", _largest_losses(settings)),
@@ -53,6 +55,20 @@ def _rows(claim: str, cases: list[tuple[dict[str, Any], dict[str, float]]]) -> l
         for axes, values in cases
         for name, value in values.items()
     ]
+
+
+def _of_one_query() -> list[tuple[dict[str, Any], dict[str, float]]]:
+    """RankSVM on one query of two documents x_1 = -x_2: its average, and Corollary 8 as it is printed.
+
+    The loss max(0, 1 - 2 w x_1) ranges over [0, B], B = 1 + 2 r, for |w x_1| <= r = W2 R_X >= 1/2, so that the average
+    of the class over one random sign is B/2. The printed closed form is 10 a log(6 B / (5 a)), a = 2 r sqrt(log2(6)).
+    """
+    found = []
+    for radius in (2.0, 3.0, 5.0, 10.0):
+        largest, a = 1.0 + 2.0 * radius, 2.0 * radius * math.sqrt(math.log2(6.0))
+        values = {"average": largest / 2.0, "closed_form": 10.0 * a * math.log(6.0 * largest / (5.0 * a))}
+        found.append(({"case": f"W2 R_X = {radius:g}", "m": 2, "n": 1}, values))
+    return found
 
 
 def printed_gradient(s: Floats, y: NDArray[np.int32]) -> Floats:
