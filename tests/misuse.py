@@ -449,6 +449,22 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "sources.trec.Judgements.labels": {"query": value("7")},
     "statistics.holm": {"p_values": value([0.01, 0.5, 0.04])},
     "statistics.fit_exponent": {"x": value([1.0, 2.0, 4.0]), "y": value([[1.0, 0.5, 0.3], [1.1, 0.6, 0.2]])},
+    **{
+        f"theory.partial_labels.{name}": {
+            "m": value(2),
+            "grades": value(2),
+            "labels": value(1),
+            "values": value([0.0, 0.25, 0.5, 1.0]),
+            "p": value([0.25, 0.25, 0.25, 0.25]),
+            "q": value([0.5, 0.0, 0.0, 0.5]),
+            "gap": value(0.0),
+            "relevance": value([0.5, 1.0]),
+        }
+        for name in (
+            *("LawPair", "learnable", "label_vectors", "relevances", "split"),
+            *("law_pair", "hardest_pair", "linear_rate", "best_value"),
+        )
+    },
     "theory.decomposability.mixed_difference": {"documents": value([0, 1]), "step": value(1), "y": value([0, 1, 0])},
     "theory.entropy.Covering": {"scale": value(2.0)},
     "theory.entropy.integral": {"covering": lambda good: theory.entropy.Covering(2.0, 10.0, 1.0), "reach": value(1.0)},

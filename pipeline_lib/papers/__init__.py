@@ -138,7 +138,7 @@ def witnesses(paper: str) -> tuple[Witness, ...]:
     Example
     -------
     >>> [one.name for one in witnesses("slam")][:2]
-    ['step-size', 'prediction']
+    ['step-size', 'unit-step']
     """
     name = witnesses_of(paper)
     found = vars(importlib.import_module(name)).values() if name else ()

@@ -69,14 +69,21 @@ def _ascend(matrix: Floats, start: Floats, inner: float, outer: float) -> float:
     return best
 
 
+@checked(p=checks.extended)
 def dual_exponent(p: float) -> float:
     """The q with 1/p + 1/q = 1.
+
+    Raises
+    ------
+    DataError
+        When p < 1.
 
     Example
     -------
     >>> dual_exponent(1.5), dual_exponent(1.0)
     (3.0, inf)
     """
+    _check_exponent(p)
     return math.inf if p == 1.0 else 1.0 if math.isinf(p) else p / (p - 1.0)
 
 
@@ -101,6 +108,10 @@ def _matrix(X: ArrayLike, p: float) -> Floats:
     matrix = checks.floats("X", X, ndim=2)
     if not matrix.size:
         raise DataError(f"X: expected a matrix with a row and a column, found shape {matrix.shape}")
+    _check_exponent(p)
+    return matrix
+
+
+def _check_exponent(p: float) -> None:
     if not p >= 1.0:
         raise DataError(f"p: expected a number >= 1 (or inf), found {p}")
-    return matrix

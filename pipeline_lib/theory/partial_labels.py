@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import ranking
+from pipeline_lib import checks, ranking
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
@@ -215,7 +215,9 @@ def best_value(relevance: Floats) -> float:
     >>> round(best_value([0.5, 1.0]), 4)
     1.3155
     """
-    falling = np.sort(np.asarray(relevance))[::-1]
+    falling = np.sort(checks.floats("relevance", relevance, ndim=1))[::-1]
+    if not len(falling):
+        raise DataError("relevance: expected at least one document, found none")
     return float(falling @ ranking.discounts(len(falling)))
 
 

@@ -83,10 +83,8 @@ def test_what_is_planted_and_not_caught_leaves_no_claim_verified(claims: dict[st
             continue
         planted = claim["severity"]["planted"]
         assert planted, name
-        missed = [plant["statement"] for plant in planted if not plant["caught"]]
-        if missed and not any(plant["holds"] for plant in planted):
-            assert claim["status"] in ("consistent", "refuted", "deviates"), name
-            assert claim["status"] != "consistent" or all(words in claim["explanation"] for words in missed)
+        missed = [plant["name"] for plant in planted if not plant["caught"]]
+        assert not missed or claim["status"] in ("consistent", "refuted", "deviates"), name
 
 
 def test_only_printed_errors_are_refuted(claims: dict[str, dict[str, Any]]) -> None:
