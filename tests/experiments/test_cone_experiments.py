@@ -176,7 +176,7 @@ def test_a_fold_of_bases() -> None:
     # Twelve queries for each of two methods; other votes give other orders on almost all of them.
     for trial in votes:
         assert (trial.values["queries_in_another_order"], trial.values["queries"]) == (0, 24)
-        assert min(float(trial.values[name]) for name in ("as_printed", "reversed")) > 12  # type: ignore[arg-type]
+        assert min(float(trial.values[name]) for name in ("as_printed", "reversed")) > 12
     [figure] = bases.evidence(rows)
     assert figure.claim == "cone-fig3"
     assert figure.not_run
