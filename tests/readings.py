@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,12 @@ from pipeline_lib import experiment, papers, storage
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.evidence import Trial
 from pipeline_lib.claims.ledger import Claim
+
+
+@functools.cache
+def ledger_of_claims() -> tuple[Claim, ...]:
+    """The ledger, read once."""
+    return tuple(ledger.load())
 
 
 def handed_in(claims: Iterable[Claim]) -> list[Claim]:
@@ -38,7 +45,7 @@ def judged(
     claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any], folder: Path
 ) -> ledger.Judgement:
     """A claim, judged on such tables of one experiment, and all that is planted into them."""
-    [found] = [one for one in ledger.load() if one.id == claim]
+    [found] = [one for one in ledger_of_claims() if one.id == claim]
     paths, used = [], {}
     for name, one in papers.experiments(found.paper.name).items():
         for table, columns in one.tables.items():
@@ -54,7 +61,7 @@ def judged(
 def _read(
     claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any] | None
 ) -> list[tuple[list[Trial], str]]:
-    [found] = [one for one in ledger.load() if one.id == claim]
+    [found] = [one for one in ledger_of_claims() if one.id == claim]
     declared = {
         table: columns for one in papers.experiments(found.paper.name).values() for table, columns in one.tables.items()
     }

@@ -22,6 +22,7 @@ from pipeline_lib.claims.ledger import Claim
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.verdicts import Check
 from pipeline_lib.papers import names
+from tests.readings import ledger_of_claims
 
 ROOT = Path(__file__).parents[2]
 MODELS: list[dict[str, Any]] = [
@@ -334,8 +335,6 @@ PLANTED = {
 
 def _claims() -> list[Claim]:
     """The claims of the ledger, some with rules for the made-up evidence."""
-    from pipeline_lib.claims import ledger
-
     return [
         dataclasses.replace(
             claim,
@@ -344,7 +343,7 @@ def _claims() -> list[Claim]:
             displayed=("rounds_that_differ_misordered",),
             readings=(),
         )
-        for claim in ledger.load()
+        for claim in ledger_of_claims()
     ]
 
 
