@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import schemas, storage
 from pipeline_lib.claims import judged, rules
@@ -26,6 +26,9 @@ from pipeline_lib.claims.words import Status
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.experiment import pattern_of
 from pipeline_lib.papers import Paper, every, experiments
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SCHEMA = Path(__file__).with_name("schema.yaml")
 NOTHING = "The tables of the study hold no row that bears on it."
@@ -83,6 +86,7 @@ class Context:
     missing: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[Path] = ()
     settings: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    _read: dict[Path, pl.DataFrame] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, study: str, availability: Sequence[Mapping[str, Any]], **results: Any) -> Context:
@@ -101,6 +105,12 @@ class Context:
             if entry["status"] == "missing"
         }
         return cls(study, missing, **results)
+
+    def rows(self, path: Path) -> pl.DataFrame:
+        """The rows of a table, which is read and checked once for all claims and all that is planted into them."""
+        if path not in self._read:
+            self._read[path] = storage.read_table(path)
+        return self._read[path]
 
     def parts(self, claim: Claim, reading: Reading) -> list[tuple[str, Path, Mapping[str, Any]]]:
         """The files of a table: the path below the results folder, the file, and the experiment's settings."""
@@ -262,7 +272,7 @@ def _trials(claim: Claim, readings: Sequence[Reading], context: Context) -> tupl
     unread = ""
     for reading in readings:
         for name, path, settings in context.parts(claim, reading):
-            rows = storage.read_table(path)
+            rows = context.rows(path)
             try:
                 found, noted = reading.trials(name, rows, settings)
             except DataError as error:
@@ -307,7 +317,7 @@ def _why_consistent(claim: Claim, context: Context) -> str:
     """Why nothing could contradict the claim, with the numbers of the first table that has rows for it."""
     for reading in claim.readings[:1] if claim.consistent else ():
         for name, path, settings in context.parts(claim, reading):
-            if text := reading.written(name, storage.read_table(path), settings, claim.consistent):
+            if text := reading.written(name, context.rows(path), settings, claim.consistent):
                 return text
     return claim.consistent
 
