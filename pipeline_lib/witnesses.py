@@ -116,6 +116,13 @@ def ends(number: Number) -> tuple[Fraction, Fraction]:
     return (number.low, number.high) if isinstance(number, Between) else (Fraction(number), Fraction(number))
 
 
+D2 = Between(Fraction(5, 8), Fraction(12, 19))
+"""The discount D(2) = 1/log2(3), because 3^5 < 2^8 and 2^19 < 3^12."""
+
+E = Between(Fraction(5, 2), Fraction(3))
+"""The number e = 1 + 1 + 1/2 + 1/6 + ..., whose terms after the third add up to less than 1/2."""
+
+
 def log2(x: Fraction | int, parts: int) -> Between:
     """The logarithm to the base 2, up to 1/parts: j/parts and (j + 1)/parts with 2^j <= x^parts < 2^(j + 1).
 

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from fractions import Fraction as F
 from itertools import product
 
-from pipeline_lib.witnesses import Between, Instance, Relation, listed, log2, root, witness
+from pipeline_lib.witnesses import Between, E, Instance, Relation, listed, log2, root, witness
 
 __all__: list[str] = []
 
 LN2 = Between(F(2, 3), F(7, 10))
-E = Between(F(5, 2), F(3))
 Vector = Sequence[F | int]
 
 

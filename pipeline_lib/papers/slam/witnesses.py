@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from fractions import Fraction as F
 from itertools import permutations, product
 
-from pipeline_lib.witnesses import Between, Instance, Number, Relation, listed, log2, witness
+from pipeline_lib.witnesses import D2, Instance, Number, Relation, listed, log2, witness
 
 __all__: list[str] = []
 
-D2 = Between(F(5, 8), F(12, 19))
 Rows = Sequence[Sequence[F | int]]
 
 

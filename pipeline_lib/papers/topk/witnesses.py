@@ -12,12 +12,9 @@ from fractions import Fraction as F
 from itertools import permutations, product
 from math import factorial
 
-from pipeline_lib.witnesses import Between, Instance, Number, Relation, exp, listed, witness
+from pipeline_lib.witnesses import D2, E, Instance, Number, Relation, exp, listed, witness
 
 __all__: list[str] = []
-
-D2 = Between(F(5, 8), F(12, 19))
-E = Between(F(5, 2), F(3))  # an enclosure of e
 
 
 def shown(m: int, gamma: F) -> dict[tuple[int, ...], F]:

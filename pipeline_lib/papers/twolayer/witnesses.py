@@ -9,11 +9,9 @@ from fractions import Fraction as F
 from itertools import product
 from math import comb
 
-from pipeline_lib.witnesses import Between, Instance, Number, Relation, listed, witness
+from pipeline_lib.witnesses import E, Instance, Number, Relation, listed, witness
 
 __all__: list[str] = []
-
-E = Between(F(5, 2), F(3))
 
 
 # --- R: the document layer ----------------------------------------------------------------------------------------
