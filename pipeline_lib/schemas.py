@@ -12,6 +12,33 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pipeline_lib.errors import ConfigurationError
+
+
+def load(path: Path, what: str = "a document") -> Any:
+    """Read YAML as plain values; ``what`` names in an error what the file should contain.
+
+    Raises
+    ------
+    ConfigurationError
+        When the file cannot be read or is not YAML.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "list.yaml"
+    >>> _ = path.write_text("numbers: [1, 2]")
+    >>> load(path)
+    {'numbers': [1, 2]}
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # several times as fast, where libyaml is there
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigurationError(f"{path}: expected {what} as YAML, found {error}") from error
+
 
 def violations(document: Any, path: Path) -> Iterator[Any]:
     """The violations of a schema in a YAML document, as errors of ``jsonschema``, in the order of their places.
@@ -31,12 +58,11 @@ def violations(document: Any, path: Path) -> Iterator[Any]:
 def _validator(path: Path) -> Any:
     """The validator of a schema, which is read once in a process."""
     import jsonschema
-    import yaml
 
     base = jsonschema.Draft202012Validator
     types = base.TYPE_CHECKER.redefine("integer", _is_integer)
     strict = jsonschema.validators.extend(base, {"pattern": _pattern}, type_checker=types)  # type: ignore[no-untyped-call]
-    return strict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return strict(load(path, "a schema"))
 
 
 def _place(error: Any) -> list[str]:

@@ -149,16 +149,10 @@ def load(papers: Iterable[Paper] | None = None) -> list[Claim]:
     ConfigurationError
         When a file is missing or wrong; the message names file, claim and key. Also when an id occurs twice.
     """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # several times as fast, where libyaml is there
     claims: list[Claim] = []
     for paper in every() if papers is None else papers:
         path = paper.folder / "claims.yaml"
-        try:
-            document = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-        except (OSError, yaml.YAMLError) as error:
-            raise ConfigurationError(f"{path}: expected the claims of {paper.name} as YAML, found {error}") from error
+        document = schemas.load(path, f"the claims of {paper.name}")
         wrong = next(schemas.violations(document, SCHEMA), None)
         if wrong is not None:
             raise ConfigurationError(f"{path}: {_explained(wrong, document)}")

@@ -4,6 +4,7 @@ A paper is a folder of this package, found by its file ``paper.toml``:
 
     paper.toml      title, authors, year, and its place in the order of the report
     claims.yaml     what it claims, and the rule by which each claim is judged
+    sections.yaml   its statements section by section, with their claims (pipeline_lib/claims/coverage.py)
     experiments/    one module for each experiment, which declares it as EXPERIMENT (pipeline_lib/experiment.py)
     computations/   the mathematics of the larger experiments, imported by their steps
     page.md         its page of the report, a template (pipeline_lib/reporting/page.py)
@@ -111,9 +112,10 @@ def module_of(paper: str, name: str) -> str:
 
 
 def page_files(paper: str) -> list[Path]:
-    """The template of a paper's page and the parts that it includes."""
+    """What the report shows of a paper: the template of its page, the parts that it includes, and its sections."""
     folder = get(paper).folder
-    return [path for path in (folder / "page.md", *sorted(folder.glob("page/*.md"))) if path.is_file()]
+    files = (folder / "page.md", *sorted(folder.glob("page/*.md")), folder / "sections.yaml")
+    return [path for path in files if path.is_file()]
 
 
 def page_of(paper: str) -> str | None:

@@ -13,6 +13,7 @@ from pipeline_lib.files import write_text
 from pipeline_lib.papers import names
 from pipeline_lib.reporting import (
     claims_section,
+    coverage_section,
     data_section,
     figures,
     methods_section,
@@ -78,6 +79,7 @@ def build(results: ResultsFolder, claims: judged.JudgedStudy, papers: Sequence[s
         *pages,
         published_section.published(study),
         claims_section.section(claims, papers),
+        coverage_section.section(claims, papers),
         witnesses_section.section(papers, [claim.id for claim in claims.claims if claim.paper in papers]),
         methods_section.methods(study),
         provenance_section.provenance(study),
