@@ -6,11 +6,12 @@ a change here. ``config.yaml`` and the JSON Schema are generated from this class
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from annotated_types import Ge
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from pipeline_lib import learners, papers
 from pipeline_lib.errors import hint
@@ -200,6 +201,54 @@ def study_settings() -> type[Settings]:
         "StudySettings", __base__=_First, __doc__="The configuration of a study.", **sections
     )
     return made
+
+
+class Change(NamedTuple):
+    """A setting that is not at its default; ``setting`` is its place, with dots between the keys."""
+
+    setting: str
+    default: Any
+    value: Any
+    description: str
+
+
+def changes(config: Mapping[str, Any]) -> list[Change]:
+    """What a configuration sets otherwise than the default study, in the order of ``config.yaml``.
+
+    ``config`` are plain values; keys that are missing have their defaults. The name and the title of the study do not
+    count. Of models, the names are given.
+
+    Example
+    -------
+    >>> [tuple(one)[:3] for one in changes({"seed": 7, "statistics": {"level": 0.9, "resamples": 10000}})]
+    [('seed', 2026, 7), ('statistics.level', 0.95, 0.9)]
+    """
+    left_out = ("study", "title")
+    return [one for one in _changes(study_settings().parse({}), config, "") if one.setting not in left_out]
+
+
+def _changes(defaults: BaseModel, given: Mapping[str, Any], place: str) -> Iterator[Change]:
+    plain = defaults.model_dump(mode="json")
+    for name, field in type(defaults).model_fields.items():
+        default, where = getattr(defaults, name), f"{place}{name}"
+        if isinstance(default, BaseModel):
+            yield from _changes(default, given.get(name, {}), f"{where}.")
+        elif name == "models":
+            # Their settings are compared by those of the learners; the entries only say what was given.
+            known = [model.model_dump(mode="json", exclude_unset=True) for model in default]
+            if given.get(name, known) != known:
+                yield Change(where, [_name(one) for one in known], [_name(one) for one in given[name]], MODELS_CHANGED)
+        elif given.get(name, plain[name]) != plain[name]:
+            value = [_name(one) for one in given[name]] if name == "datasets" else given[name]
+            yield Change(where, plain[name], value, field.description or "")
+
+
+MODELS_CHANGED = "names of the models that are trained; an entry may also override settings of its learner"
+
+
+def _name(entry: Any) -> Any:
+    """The name of a model, or of a data set that is described where it is named."""
+    return entry["name"] if isinstance(entry, Mapping) else entry
 
 
 @cache

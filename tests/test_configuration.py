@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 import yaml
 
-from pipeline_lib import cli, configuration, surrogates
+from pipeline_lib import cli, configuration, study_settings, surrogates
 from pipeline_lib.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[1]
@@ -321,3 +321,26 @@ def test_models_of_the_default_study_go_by_their_names() -> None:
     assert configuration.check(study.config, {"letor-sim": 5}).config == study.config
     with pytest.raises(ConfigurationError, match=r"models\[1\]: .*'listnett'.*'listnet'"):
         configuration.check({"models": ["ranksvm", "listnett"]}, {"letor-sim": 5})
+
+
+def test_a_study_lists_what_it_sets_otherwise_than_the_default_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "clicks.txt"
+    file.write_text("1 qid:1 1:0.5\n")
+    assert study_settings.changes(check({}).config) == []
+    given = {
+        "study": "mine",
+        "seed": 7,
+        "models": ["listnet", {"name": "mine", "algorithm": "random"}],
+        "datasets": [{"name": "clicks", "files": [str(file)]}],
+        "experiments": {"lists": {"averages": {"draws": 60}}},
+    }
+    found = {one.setting: one for one in study_settings.changes(check(given).config)}
+    assert list(found) == ["seed", "datasets", "models", "experiments.lists.averages.draws"]
+    assert found["datasets"].value == ["clicks"]
+    assert found["models"].value == ["listnet", "mine"]
+    drawn = found["experiments.lists.averages.draws"]
+    assert (drawn.default, drawn.value) == (
+        study_settings.study_settings().parse({}).experiments.lists.averages.draws,
+        60,
+    )
+    assert drawn.description

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import papers
+from pipeline_lib import cli, papers
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -91,3 +91,11 @@ def test_every_paper_has_its_section_in_the_map(paper):
     assert len(rows) > 2
     assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
     assert all("`" in row.split("|")[-3] and ("`" in row.split("|")[-2] or "same" in row) for row in rows[2:])
+
+
+def test_the_page_of_studies_is_what_the_command_writes(tmp_path):
+    written = tmp_path / "studies.md"
+    arguments = ["studies", "--folder", str(ROOT / "workflow" / "studies"), "--page", str(written)]
+    assert cli.main(arguments) == 0
+    page = (DOCS / "studies.md").read_text("utf-8")
+    assert written.read_text("utf-8") == page, "run python -m pipeline_lib studies --page docs/studies.md"

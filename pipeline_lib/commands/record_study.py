@@ -1,4 +1,4 @@
-"""Record a study: its configuration, its models, and which data sets were available."""
+"""Record a study: its configuration, its models, what it changes, and which data sets were available."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 
 from pipeline_lib import learners, storage
 from pipeline_lib.files import write_text
-from pipeline_lib.study_settings import ModelSettings, section
+from pipeline_lib.study_settings import ModelSettings, changes, section
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output-configuration", required=True, type=Path, help="output file for the configuration")
     parser.add_argument("--output-availability", required=True, type=Path, help="output file for the availability")
     parser.add_argument("--output-models", required=True, type=Path, help="output file for the list of models")
+    parser.add_argument(
+        "--output-changes", required=True, type=Path, help="output file for the settings that are not at their defaults"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write configuration.yaml, availability.json and models.json."""
+    """Write configuration.yaml, availability.json, models.json and changes.json."""
     config = arguments.configuration
     write_text(arguments.output_configuration, yaml.safe_dump(config, sort_keys=True, allow_unicode=True))
     storage.write_json(arguments.output_availability, {"datasets": arguments.availability})
     storage.write_json(arguments.output_models, {"models": [describe(model, config) for model in config["models"]]})
+    storage.write_json(arguments.output_changes, {"changes": [one._asdict() for one in changes(config)]})
 
 
 def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:

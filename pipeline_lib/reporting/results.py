@@ -111,6 +111,12 @@ class ResultsFolder:
         _check_keys(self.path / "models.json", found, keys)
         return found
 
+    def changes(self) -> list[Row]:
+        """Read ``changes.json``: the settings that are not at their defaults."""
+        found: list[Row] = self._json("changes.json").get("changes", [])
+        _check_keys(self.path / "changes.json", found, ("setting", "default", "value", "description"))
+        return found
+
     def datasets(self) -> list[Row]:
         """Read ``data/<dataset>.json`` for every data set, in the order of ``availability.json``, then by name."""
         order = {entry["dataset"]: i for i, entry in enumerate(self.availability())}

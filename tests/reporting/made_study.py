@@ -221,6 +221,8 @@ def _describe(study: Path) -> None:
     )
     storage.write_json(study / "availability.json", {"datasets": availability})
     storage.write_json(study / "models.json", {"models": MODELS})
+    changed = {"setting": "seed", "default": 2026, "value": 7, "description": "Seed of every random number. Any."}
+    storage.write_json(study / "changes.json", {"changes": [changed]})
     labels = {"letor-sim": {"0": 9301, "1": 2011, "2": 988}, "MQ2008": {"0": 12279, "1": 2001, "2": 931}}
     for name, (title, queries, _) in DATASETS.items():
         rows = sum(labels[name].values())

@@ -104,6 +104,7 @@ use rule job as record_study with:
         output_configuration="results/{study}/configuration.yaml",
         output_availability="results/{study}/availability.json",
         output_models="results/{study}/models.json",
+        output_changes="results/{study}/changes.json",
     pathvars:
         job="record_study",
     localrule: runs_locally("record_study")
@@ -162,6 +163,7 @@ use rule job as render_report with:
         "results/{study}/configuration.yaml",
         "results/{study}/availability.json",
         "results/{study}/models.json",
+        "results/{study}/changes.json",
         SHOWN_TABLES,
         claims="reports/{study}/claims.json",
     output:
