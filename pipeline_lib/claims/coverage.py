@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib import schemas
-from pipeline_lib.claims import ledger
 from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.papers import Paper
 
@@ -55,7 +54,7 @@ def load(paper: Paper) -> tuple[PaperSection, ...]:
     Raises
     ------
     ConfigurationError
-        When the file is wrong, mentions a claim that the paper does not have, or leaves out one that it has.
+        When the file is wrong; the message names the section and the statement.
 
     """
     path = paper.folder / "sections.yaml"
@@ -65,9 +64,30 @@ def load(paper: Paper) -> tuple[PaperSection, ...]:
     wrong = next(schemas.violations(document, SCHEMA), None)
     if wrong is not None:
         raise ConfigurationError(f"{path}: {_explained(wrong, document)}")
-    sections = tuple(_section(entry) for entry in document["sections"])
-    _check(path, sections, [claim.id for claim in ledger.load([paper])])
-    return sections
+    return tuple(_section(entry) for entry in document["sections"])
+
+
+def check(paper: Paper, claims: Collection[str]) -> None:
+    """Check that the sections of a paper mention its claims, all of them and no others.
+
+    Raises
+    ------
+    ConfigurationError
+        When a claim is mentioned that the paper does not have, or one is left out; also when the file is wrong.
+    """
+    path, mentioned = paper.folder / "sections.yaml", set()
+    for one in (sections := load(paper)):
+        for entry in one.statements:
+            for name in entry.claims:
+                if name not in claims:
+                    place = f"section {one.heading}, {entry.what}"
+                    raise ConfigurationError(f"{path}: {place}: unknown claim {name!r}; {hint(name, claims)}")
+            mentioned |= set(entry.claims)
+    if sections and (left_out := [name for name in claims if name not in mentioned]):
+        raise ConfigurationError(
+            f"{path}: expected every claim of claims.yaml under a statement of the paper, found none for "
+            f"{', '.join(left_out)}"
+        )
 
 
 def page(chosen: Sequence[Paper]) -> str:
@@ -124,23 +144,6 @@ def _section(entry: dict[str, Any]) -> PaperSection:
         for one in entry["statements"]
     )
     return PaperSection(entry["section"], entry["title"], statements)
-
-
-def _check(path: Path, sections: Sequence[PaperSection], claims: Collection[str]) -> None:
-    """Every claim that is mentioned exists, and every claim of the paper is mentioned."""
-    mentioned: set[str] = set()
-    for one in sections:
-        for entry in one.statements:
-            for name in entry.claims:
-                if name not in claims:
-                    place = f"section {one.heading}, {entry.what}"
-                    raise ConfigurationError(f"{path}: {place}: unknown claim {name!r}; {hint(name, claims)}")
-            mentioned |= set(entry.claims)
-    if left_out := [name for name in claims if name not in mentioned]:
-        raise ConfigurationError(
-            f"{path}: expected every claim of claims.yaml under a statement of the paper, found none for "
-            f"{', '.join(left_out)}"
-        )
 
 
 def _explained(error: Any, document: Any) -> str:

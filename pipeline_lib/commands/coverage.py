@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from pipeline_lib import papers
-from pipeline_lib.claims import coverage
+from pipeline_lib.claims import coverage, ledger
 from pipeline_lib.files import write_text
 
 
@@ -20,6 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the page, or print the counts; ConfigurationError if a file of sections is wrong."""
+    for paper in papers.every():
+        coverage.check(paper, [claim.id for claim in ledger.load([paper])])
     if arguments.page is not None:
         write_text(arguments.page, coverage.page(papers.every()))
         return

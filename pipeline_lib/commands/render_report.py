@@ -1,4 +1,4 @@
-"""Write the report of a study: one page, every table as CSV and LaTeX, every figure as SVG and PNG."""
+"""Write the report of a study: its pages, also in one file, and all tables and figures as files."""
 
 from __future__ import annotations
 

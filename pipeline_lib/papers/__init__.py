@@ -8,7 +8,8 @@ A paper is a folder of this package, found by its file ``paper.toml``:
     experiments/    one module for each experiment, which declares it as EXPERIMENT (pipeline_lib/experiment.py)
     computations/   the mathematics of the larger experiments, imported by their steps
     page.md         its page of the report, a template (pipeline_lib/reporting/page.py)
-    page.py         functions that the template uses, FUNCTIONS = {name: function}; seldom needed
+    findings.md     what the front page of the report says of it, a template as well
+    page.py         functions that the templates use, FUNCTIONS = {name: function}; seldom needed
     witnesses.py    exact counterexamples to what it prints (pipeline_lib/witnesses.py), if there are any
 
 Nothing is imported before it is needed, so that a job depends on the modules of its own experiment only.
@@ -112,9 +113,12 @@ def module_of(paper: str, name: str) -> str:
 
 
 def page_files(paper: str) -> list[Path]:
-    """What the report shows of a paper: the template of its page, the parts that it includes, and its sections."""
+    """What the report shows of a paper: the templates of its page and its findings, and the list of its sections."""
     folder = get(paper).folder
-    files = (folder / "page.md", *sorted(folder.glob("page/*.md")), folder / "sections.yaml")
+    files = (
+        *(folder / name for name in ("page.md", "findings.md", "sections.yaml")),
+        *sorted(folder.glob("page/*.md")),
+    )
     return [path for path in files if path.is_file()]
 
 

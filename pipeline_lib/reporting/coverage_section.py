@@ -1,4 +1,4 @@
-"""How are the papers shown section by section, with the status of every claim?"""
+"""How is a paper shown section by section, with the status of every claim?"""
 
 from __future__ import annotations
 
@@ -15,26 +15,20 @@ from pipeline_lib.reporting.claims_section import SIGNS
 from pipeline_lib.reporting.tables import Cell, Column, Group, Table
 
 
-def section(judged: JudgedStudy, chosen: Sequence[str]) -> Section | None:
-    """The statements of the chosen papers in the order of print; no section where no paper lists its sections."""
+def sections(judged: JudgedStudy, paper: str) -> list[Section]:
+    """The statements of a paper in the order of print; nothing where the paper does not list its sections."""
+    found = coverage.load(papers.get(paper))
+    if not found:
+        return []
     statuses = {claim.id: claim.status for claim in judged.claims}
-    parts = []
-    for name in papers.names():
-        found = coverage.load(papers.get(name)) if name in chosen else ()
-        if found:
-            covered, reasons = coverage.counts(found)
-            summary = (
-                f"`{name}`: {covered} statements with claims, {reasons} with the reason why there is none, "
-                f"in {len(found)} sections"
-            )
-            parts.append(Details(summary, (_table(name, found, statuses),)))
-    if not parts:
-        return None
+    covered, reasons = coverage.counts(found)
     words = (
-        "Every numbered statement, remark with mathematical content, figure, table and cited bound of the papers, in "
-        "the order of print, with the claims that stand for it and their status in this study."
+        "Every numbered statement, remark with mathematical content, figure, table and cited bound of the paper, in "
+        f"the order of print, with the claims that stand for it and their status in this study: {covered} statements "
+        f"have claims, and {reasons} a reason why there is none."
     )
-    return Section("coverage", "The papers, section by section", (Paragraph(words), *parts))
+    blocks = (Paragraph(words), Details("All statements", (_table(paper, found, statuses),)))
+    return [Section(f"coverage-{paper}", f"The sections of {paper}", blocks)]
 
 
 def _table(paper: str, sections: Sequence[PaperSection], statuses: Mapping[str, Status]) -> Table:

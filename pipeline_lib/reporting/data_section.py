@@ -32,11 +32,10 @@ from pipeline_lib.reporting.tables import (
 
 
 def datasets(study: Study) -> Section:
-    """The data sets studied, each with its facts, and those that are missing."""
+    """The data sets studied, and those that are missing."""
     blocks: list[Block] = []
     if study.data:
         blocks.append(_data_table(study))
-        blocks += [_data_subsection(entry) for entry in study.data]
     else:
         blocks.append(Note("The study contains no description of a data set: the folder data/ is absent or empty."))
     missing = study.unstudied()
@@ -103,11 +102,12 @@ def _differs(found: Any, expected: Any) -> bool:
     return found is not None and expected is not None and found != expected
 
 
-def _data_subsection(entry: Row) -> Subsection:
+def facts(entry: Row) -> Subsection:
+    """What is known of one data set, its labels and lengths as a figure, and its files with their digests."""
     name = entry["dataset"]
     source = f"data/{name}.json"
-    facts = [(key.capitalize(), str(entry[key])) for key in ("title", "licence", "citation") if entry[key] is not None]
-    blocks: list[Block] = [Definitions(tuple(facts))]
+    known = [(key.capitalize(), str(entry[key])) for key in ("title", "licence", "citation") if entry[key] is not None]
+    blocks: list[Block] = [Definitions(tuple(known))]
     remarks = [*entry.get("removed", []), *entry.get("notes", [])]
     if remarks:
         blocks.append(Bullets(tuple(quoted(str(remark)) for remark in remarks)))
@@ -132,7 +132,7 @@ def _data_subsection(entry: Row) -> Subsection:
         ]
         table = simple(f"parts-{name}", f"Files of {name}", source, columns, rows, ("Digests in full: the CSV file.",))
         blocks.append(Details("Files and digests", (table,)))
-    return Subsection(f"data-{name}", name, tuple(blocks))
+    return Subsection(f"data-{name}", "The data", tuple(blocks))
 
 
 def _own(entry: Row) -> bool:

@@ -96,6 +96,17 @@ def section(text: str, name: str, held: Sequence[Block]) -> Section | None:
     return Section(name, title, tuple(blocks)) if blocks else None
 
 
+def blocks(text: str, held: Sequence[Block]) -> list[Block]:
+    """Read running text without headings; ``held`` are the blocks of the placeholders.
+
+    Example
+    -------
+    >>> [block.html for block in blocks("It grows.", ())]
+    ['<p>It grows.</p>\\n']
+    """
+    return _blocks(_parser().parse(text), held)
+
+
 def html(text: str) -> str:
     """Turn Markdown into HTML; formulas are typeset.
 

@@ -59,6 +59,26 @@ def overview(study: Study) -> list[Block]:
     return blocks + _certificates(study)
 
 
+def cost(study: Study) -> list[Block]:
+    """How long the jobs of the study took; nothing where Snakemake left no record of them."""
+    jobs = study.results.benchmarks()
+    if not jobs:
+        return []
+    longest, in_all = max(jobs, key=lambda job: job.seconds), sum(job.seconds for job in jobs)
+    return [
+        Paragraph(
+            f"{count(len(jobs), 'job')} took {_duration(in_all)} in all, one after the other; the longest, "
+            f"`{longest.name}`, took {_duration(longest.seconds)}. No job needed more than "
+            f"{max(job.megabytes for job in jobs):,.0f} MB."
+        )
+    ]
+
+
+def _duration(seconds: float) -> str:
+    """A time as people say it: whole seconds below two minutes, whole minutes above."""
+    return count(round(seconds), "second") if seconds < 120 else count(round(seconds / 60), "minute")
+
+
 def best_learners(study: Study) -> list[Block]:
     """The best learner on every data set, with its interval and its lead; nothing where no learner was trained."""
     return [_best_table(study)] if any(not study.is_control(row["model"]) for row in study.summary) else []

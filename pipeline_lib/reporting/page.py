@@ -10,6 +10,8 @@ r"""How does a paper's page become a section of the report?
       SELECT ... FROM "topk-regret"
     {% endset %}
     claim("topk-thm41").status              what the evidence says of a claim
+    trials("topk-thm41", "regret_exponent")  rows of its trials that have these values: settings and values; x_low
+                                            and x_high are the ends of the interval of x, or x itself
     setting("topk", "figure")               a value of the configuration
     model_title("erm-listnet")              what a model of the study is called
     measure_title("ndcg@10")                what a measure is called
@@ -20,22 +22,25 @@ r"""How does a paper's page become a section of the report?
 and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
 ``called`` (the words for a value, from a mapping). What a template inserts is text, never markup, unless the filter
 ``markdown`` says that it is. A shape that cannot be declared is a function of the paper's ``page.py``, which hands it
-in: ``FUNCTIONS = {"ladder": ladder}``.
+in: ``FUNCTIONS = {"ladder": ladder}``. What the front page says of the paper, a few findings with their decisive
+figures, is ``findings.md``: a template of the same kind, without a heading.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from pipeline_lib import papers
+from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.errors import DataError, hint
 from pipeline_lib.markup import listed
 from pipeline_lib.reporting import declared_figures, declared_tables, markdown
 from pipeline_lib.reporting.blocks import Block, Section
 from pipeline_lib.reporting.figures import Figure
-from pipeline_lib.reporting.queries import Tables
+from pipeline_lib.reporting.queries import Rows, Tables
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.study import measure_title
 from pipeline_lib.reporting.tables import Table, number, scientific, whole
@@ -61,17 +66,25 @@ def build(paper: str, results: ResultsFolder, claims: JudgedStudy) -> Section | 
     DataError
         When the template is wrong or asks for a table or column that is not there; the message names file and line.
     """
-    folder = papers.get(paper).folder
-    if not (folder / "page.md").is_file():
-        return None
-    held: list[Block] = []
-    text = _rendered(paper, {**_functions(results, claims), **papers.page_functions(paper)}, held)
+    text, held = _rendered(paper, "page.md", results, claims)
     return markdown.section(text, paper, held)
 
 
-def _rendered(paper: str, functions: Mapping[str, Any], held: list[Block]) -> str:
+def findings(paper: str, results: ResultsFolder, claims: JudgedStudy) -> list[Block]:
+    """What the front page says of a paper: its template ``findings.md``, which has no heading. Errors as above."""
+    text, held = _rendered(paper, "findings.md", results, claims)
+    return markdown.blocks(text, held)
+
+
+def _rendered(paper: str, name: str, results: ResultsFolder, claims: JudgedStudy) -> tuple[str, list[Block]]:
+    """The text of a template, nothing where the paper has none, and the blocks of its placeholders."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
     from markupsafe import Markup
+
+    if not (papers.get(paper).folder / name).is_file():
+        return "", []
+    functions = {**_functions(results, claims), **papers.page_functions(paper)}
+    held: list[Block] = []
 
     def shown(value: Any) -> Any:
         if isinstance(value, Table | Figure):
@@ -94,7 +107,7 @@ def _rendered(paper: str, functions: Mapping[str, Any], held: list[Block]) -> st
     environment.filters |= {**FILTERS, "sql": functions["sql"], "markdown": Markup}
     environment.globals |= functions
     try:
-        return environment.get_template("page.md").render()
+        return environment.get_template(name).render(), held
     except (TemplateError, DataError) as error:
         raise DataError(f"{_place(error, paper)}: {error}") from error
 
@@ -109,12 +122,17 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
             raise DataError(f"unknown claim {name!r}; {hint(name, by_id)}")
         return by_id[name]
 
+    def trials(name: str, *needed: str) -> Rows:
+        found = (_row(trial) for trial in claim(name).trials if all(value in trial.values for value in needed))
+        return Rows(found, tuple(PurePosixPath(table).stem for table in claim(name).tables))
+
     return {
         "has": tables.has,
         "matching": tables.matching,
         "rows": tables.rows,
         "sql": tables.sql,
         "claim": claim,
+        "trials": trials,
         "setting": results.setting,
         "measure_title": measure_title,
         "model_title": lambda name: titles.get(name, name),
@@ -125,6 +143,15 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "min": min,
         "zip": zip,
     }
+
+
+def _row(trial: Trial) -> dict[str, Any]:
+    """Setting and values of a trial as one row."""
+    row = dict(trial.setting)
+    for name, value in trial.values.items():
+        ends = value if isinstance(value, Interval) else Interval(value, value, value)
+        row |= {name: ends.value, f"{name}_low": ends.low, f"{name}_high": ends.high}
+    return row
 
 
 def _code(words: str) -> str:

@@ -6,12 +6,13 @@ plain rows, so that the rest of the reporting knows neither Parquet nor polars.
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline_lib import storage
 from pipeline_lib.errors import DataError
@@ -46,6 +47,14 @@ MAY_BE_NULL = frozenset(
     | {"informative_from", "reason"}
 )
 """Columns in which a missing value has a meaning: an algorithm without an objective, one fold without a deviation."""
+
+
+class JobCost(NamedTuple):
+    """What one job took: its name with its axes, seconds of wall time, and the largest memory in MB."""
+
+    name: str
+    seconds: float
+    megabytes: float
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,18 @@ class ResultsFolder:
         """Read ``provenance.json``, or nothing when it is absent."""
         return self._json("provenance.json")
 
+    def benchmarks(self) -> list[JobCost]:
+        """What each job of the study took, as Snakemake recorded it in ``benchmarks/``; the last run counts."""
+        folder = self.path / "benchmarks"
+        found = []
+        for path in sorted(folder.rglob("*.tsv")):
+            with path.open(encoding="utf-8") as file:
+                runs = list(csv.DictReader(file, delimiter="\t"))
+            if runs:
+                name = path.relative_to(folder).with_suffix("").as_posix()
+                found.append(JobCost(name, _measured(runs[-1].get("s")), _measured(runs[-1].get("max_rss"))))
+        return found
+
     def configuration(self) -> str:
         """Read the text of ``configuration.yaml``, or nothing when it is absent."""
         path = self.path / "configuration.yaml"
@@ -162,6 +183,14 @@ class ResultsFolder:
     def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name
         return storage.read_json(path) if path.exists() else {}
+
+
+def _measured(written: str | None) -> float:
+    """A number of a benchmark; 0 where a job was too short to be measured."""
+    try:
+        return float(written or 0)
+    except ValueError:
+        return 0.0
 
 
 def _check_keys(path: Path, entries: Sequence[Any], keys: Sequence[str]) -> None:

@@ -11,7 +11,6 @@ from pipeline_lib.reporting.blocks import (
     Details,
     Note,
     Paragraph,
-    Section,
     Subsection,
 )
 from pipeline_lib.reporting.figures import Dot, Figure, dot_plot
@@ -46,39 +45,30 @@ ROUNDING = 1e-9
 """What counts as equal: means of the same values in another order."""
 
 
-def results(study: Study) -> Section:
-    """Measures of all models on every data set, with spread, significance and training."""
-    parts = [_result_subsection(study, dataset) for dataset in study.datasets()]
-    if not parts:
-        return Section("results", "Results", (Note(f"No results: {SUMMARY} is absent or empty.", "missing"),))
-    return Section("results", "Results", (Paragraph(_how_measured(study)), *parts))
-
-
-def _how_measured(study: Study) -> str:
-    datasets = study.datasets()
-    single = [dataset for dataset in datasets if study.of_one_fold(dataset)]
-    if single == datasets:
-        words = "Each value is the mean over the test queries of the one fold that was studied."
-    else:
-        words = "Each value is the mean over folds of the mean over a fold's test queries, with the standard deviation "
-        words += f"over folds{f'; of {listed(single)} one fold alone was studied' if single else ''}."
-    words += " Intervals are bootstrap intervals over all test queries"
-    if not study.comparisons:
-        return f"{words}."
-    return f"{words}; tests are paired over queries, with Holm's correction for the number of comparisons."
-
-
-def _result_subsection(study: Study, dataset: str) -> Subsection:
+def results(study: Study, dataset: str) -> Subsection:
+    """Measures of all models on a data set, with spread, significance and training."""
     headlines = study.headlines(dataset)
-    blocks: list[Block] = [*_too_few(study, dataset, headlines), _measure_table(study, dataset)]
-    blocks.append(_dot_figure(study, dataset, headlines))
+    blocks: list[Block] = [Paragraph(_how_measured(study, dataset)), *_too_few(study, dataset, headlines)]
+    blocks += [_measure_table(study, dataset), _dot_figure(study, dataset, headlines)]
     for measure in headlines:
         blocks += _comparison_blocks(study, dataset, measure)
     blocks += training_blocks.validation(study, dataset)
     blocks += training_blocks.training(study, dataset)
     blocks += certificate_blocks.certificates(study, dataset)
     blocks += weights_blocks(study.weights, dataset, study.model_title)
-    return Subsection(f"results-{dataset}", dataset, tuple(blocks))
+    return Subsection(f"results-{dataset}", "Results", tuple(blocks))
+
+
+def _how_measured(study: Study, dataset: str) -> str:
+    if study.of_one_fold(dataset):
+        words = "Each value is the mean over the test queries of the one fold that was studied."
+    else:
+        words = "Each value is the mean over folds of the mean over a fold's test queries, with the standard deviation "
+        words += "over folds."
+    words += " Intervals are bootstrap intervals over all test queries"
+    if not study.comparisons:
+        return f"{words}."
+    return f"{words}; tests are paired over queries, with Holm's correction for the number of comparisons."
 
 
 def _too_few(study: Study, dataset: str, measures: Sequence[str]) -> list[Block]:

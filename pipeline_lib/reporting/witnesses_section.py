@@ -1,4 +1,4 @@
-"""How are the exact counterexamples shown: instance, printed relation, corrected relation, paper by paper?"""
+"""How are the exact counterexamples shown: instance, printed relation, corrected relation?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pipeline_lib import papers
-from pipeline_lib.reporting.blocks import Paragraph, Section, Subsection
+from pipeline_lib.reporting.blocks import Paragraph, Section
 from pipeline_lib.witnesses import Witness
 
 
@@ -24,20 +24,15 @@ class WitnessList:
         return [name for name in one.claims if name in self.known]
 
 
-def section(chosen: Sequence[str], claims: Sequence[str]) -> Section | None:
-    """The counterexamples to statements of the chosen papers, with links to ``claims``; no section without any."""
-    known = frozenset(claims)
-    found = {paper: papers.witnesses(paper) for paper in papers.names() if paper in chosen}
-    parts = [
-        Subsection(f"witnesses-{paper}", f"Counterexamples to `{paper}`", (WitnessList(ones, known),))
-        for paper, ones in found.items()
-        if ones
-    ]
-    if not parts:
-        return None
+def sections(paper: str, claims: Sequence[str]) -> list[Section]:
+    """The counterexamples to statements of a paper, with links to ``claims``; nothing where there are none."""
+    found = papers.witnesses(paper)
+    if not found:
+        return []
     words = (
         "The smallest instances on which printed statements fail, in rational numbers. A short program that shares no "
         "code with the rest checks both sides in exact arithmetic: `python -m pipeline_lib witnesses`. Square brackets "
         "enclose an irrational number. Letters are those of the errata (`docs/errata.md`)."
     )
-    return Section("witnesses", "Exact counterexamples", (Paragraph(words), *parts))
+    blocks = (Paragraph(words), WitnessList(found, frozenset(claims)))
+    return [Section(f"witnesses-{paper}", f"Exact counterexamples to {paper}", blocks)]

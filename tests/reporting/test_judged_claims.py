@@ -52,7 +52,9 @@ def test_the_page_shows_the_stored_judgement_without_the_evidence(tmp_path: Path
     (folder / "claims.json").write_text(json.dumps(document))
     shutil.rmtree(results / "evidence")
     site.render(results, folder, claims=folder / "claims.json", papers=list(document["papers"]))
-    article = (folder / "index.html").read_text().partition(f'id="claim-{changed["id"]}"')[2].partition("</article>")[0]
+    article = (
+        (folder / "report.html").read_text().partition(f'id="claim-{changed["id"]}"')[2].partition("</article>")[0]
+    )
     assert 'class="badge deviates"' in article
     assert "It was 7777 where 8888 was claimed." in article
 

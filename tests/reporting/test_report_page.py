@@ -84,11 +84,11 @@ def rendered(results: Path, tmp_path: Path) -> str:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(figures, "save", lambda figure, folder: "")
         made_study.report(results, tmp_path / "report")
-    return (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    return (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_page_is_well_formed_and_loads_nothing(report: Path) -> None:
-    text = (report / "index.html").read_text(encoding="utf-8")
+    text = (report / "report.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.open == []
     assert page.loaded == ["data:,"]
@@ -101,7 +101,7 @@ def test_the_page_is_well_formed_and_loads_nothing(report: Path) -> None:
 
 
 def test_every_link_leads_somewhere(report: Path) -> None:
-    page = Page((report / "index.html").read_text(encoding="utf-8"))
+    page = Page((report / "report.html").read_text(encoding="utf-8"))
     for link in page.links:
         if link.startswith("#"):
             assert link[1:] in page.ids, link
@@ -109,8 +109,43 @@ def test_every_link_leads_somewhere(report: Path) -> None:
             assert (report / link).is_file(), link
 
 
+def test_the_pages_link_to_each_other_and_to_files_that_exist(report: Path) -> None:
+    files = [report / "index.html", *sorted((report / "pages").iterdir())]
+    pages = {file: Page(file.read_text(encoding="utf-8")) for file in files}
+    whole = Page((report / "report.html").read_text(encoding="utf-8"))
+    assert sorted(name for page in pages.values() for name in page.ids if name != "main") == sorted(
+        name for name in whole.ids if name != "main"
+    )
+    for file, page in pages.items():
+        assert page.open == []
+        assert page.loaded == ["data:,"]
+        assert len(page.ids) == len(set(page.ids))
+        for link in page.links:
+            path, _, anchor = link.partition("#")
+            target = (file.parent / path).resolve() if path else file
+            assert target.is_file(), (file.name, link)
+            assert not anchor or anchor in pages[target].ids, (file.name, link)
+
+
+def test_every_page_is_reached_from_the_front_page_and_marks_where_one_is(report: Path) -> None:
+    front = (report / "index.html").read_text(encoding="utf-8")
+    for file in sorted((report / "pages").iterdir()):
+        assert f'href="pages/{file.name}#' in front
+        assert file.read_text(encoding="utf-8").count('aria-current="page"') == 1
+
+
+def test_the_front_page_is_short_and_has_a_cell_for_every_claim(report: Path) -> None:
+    front = (report / "index.html").read_text(encoding="utf-8")
+    words = re.sub(r"<style>.*?</style>|<svg\b.*?</svg>|<[^>]+>", " ", front, flags=re.DOTALL).split()
+    assert len(words) < 1500
+    cells = re.findall(r'<a class="cell (\S+)" href="pages/(\w+)\.html#claim-([\w-]+)"', front)
+    judged = {claim["id"]: claim for claim in json.loads((report / "claims.json").read_text())["claims"]}
+    assert sorted(name for *_, name in cells) == sorted(judged)
+    assert all((status, paper) == (judged[name]["status"], judged[name]["paper"]) for status, paper, name in cells)
+
+
 def test_every_figure_speaks_and_every_caption_names_its_source(report: Path) -> None:
-    text = (report / "index.html").read_text(encoding="utf-8")
+    text = (report / "report.html").read_text(encoding="utf-8")
     drawings = re.findall(r"<svg\b.*?</svg>", text, flags=re.DOTALL)
     assert len(drawings) == 6
     for drawing in drawings:
@@ -123,7 +158,7 @@ def test_every_figure_speaks_and_every_caption_names_its_source(report: Path) ->
 
 
 def test_no_cell_is_empty_and_nothing_is_nan(report: Path) -> None:
-    text = (report / "index.html").read_text(encoding="utf-8")
+    text = (report / "report.html").read_text(encoding="utf-8")
     cells = re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", text, flags=re.DOTALL)
     assert cells
     assert all(cell.strip() for cell in cells)
@@ -150,7 +185,7 @@ def test_print_has_one_size_to_which_all_others_are_relative() -> None:
 
 
 def test_contradictions_and_missing_data_come_first(report: Path) -> None:
-    text = (report / "index.html").read_text(encoding="utf-8")
+    text = (report / "report.html").read_text(encoding="utf-8")
     first = text[text.index('id="overview"') : text.index('<section id="data"')]
     assert "MQ2007" in first
     [uncertified] = notes(first, "tables/training.parquet", "SLAM-NDCG", "MQ2008")
@@ -243,7 +278,7 @@ def test_the_page_names_what_is_absent_and_does_without(
     if absent == "tables/published.parquet":
         shutil.rmtree(copy / "evidence")  # One claim's numbers come from there.
     shutil.rmtree(path) if path.is_dir() else path.unlink()
-    before, text = (report / "index.html").read_text(encoding="utf-8"), rendered(copy, tmp_path)
+    before, text = (report / "report.html").read_text(encoding="utf-8"), rendered(copy, tmp_path)
     assert bool(notes(text, absent) - notes(before)) == named
     page = Page(text)
     assert page.open == []
@@ -314,7 +349,7 @@ def test_a_paper_adds_a_page_by_its_name(study: Path, tmp_path: Path, monkeypatc
     text = rendered(study, tmp_path)
     assert "<h2>Cones</h2>" in text
     assert "<p>Of made.</p>" in text
-    assert text.index("<h2>Results</h2>") < text.index("<h2>Cones</h2>") < text.index("<h2>Claims</h2>")
+    assert text.index("<h2>MQ2008</h2>") < text.index("<h2>Cones</h2>") < text.index("<h2>The ledger</h2>")
 
 
 def opened(page: Path, folder: Path) -> tuple[str, set[str]]:
@@ -338,7 +373,7 @@ def opened(page: Path, folder: Path) -> tuple[str, set[str]]:
 
 
 def test_a_browser_opens_it_without_errors_or_requests(report: Path, tmp_path: Path) -> None:
-    logged, requested = opened(report / "index.html", tmp_path)
+    logged, requested = opened(report / "report.html", tmp_path)
     assert "CONSOLE" not in logged
     assert requested == set()
 
@@ -393,7 +428,7 @@ def test_titles_are_text_wherever_they_are_shown(copy: Path, report: Path, tmp_p
     with (copy / "configuration.yaml").open("a", encoding="utf-8") as file:
         yaml.safe_dump({"title": " ".join(HOSTILE)}, file)
     made_study.report(copy, tmp_path / "report")
-    text, before = (folder.joinpath("index.html").read_text() for folder in (tmp_path / "report", report))
+    text, before = (folder.joinpath("report.html").read_text() for folder in (tmp_path / "report", report))
     assert sorted(set(Page(text).links)) == sorted(set(Page(before).links))
     assert Page(text).loaded == Page(before).loaded
     assert text.count("<script") == before.count("<script")

@@ -136,7 +136,7 @@ def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
         availability = storage.read_json(results / "availability.json")["datasets"]
         storage.write_json(results / "availability.json", {"datasets": availability[:1]})
         made_study.report(results, folder / "report", papers)
-        text = (folder / "report" / "index.html").read_text(encoding="utf-8")
+        text = (folder / "report" / "report.html").read_text(encoding="utf-8")
         for link in re.findall(r'href="#([^"]+)"', text):
             assert f'id="{link}"' in text, link
         return Page(text)

@@ -38,8 +38,10 @@ PAGES = {
         "pipeline_lib/papers/collector/claims.yaml",
         "pipeline_lib/papers/collector/experiments/__init__.py",
         "pipeline_lib/papers/collector/experiments/draws.py",
+        "pipeline_lib/papers/collector/findings.md",
         "pipeline_lib/papers/collector/page.md",
         "pipeline_lib/papers/collector/paper.toml",
+        "pipeline_lib/papers/collector/sections.yaml",
     ],
 }
 """What each page may change."""
@@ -227,8 +229,11 @@ def test_a_paper(following: Callable[..., Project]) -> None:
     report = project.folder / "reports" / "small"
     claims = json.loads((report / "claims.json").read_text())["claims"]
     assert [claim["status"] for claim in claims if claim["id"].startswith("collector-")] == ["verified"]
-    page = (report / "index.html").read_text()
+    page = (report / "report.html").read_text()
     assert 'id="collector"' in page
     assert 'id="claim-collector-mean"' in page
+    front = (report / "index.html").read_text()
+    assert "times the stated number" in front[front.index('id="findings-collector"') :]
+    assert 'id="table-coverage-collector"' in page
     for path in ("tables/collector-draws.csv", "figures/collector-draws.svg"):
         assert (report / path).stat().st_size

@@ -59,7 +59,7 @@ def test_an_imported_workflow_runs_to_its_report_in_the_other_folder(tmp_path: P
     claims = json.loads((folder / "reports/tiny/claims.json").read_text())
     assert claims
     assert int((folder / "number-of-claims.txt").read_text()) > 0
-    assert "letor-sim" in (folder / "reports/tiny/index.html").read_text()
+    assert "letor-sim" in (folder / "reports/tiny/report.html").read_text()
     assert not (ROOT / "results/tiny").exists()
     assert "Nothing to be done" in run(folder)
 

@@ -101,7 +101,7 @@ def own_copy(run_of_own_data: Project, tmp_path: Path) -> Project:
 
 def test_every_layout_comes_to_the_report(run_of_own_data: Project) -> None:
     folder = run_of_own_data.folder
-    page = (folder / "reports/small/index.html").read_text()
+    page = (folder / "reports/small/report.html").read_text()
     sizes = {"mine": 9, "clicks": 9, "folds": 9, "lightgbm": 9}
     for name, queries in sizes.items():
         description = json.loads((folder / f"results/small/data/{name}.json").read_text())

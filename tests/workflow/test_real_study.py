@@ -75,7 +75,7 @@ def test_every_convex_problem_is_certified(study: Path) -> None:
 
 
 def test_the_report_shows_the_data_and_what_was_published(study: Path) -> None:
-    page = (study / "reports/letor-real/index.html").read_text()
+    page = (study / "reports/letor-real/report.html").read_text()
     for text in ("MQ2008", "RankSVM, published C", "LETOR 4.0 baselines"):
         assert text in page
     counts = json.loads((study / "reports/letor-real/claims.json").read_text())["counts"]["all"]

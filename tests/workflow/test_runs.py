@@ -23,7 +23,7 @@ pytestmark = pytest.mark.workflow
 
 
 def test_a_run_ends_with_a_report_and_the_claims(finished: Project) -> None:
-    page = (finished.folder / "reports/small/index.html").read_text()
+    page = (finished.folder / "reports/small/report.html").read_text()
     assert "letor-sim" in page
     assert (finished.folder / "reports/small/claims.json").stat().st_size > 1000
 
@@ -70,7 +70,7 @@ def test_texts_of_a_study_are_never_wildcards_or_formats(with_data: Callable[...
     assert recorded["mirrors"] == [hostile.replace(":", "")]
     assert [model["title"] for model in json.loads((results / "models.json").read_text())["models"]] == [hostile, "$x"]
     assert json.loads((results / "data/letor-sim.json").read_text())["title"] == hostile
-    page = (project.folder / "reports/small/index.html").read_text()
+    page = (project.folder / "reports/small/report.html").read_text()
     assert "<script>" not in page
     assert 'href="javascript' not in page
     assert "Nothing to be done" in project.snakemake()
@@ -205,7 +205,7 @@ def test_a_plan_is_printed_before_work_starts(new_project: Callable[..., Project
 def test_a_study_without_data_and_papers_has_a_report(new_project: Callable[..., Project]) -> None:
     project = new_project(datasets=["MQ2007"])
     project.snakemake()
-    page = project.folder / "reports/small/index.html"
+    page = project.folder / "reports/small/report.html"
     assert "MQ2007" in page.read_text()
     assert (page.parent / "figures").is_dir()
 
@@ -214,7 +214,7 @@ def test_a_missing_data_set_is_reported_and_stops_nothing(finished_copy: Project
     config = finished_copy.folder / "small.yaml"
     config.write_text(config.read_text() + "datasets: [letor-sim, MQ2007]\n")
     assert "train_model" not in finished_copy.snakemake()
-    page = (finished_copy.folder / "reports/small/index.html").read_text()
+    page = (finished_copy.folder / "reports/small/report.html").read_text()
     assert "MQ2007" in page[page.index('id="not-studied"') :]
 
 

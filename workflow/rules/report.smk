@@ -147,7 +147,7 @@ use rule job as judge_claims with:
 
 
 use rule job as render_report with:
-    """Write the page, every table as CSV and LaTeX, and every figure as SVG and PNG."""
+    """Write the pages, every table as CSV and LaTeX, and every figure as SVG and PNG."""
     input:
         TEMPLATES,
         PAGES,
@@ -168,6 +168,8 @@ use rule job as render_report with:
         claims="reports/{study}/claims.json",
     output:
         "reports/{study}/index.html",
+        "reports/{study}/report.html",
+        directory("reports/{study}/pages"),
         directory("reports/{study}/tables"),
         report(
             directory("reports/{study}/figures"),
