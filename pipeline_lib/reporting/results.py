@@ -162,15 +162,15 @@ class ResultsFolder:
 
     def title(self) -> str | None:
         """The study's own title, or ``None`` when the configuration gives it none."""
-        given = self._configured().get("title")
+        given = self.configured().get("title")
         return given if isinstance(given, str) else None
 
     def setting(self, section: str, key: str) -> Any:
         """Look up one value of the configuration, or ``None`` when it does not say."""
-        part = self._configured().get(section)
+        part = self.configured().get(section)
         return part.get(key) if isinstance(part, Mapping) else None
 
-    def _configured(self) -> Mapping[str, Any]:
+    def configured(self) -> Mapping[str, Any]:
         import yaml
 
         try:

@@ -59,6 +59,12 @@ def render(
         write_text(folder / file_of(name), _linked(text, name, home))
 
 
+def write_page(path: str | os.PathLike[str], title: str, study: str, page: Page) -> None:
+    """Write one page that stands alone, with its tables and figures in folders next to it."""
+    about = {"study": study, "heading": title, "pages": [page]} | _numbered([page], Path(path).parent)
+    write_text(path, _html(about, [page]))
+
+
 def file_of(page: str) -> str:
     """Where a page is, in the folder of the report.
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from pipeline_lib import storage
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_evidence
@@ -273,7 +274,7 @@ def _describe(study: Path) -> None:
 
 def _evidence(study: Path) -> None:
     table = "tables/slam-checks.parquet"
-    (study / table).touch()
+    storage.write_table(study / table, pl.DataFrame({"m": [3, 5, 10, 50]}))
     slack = [Trial({"m": m}, {"smallest_slack": 0.012 / m}, table) for m in (3, 5, 10, 50)]
     eta = [
         Trial({"dataset": name, "eta": eta}, {"rounds_that_differ": differ, "rounds_that_differ_misordered": 0}, table)
@@ -349,17 +350,22 @@ def _claims() -> list[Claim]:
     ]
 
 
-def report(results: Path, folder: Path, papers: Sequence[str] = names()) -> None:
-    """Judge the claims, write them, and render the page, as the commands of the study do."""
+def claims_of(results: Path, folder: Path) -> None:
+    """Judge the claims and write them, as the command of the study does."""
     from pipeline_lib.claims import ledger
-    from pipeline_lib.reporting import site
 
     availability = results / "availability.json"
     entries = storage.read_json(availability)["datasets"] if availability.exists() else []
     context = ledger.Context.of(results.name, entries)
     evidence = sorted((results / "evidence").glob("*.json"))
-    judgements = ledger.judge(_claims(), evidence, context)
-    ledger.write(folder / "claims.json", judgements, context)
+    ledger.write(folder / "claims.json", ledger.judge(_claims(), evidence, context), context)
+
+
+def report(results: Path, folder: Path, papers: Sequence[str] = names()) -> None:
+    """Judge the claims, write them, and render the page, as the commands of the study do."""
+    from pipeline_lib.reporting import site
+
+    claims_of(results, folder)
     site.render(results, folder, claims=folder / "claims.json", papers=papers)
 
 

@@ -21,7 +21,9 @@ def findings(paper: str, status: Status, folder: Path, value: float = 0.25) -> s
     judged = []
     for claim in ledger.load([papers.get(paper)]):
         setting = {"dataset": "made", "loss": "listnet", "n": 100, "m": 1000}
-        trial = JudgedTrial(setting, {name: Interval(value, value, value) for name in claim.names}, "tables/made.parquet", status)
+        trial = JudgedTrial(
+            setting, {name: Interval(value, value, value) for name in claim.names}, "tables/made.parquet", status
+        )
         trials = () if status == "not-run" else (trial,)
         judged.append(JudgedClaim(claim.id, paper, claim.kind, "", "", "", "", status, "", None, (), "", trials))
     blocks = page.findings(paper, ResultsFolder.at(folder), JudgedStudy("made", tuple(judged), {}))
