@@ -143,16 +143,16 @@ def test_the_command_fails_where_a_witness_does_not_check(monkeypatch, capsys):
     assert "true" in capsys.readouterr().err
 
 
-def test_the_report_shows_the_witnesses_of_the_chosen_papers():
-    assert witnesses_section.section([], []) is None
+def test_the_report_shows_the_witnesses_of_a_paper():
     linked = papers.witnesses("slam")[0]
-    section = witnesses_section.section(["cone", "slam"], linked.claims)
-    assert [part.id for part in section.subsections()] == ["witnesses-slam", "witnesses-cone"]
-    [shown] = section.subsections()[0].blocks
-    assert shown.witnesses == papers.witnesses("slam")
+    [section] = witnesses_section.sections("slam", linked.claims)
+    assert section.id == "witnesses-slam"
+    shown = section.blocks[-1]
+    assert tuple(one for one, _ in shown.witnesses) == papers.witnesses("slam")
+    assert shown.witnesses[0][1] == linked.lines()
     assert linked.claims
     assert shown.claims(linked) == list(linked.claims)
-    assert witnesses_section.WitnessList((linked,), frozenset()).claims(linked) == []
+    assert witnesses_section.WitnessList((), frozenset()).claims(linked) == []
 
 
 @pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.reporting import claims_section, figures, pages
-from pipeline_lib.reporting.blocks import inline, mathematics, plain
+from pipeline_lib.reporting.blocks import Subsection, inline, mathematics, plain
+from pipeline_lib.reporting.claims_section import ClaimList
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.formulas import mathml
 from pipeline_lib.reporting.pages import FRONT, Page
@@ -24,8 +26,18 @@ TEMPLATES = Path(__file__).parent / "templates"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 WHOLE = "report.html"
 """The file with all pages."""
+_INDEX = "\ue002"
+"""Stands in a page for the search index until the places of all pages are known; a sign that no text contains."""
 _ADDRESS = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^"]*)(")')
+
+
+class Found(NamedTuple):
+    """An entry of the search index: its place, what it is, and the words in which one searches."""
+
+    place: str
+    kind: str
+    words: str
 
 
 def render(
@@ -51,18 +63,20 @@ def render(
     parts = pages.build(results, judged.read(claims), papers)
     about = {"study": results.study, "heading": heading(results.study, papers, results.title()), "pages": parts}
     about |= _numbered(parts, folder)
-    write_text(folder / WHOLE, _html(about, parts))
-    texts = {one.name: _html(about, [one]) for one in parts}
+    index, page_of = search_index(parts), _renderer(about)
+    write_text(folder / WHOLE, _with_index(page_of(parts), index))
+    texts = {one.name: page_of([one]) for one in parts}
     home = {address: name for name, text in texts.items() for address in _ADDRESS.findall(text)}
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        write_text(folder / file_of(name), _linked(text, name, home))
+        found = [entry._replace(place=_target(entry.place, name, home)) for entry in index]
+        write_text(folder / file_of(name), _with_index(_linked(text, name, home), found))
 
 
 def write_page(path: str | os.PathLike[str], title: str, study: str, page: Page) -> None:
     """Write one page that stands alone, with its tables and figures in folders next to it."""
     about = {"study": study, "heading": title, "pages": [page]} | _numbered([page], Path(path).parent)
-    write_text(path, _html(about, [page]))
+    write_text(path, _with_index(_renderer(about)([page]), search_index([page])))
 
 
 def file_of(page: str) -> str:
@@ -110,8 +124,8 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
     }
 
 
-def _html(about: dict[str, Any], shown: Sequence[Page]) -> str:
-    """One page, or the single file, in which every link leads to a place of the same file."""
+def _renderer(about: dict[str, Any]) -> Callable[[Sequence[Page]], str]:
+    """What turns one page, or all for the single file, into HTML in which every link leads to a place of that file."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -127,8 +141,43 @@ def _html(about: dict[str, Any], shown: Sequence[Page]) -> str:
     environment.filters["plain"] = plain
     environment.filters["displayed"] = lambda tex: Markup(mathml(tex, display=True))
     environment.filters["mathematics"] = lambda words: Markup(mathematics(words))
-    style = Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))
-    return environment.get_template("report.html.j2").render(**about, shown=shown, style=style, whole=WHOLE)
+    own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
+    template = environment.get_template("report.html.j2")
+    return lambda shown: template.render(**about, shown=shown, own=own, index=_INDEX, whole=WHOLE)
+
+
+def _with_index(text: str, index: Sequence[Found]) -> str:
+    """The page with what its search finds."""
+    return text.replace(_INDEX, json.dumps(index, ensure_ascii=False).replace("<", "\\u003c"))
+
+
+def search_index(parts: Sequence[Page]) -> list[Found]:
+    """What can be searched: the parts of all pages, claims, tables and figures, each with its place and its words."""
+    found = []
+    for section in (section for part in parts for section in part.sections):
+        found.append(Found(f"#{section.id}", "Section", section.title))
+        for block in _walk(section.blocks):
+            if isinstance(block, Subsection):
+                found.append(Found(f"#{block.id}", "Section", f"{section.title}: {plain(block.title)}"))
+            elif isinstance(block, Table):
+                found.append(Found(f"#table-{block.name}", "Table", plain(block.caption)))
+            elif isinstance(block, Figure):
+                found.append(Found(f"#figure-{block.name}", "Figure", plain(block.caption)))
+            elif isinstance(block, ClaimList):
+                found += [
+                    Found(f"#claim-{one.id}", "Claim", f"{one.id}, {one.status}, {one.where}. {one.says}")
+                    for one in block.claims
+                ]
+    return found
+
+
+def _target(link: str, page: str, home: dict[str, str]) -> str:
+    """A link of the single file as it has to be on a page."""
+    file, sign, anchor = link.partition("#")
+    if ":" in file or (not file and home.get(anchor, page) == page):
+        return link
+    target = file or file_of(home[anchor])
+    return f"{os.path.relpath(target, PurePosixPath(file_of(page)).parent)}{sign}{anchor}"
 
 
 def _linked(text: str, page: str, home: dict[str, str]) -> str:
@@ -136,16 +185,7 @@ def _linked(text: str, page: str, home: dict[str, str]) -> str:
 
     ``home`` has the page of every place.
     """
-    here = PurePosixPath(file_of(page)).parent
-
-    def placed(found: re.Match[str]) -> str:
-        file, sign, anchor = found[2].partition("#")
-        if ":" in file or (not file and home.get(anchor, page) == page):
-            return found[0]
-        target = file or file_of(home[anchor])
-        return f"{found[1]}{os.path.relpath(target, here)}{sign}{anchor}{found[3]}"
-
-    return _LINK.sub(placed, text)
+    return _LINK.sub(lambda found: f"{found[1]}{_target(found[2], page, home)}{found[3]}", text)
 
 
 def _named(parts: Sequence[Page], kind: type[Kind]) -> dict[str, Kind]:

@@ -13,9 +13,9 @@ from pipeline_lib.witnesses import Witness
 
 @dataclass(frozen=True)
 class WitnessList:
-    """The witnesses of one paper, with the claims of the study to which they can link."""
+    """The witnesses of one paper, each with its lines, and the claims of the study to which they can link."""
 
-    witnesses: tuple[Witness, ...]
+    witnesses: tuple[tuple[Witness, list[tuple[str, str]]], ...]
     known: frozenset[str]
     block: ClassVar[str] = "witnesses"
 
@@ -34,5 +34,5 @@ def sections(paper: str, claims: Sequence[str]) -> list[Section]:
         "code with the rest checks both sides in exact arithmetic: `python -m pipeline_lib witnesses`. Square brackets "
         "enclose an irrational number. Letters are those of the errata (`docs/errata.md`)."
     )
-    blocks = (Paragraph(words), WitnessList(found, frozenset(claims)))
+    blocks = (Paragraph(words), WitnessList(tuple((one, one.lines()) for one in found), frozenset(claims)))
     return [Section(f"witnesses-{paper}", f"Exact counterexamples to {paper}", blocks)]

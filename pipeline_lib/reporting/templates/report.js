@@ -1,0 +1,108 @@
+// Sorts and filters the tables of the report, and searches all its pages. Without scripts everything is shown all the
+// same, in the order of the report.
+"use strict";
+
+const plain = (words) => words.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+
+// ---- tables ----
+
+// The number that a cell shows first, such as 1,234.5, −0.3 or 2.5e−7; null where it shows words.
+function shownNumber(words) {
+  const found = words.trim().replace(/[\u2212\u2013]/g, "-").match(/^[[(]?(-?[\d,]*\.?\d+)(?:e(-?\d+)| × 10(-?\d+))?/);
+  return found === null ? null : Number(found[1].replaceAll(",", "") + "e" + (found[2] ?? found[3] ?? "0"));
+}
+
+function compared(one, other) {
+  const [a, b] = [shownNumber(one), shownNumber(other)];
+  if (a !== null && b !== null) return a - b;
+  if (a !== null || b !== null) return a === null ? 1 : -1; // what does not apply comes last
+  return one.localeCompare(other);
+}
+
+// Rows stay in their groups. A second click turns the order around.
+function sort(table, column, button) {
+  const falling = button.parentElement.getAttribute("aria-sort") === "ascending";
+  table.querySelectorAll("thead th").forEach((head) => head.removeAttribute("aria-sort"));
+  button.parentElement.setAttribute("aria-sort", falling ? "descending" : "ascending");
+  for (const body of table.tBodies) {
+    const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
+    const text = (row) => row.cells[column].innerText;
+    rows.sort((a, b) => (falling ? -1 : 1) * compared(text(a), text(b)));
+    body.append(...rows);
+  }
+}
+
+function makeSortable(table) {
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    button.addEventListener("click", () => sort(table, column, button));
+    head.append(button);
+  });
+}
+
+const LONG = 12; // rows from which on a table can be filtered
+
+function makeFilterable(figure, table) {
+  if (table.tBodies.length === 0 || table.rows.length <= LONG) return;
+  const field = document.createElement("input");
+  field.type = "search";
+  field.placeholder = "Filter rows";
+  field.setAttribute("aria-label", "Filter the rows of this table");
+  field.className = "filter";
+  field.addEventListener("input", () => {
+    const words = plain(field.value).split(/\s+/).filter(Boolean);
+    for (const body of table.tBodies) {
+      for (const row of body.rows) {
+        const group = row.classList.contains("group");
+        row.hidden = !group && !words.every((word) => plain(row.innerText || row.textContent).includes(word));
+      }
+    }
+  });
+  figure.insertBefore(field, figure.querySelector(".scroll"));
+}
+
+document.querySelectorAll("figure.table").forEach((figure) => {
+  const table = figure.querySelector("table");
+  makeSortable(table);
+  makeFilterable(figure, table);
+});
+
+// ---- search ----
+
+const MOST = 15; // results shown
+
+function results(index, wanted) {
+  const words = plain(wanted).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  return index.filter(([, , text]) => words.every((word) => plain(text).includes(word)));
+}
+
+function makeSearch(nav, index) {
+  const field = document.createElement("input");
+  const list = document.createElement("ol");
+  field.type = "search";
+  field.placeholder = "Search the report";
+  field.setAttribute("aria-label", "Search all pages of the report");
+  list.className = "results";
+  list.setAttribute("aria-live", "polite");
+  field.addEventListener("input", () => {
+    const found = results(index, field.value);
+    list.replaceChildren(
+      ...found.slice(0, MOST).map(([href, kind, text]) => {
+        const item = document.createElement("li");
+        const link = document.createElement("a");
+        link.href = href;
+        link.textContent = `${kind}: ${text}`;
+        item.append(link);
+        return item;
+      }),
+    );
+    if (field.value.trim() && found.length === 0) list.textContent = "Nothing was found.";
+    if (found.length > MOST) list.insertAdjacentText("beforeend", `And ${found.length - MOST} more.`);
+  });
+  nav.querySelector(".brand").after(field, list);
+}
+
+makeSearch(document.querySelector("nav"), JSON.parse(document.getElementById("index").textContent));
