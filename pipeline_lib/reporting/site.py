@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
@@ -66,7 +67,10 @@ def render(
     index, page_of = search_index(parts), _renderer(about)
     write_text(folder / WHOLE, _with_index(page_of(parts), index))
     texts = {one.name: page_of([one]) for one in parts}
-    home = {address: name for name, text in texts.items() for address in _ADDRESS.findall(text)}
+    # What every page has, such as the place to which one skips, is no address of another page.
+    places = [(address, name) for name, text in texts.items() for address in _ADDRESS.findall(text)]
+    often = Counter(address for address, _ in places)
+    home = {address: name for address, name in places if often[address] == 1}
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         found = [entry._replace(place=_target(entry.place, name, home)) for entry in index]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import itertools
 import json
 import re
 import shutil
@@ -55,6 +56,7 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.loaded: list[str] = []
+        self.headings: list[str] = []
         self.headers_without_scope = 0
         self.open: list[str] = []
         self.feed(text)
@@ -67,6 +69,8 @@ class Page(HTMLParser):
             self.links.append(str(found["href"]))
         elif tag in ("script", "img", "link", "iframe", "object", "embed", "source", "image"):
             self.loaded += [str(value) for key, value in attrs if key in ("src", "href", "data", "xlink:href")]
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(tag)
         if tag == "th" and "scope" not in found:
             self.headers_without_scope += 1
         if tag not in VOID:
@@ -121,6 +125,9 @@ def test_the_pages_link_to_each_other_and_to_files_that_exist(report: Path) -> N
         {*whole.ids} - of_every_page
     )
     for file, page in pages.items():
+        assert page.links[0] == "#main"  # over the contents to the text of the same page
+        assert page.headings[0] == "h1"
+        assert all(int(b[1]) <= int(a[1]) + 1 for a, b in itertools.pairwise(page.headings))
         assert page.open == []
         assert page.loaded == ["data:,"]
         assert len(page.ids) == len(set(page.ids))
