@@ -23,7 +23,11 @@ Label = str | int | float
 
 @dataclass(frozen=True)
 class Interval:
-    """A measured number with its confidence interval, ``low <= value <= high``, all finite.
+    """A measured number with its interval of 95 % confidence, ``low <= value <= high``, all finite.
+
+    ``freedom`` are the degrees of freedom of the Student distribution whose quantile gave the ends, such as the number
+    of repetitions minus 1. None stands for a normal quantile, or for an interval that needed none. By it an interval is
+    widened where several are judged jointly (:func:`pipeline_lib.claims.verdicts.jointly`).
 
     Example
     -------
@@ -38,6 +42,7 @@ class Interval:
     value: float
     low: float
     high: float
+    freedom: float | None = None
 
     def __post_init__(self) -> None:
         numbers = (self.value, self.low, self.high)
@@ -47,6 +52,10 @@ class Interval:
             raise DataError(f"interval: expected finite numbers, found {numbers}")
         if not self.low <= self.value <= self.high:
             raise DataError(f"interval: expected low <= value <= high, found {self.low}, {self.value}, {self.high}")
+        if self.freedom is not None and not (
+            isinstance(self.freedom, int | float) and math.isfinite(self.freedom) and self.freedom > 0
+        ):
+            raise DataError(f"interval: expected degrees of freedom above 0, found {self.freedom}")
 
 
 Value = float | Interval
@@ -205,10 +214,12 @@ def _check_name(path: Path, claim: str) -> None:
 
 
 def _spelled(values: Mapping[str, Value]) -> dict[str, Any]:
-    return {
-        name: {"value": value.value, "low": value.low, "high": value.high} if isinstance(value, Interval) else value
-        for name, value in values.items()
-    }
+    return {name: _ends(value) if isinstance(value, Interval) else value for name, value in values.items()}
+
+
+def _ends(interval: Interval) -> dict[str, float]:
+    ends = {"value": interval.value, "low": interval.low, "high": interval.high}
+    return ends if interval.freedom is None else {**ends, "freedom": interval.freedom}
 
 
 def _trial(entry: Any) -> Trial:
@@ -225,6 +236,6 @@ def _trial(entry: Any) -> Trial:
 def _value(name: str, value: Any) -> Value:
     if not isinstance(value, dict):
         return value  # Trial rejects what is not a finite number.
-    if set(value) != {"value", "low", "high"}:
+    if set(value) - {"freedom"} != {"value", "low", "high"}:
         raise DataError(f"{name}: expected the keys high, low and value, found {sorted(value)}")
-    return Interval(value["value"], value["low"], value["high"])
+    return Interval(**value)

@@ -128,9 +128,9 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses as mappings in the order of their fields; an interval as its three numbers."""
+    """Dataclasses as mappings in the order of their fields; an interval as value, ends and, if any, freedom."""
     if isinstance(value, Interval):
-        return [value.value, value.low, value.high]
+        return [value.value, value.low, value.high, *([] if value.freedom is None else [value.freedom])]
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     if isinstance(value, Mapping):

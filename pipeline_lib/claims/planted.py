@@ -83,7 +83,8 @@ class Planted:
         changed = []
         for i, trial in enumerate(trials):
             found = {name: tuple(column[name][i] for column in columns) for name in self.values if name in trial.values}
-            new = {name: _value(*parts) for name, parts in found.items() if None not in parts}
+            freedom = _fewest(trial)
+            new = {name: _value(*parts, freedom) for name, parts in found.items() if None not in parts}
             changed.append(replace(trial, values={**trial.values, **new}))
         if changed == list(trials):
             raise DataError(f"planted: {self.name}: expected to change the evidence, found it as it was")
@@ -136,8 +137,14 @@ def _series(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, values, dtype=pl.Float64, strict=False)
 
 
-def _value(value: float, low: float, high: float) -> Value:
+def _fewest(trial: Trial) -> float | None:
+    """The fewest degrees of freedom in a trial, which widen an interval most."""
+    freedoms = [value.freedom for value in trial.values.values() if isinstance(value, Interval)]
+    return min((one for one in freedoms if one is not None), default=None)
+
+
+def _value(value: float, low: float, high: float, freedom: float | None) -> Value:
     if low == value == high:
         return value
     ends = sorted((value, low, high))
-    return Interval(value, ends[0], ends[-1])
+    return Interval(value, ends[0], ends[-1], freedom)

@@ -39,19 +39,25 @@ SETTINGS = "settings"
 class Measured:
     """One value of a trial: a number, or the three numbers of an interval, read from some rows of the trial.
 
-    ``optional`` values are left out of trials that have no such row.
+    ``optional`` values are left out of trials that have no such row. ``freedom`` is the expression for the degrees of
+    freedom of the interval, empty for a normal quantile.
     """
 
     expressions: tuple[str, ...]
     where: str = ""
     optional: bool = False
+    freedom: str = ""
 
     @classmethod
-    def of(cls, entry: Any) -> Measured:
-        """Take a value as the ledger writes it: an expression, a list of three, or a mapping with ``value``."""
-        if isinstance(entry, Mapping):
-            return cls(_listed(entry["value"]), entry.get("where", ""), entry.get("optional", False))
-        return cls(_listed(entry))
+    def of(cls, entry: Any, freedom: str) -> Measured:
+        """Take a value as the ledger writes it: an expression, a list of three, or a mapping with ``value``.
+
+        ``freedom`` is what the reading says of all its intervals.
+        """
+        given = entry if isinstance(entry, Mapping) else {"value": entry}
+        expressions = _listed(given["value"])
+        freedom = str(given.get("freedom", freedom)) if len(expressions) > 1 else ""
+        return cls(expressions, given.get("where", ""), given.get("optional", False), freedom)
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class Reading:
     setting: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Measured] = field(default_factory=dict)
     named_by: str = ""
-    value: tuple[str, ...] = ()
+    named: Measured | None = None
     notes: str = ""
 
     def __post_init__(self) -> None:
@@ -89,16 +95,16 @@ class Reading:
         ConfigurationError
             When the braces of the notes do not match, or an expression has a clause that not all versions know.
         """
-        axes = entry.get("axes", ())
+        axes, freedom = entry.get("axes", ()), str(entry.get("freedom", ""))
         return cls(
             table=f"tables/{entry['table']}",
             columns=_texts(entry.get("columns", {})),
             where=entry.get("where", ""),
             axes=_texts(axes if isinstance(axes, Mapping) else {axis: f'"{axis}"' for axis in axes}),
             setting=_texts(entry.get("setting", {})),
-            values={name: Measured.of(value) for name, value in entry.get("values", {}).items()},
+            values={name: Measured.of(value, freedom) for name, value in entry.get("values", {}).items()},
             named_by=entry.get("named_by", ""),
-            value=_listed(entry["value"]) if "value" in entry else (),
+            named=Measured.of(entry["value"], freedom) if "value" in entry else None,
             notes=entry.get("notes", ""),
         )
 
@@ -106,9 +112,9 @@ class Reading:
         """Every expression, those of ``columns`` first."""
         yield from self.columns.values()
         yield from filter(None, (self.where, self.named_by))
-        yield from (*self.axes.values(), *self.setting.values(), *self.value)
-        for measured in self.values.values():
-            yield from (*measured.expressions, *filter(None, [measured.where]))
+        yield from (*self.axes.values(), *self.setting.values())
+        for measured in (*self.values.values(), *filter(None, [self.named])):
+            yield from (*measured.expressions, *filter(None, [measured.where, measured.freedom]))
         yield from (text for _, text, _, _ in Formatter().parse(self.notes) if text)
 
     @property
@@ -176,11 +182,11 @@ class Reading:
         for name, measured in self.values.items():
             found = _filtered(path, rows, measured.where)
             if not (measured.optional and found.is_empty()):
-                values[name] = _value(f"{place}: {name}", path, found, measured.expressions)
-        if self.named_by:
+                values[name] = _value(f"{place}: {name}", path, found, measured)
+        if self.named is not None:
             names = _column(path, rows, self.named_by)
             for name in names.unique(maintain_order=True):
-                values[str(name)] = _value(f"{place}: {name}", path, rows.filter(names == name), self.value)
+                values[str(name)] = _value(f"{place}: {name}", path, rows.filter(names == name), self.named)
         try:
             return Trial(setting, values, path)
         except DataError as error:
@@ -243,8 +249,10 @@ def _constant(place: str, path: str, rows: pl.DataFrame, text: str) -> Any:
     return found.item(0)
 
 
-def _value(place: str, path: str, rows: pl.DataFrame, expressions: Sequence[str]) -> Value:
-    numbers = [_number(place, path, rows, text) for text in expressions]
+def _value(place: str, path: str, rows: pl.DataFrame, measured: Measured) -> Value:
+    numbers = [_number(place, path, rows, text) for text in measured.expressions]
+    if measured.freedom:
+        numbers.append(_constant(f"{place}: freedom", path, rows, measured.freedom))
     try:
         return Interval(*numbers) if len(numbers) > 1 else numbers[0]
     except DataError as error:

@@ -95,24 +95,41 @@ def jointly(values: Sequence[Interval]) -> list[Interval]:
     """Widen the intervals of several trials so that all of them hold together with the stated confidence.
 
     By Bonferroni's inequality n intervals of confidence 1 - (1 - c)/n each hold together with confidence c. An interval
-    is widened about its value in the proportion of the normal quantiles. Exact numbers are not counted.
+    is widened about its value in the proportion of the quantiles of its own distribution at the two confidences:
+    Student's with its degrees of freedom, or the normal one. Tails of Student's distribution are heavier, so that an
+    interval from few repetitions has to become wider. Exact numbers are not counted.
 
     Example
     -------
     >>> jointly([Interval(0.0, -1.0, 1.0)]) == [Interval(0.0, -1.0, 1.0)]
     True
     >>> jointly([Interval(0.0, -1.0, 1.0)] * 20)[0]  # doctest: +ELLIPSIS
-    Interval(value=0.0, low=-1.54..., high=1.54...)
+    Interval(value=0.0, low=-1.54..., high=1.54..., freedom=None)
+    >>> jointly([Interval(0.0, -1.0, 1.0, freedom=4)] * 20)[0]  # doctest: +ELLIPSIS
+    Interval(value=0.0, low=-2.53..., high=2.53..., freedom=4)
     """
     measured = sum(one.low < one.high for one in values)
     if measured <= 1:
         return list(values)
-    normal = NormalDist()
-    factor = normal.inv_cdf(1 - (1 - LEVEL) / 2 / measured) / normal.inv_cdf((1 + LEVEL) / 2)
-    return [
-        Interval(one.value, one.value - factor * (one.value - one.low), one.value + factor * (one.high - one.value))
-        for one in values
-    ]
+    factors = {freedom: _widening(measured, freedom) for freedom in {one.freedom for one in values}}
+    return [_widened(one, factors[one.freedom]) for one in values]
+
+
+def _widening(intervals: int, freedom: float | None) -> float:
+    """By which factor an interval becomes wider if it is one of so many."""
+    tails = (1 - LEVEL) / 2 / intervals, (1 - LEVEL) / 2
+    if freedom is None:
+        wide, narrow = (NormalDist().inv_cdf(1 - tail) for tail in tails)
+    else:
+        from scipy.special import stdtrit
+
+        wide, narrow = (float(stdtrit(freedom, 1 - tail)) for tail in tails)
+    return wide / narrow
+
+
+def _widened(one: Interval, factor: float) -> Interval:
+    low, high = one.value - factor * (one.value - one.low), one.value + factor * (one.high - one.value)
+    return Interval(one.value, low, high, one.freedom)
 
 
 def as_interval(quantity: Quantity, trial: Trial) -> Interval:
@@ -122,8 +139,15 @@ def as_interval(quantity: Quantity, trial: Trial) -> Interval:
 
 
 def difference(a: Interval, b: Interval) -> Interval:
-    """The interval of a - b, by its ends."""
-    return Interval(a.value - b.value, a.low - b.high, a.high - b.low)
+    """The interval of a - b, by its ends, with the fewer degrees of freedom of the two: those that widen it more.
+
+    Example
+    -------
+    >>> difference(Interval(3.0, 2.0, 4.0, freedom=9), Interval(1.0, 0.5, 1.5, freedom=4))
+    Interval(value=2.0, low=0.5, high=3.5, freedom=4)
+    """
+    freedoms = [one.freedom for one in (a, b) if one.freedom is not None]
+    return Interval(a.value - b.value, a.low - b.high, a.high - b.low, min(freedoms, default=None))
 
 
 def outcome(left: Interval, tolerance: float, deviates_within: float | None) -> Status:

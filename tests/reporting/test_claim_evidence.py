@@ -17,12 +17,13 @@ TABLE = "tables/slam.parquet"
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@given(value=finite, ends=st.tuples(finite, finite, finite))
+@given(value=finite, ends=st.tuples(finite, finite, finite), freedom=st.none() | st.floats(1, 1e6))
 def test_what_is_written_is_read_and_the_bytes_are_the_same(
-    tmp_path_factory: pytest.TempPathFactory, value: float, ends: tuple[float, float, float]
+    tmp_path_factory: pytest.TempPathFactory, value: float, ends: tuple[float, float, float], freedom: float | None
 ) -> None:
     low, middle, high = sorted(ends)
-    trial = Trial({"dataset": "MQ2008", "k": 10, "eta": 0.1}, {"a": value, "b": Interval(middle, low, high)}, TABLE)
+    measured = Interval(middle, low, high, freedom)
+    trial = Trial({"dataset": "MQ2008", "k": 10, "eta": 0.1}, {"a": value, "b": measured}, TABLE)
     evidence = Evidence("slam-thm2", (trial,), "a note — with signs")
     folder = tmp_path_factory.mktemp("evidence")
     write_evidence(folder / "slam-thm2.json", evidence)
@@ -46,6 +47,9 @@ def test_a_number_that_is_none_is_refused(bad: object) -> None:
         Trial({"m": 5}, {"a": bad}, TABLE)  # type: ignore[dict-item]
     with pytest.raises(DataError):
         Interval(bad, bad, bad)  # type: ignore[arg-type]
+    if bad is not None:
+        with pytest.raises(DataError, match="degrees of freedom"):
+            Interval(1.0, 0.0, 2.0, freedom=0 if bad is True else bad)  # type: ignore[arg-type]
 
 
 def test_every_number_names_its_table() -> None:

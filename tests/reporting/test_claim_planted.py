@@ -46,6 +46,12 @@ def test_expressions_range_over_values_and_setting_and_carry_intervals() -> None
     assert turned.values["gap"] == Interval(-1.0, -1.5, -0.5)
 
 
+def test_a_planted_interval_has_the_fewest_degrees_of_freedom_of_its_trial() -> None:
+    values = {"a": Interval(1.0, 0.5, 1.5, freedom=9), "b": Interval(2.0, 1.0, 3.0, freedom=4), "c": 1.0}
+    [found] = Planted("b", "b.", {"a": "b", "c": "c + 1"}).written_into([Trial({}, values, TABLE)])
+    assert found.values == {"a": Interval(2.0, 1.0, 3.0, freedom=4), "b": values["b"], "c": 2.0}
+
+
 def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
     near = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
     far = {"name": "same", "statement": "The constant is .9.", "values": {"bound": "bound * 0.9"}}

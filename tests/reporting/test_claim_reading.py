@@ -99,6 +99,21 @@ def test_notes_and_settings_are_filled_in() -> None:
     assert notes == "10 rounds, 3, 6 rows, to 1.33."
 
 
+def test_degrees_of_freedom_are_those_of_the_reading_or_of_the_value() -> None:
+    own = {**KL, "freedom": "MAX(T) - 1"}
+    values = {"kl": KL, "own": own, "mean": "AVG(ndcg)"}
+    found = trials(settings={"seeds": 5}, freedom="settings.seeds - 1", axes=["dataset"], values=values)
+    assert [trial.values["kl"].freedom for trial in found] == [4, 4]  # type: ignore[union-attr]
+    assert [trial.values["own"].freedom for trial in found] == [9, 9]  # type: ignore[union-attr]
+    assert found[0].values["mean"] == pytest.approx(1.15 / 3)
+    with pytest.raises(DataError, match="kl: freedom: expected 'T' to be the same in all rows"):
+        trials(axes=["dataset"], values={"kl": {"value": ["MAX(ndcg)", "MIN(low)", "MAX(high)"], "freedom": "T"}})
+    [named, _] = trials(
+        freedom=3, where="T = MAX(T)", axes=["dataset"], named_by="learner", value=["ndcg", "low", "high"]
+    )
+    assert named.values["kl"] == Interval(0.5, 0.4, 0.6, freedom=3)
+
+
 def test_no_row_is_no_trial() -> None:
     assert trials(where="dataset = 'c'", values={"mean": "AVG(ndcg)"}) == []
     assert trials(ROWS.clear(), where="T = MAX(T)", values={"mean": "AVG(ndcg)"}) == []

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri, stdtrit
 
 from pipeline_lib.claims import rules
 from pipeline_lib.claims.evidence import Interval, Trial
@@ -101,6 +102,48 @@ def test_simultaneous_intervals_cover_as_often_as_they_say() -> None:
     means = generator.normal(size=(4000, 30))
     widened = jointly([Interval(0.0, -1.959964, 1.959964)] * 30)[0]
     assert np.mean(np.all(np.abs(means) <= widened.high, axis=1)) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize("repetitions", [2, 3, 5, 20])
+def test_joint_t_intervals_cover_as_often_as_they_say(repetitions: int) -> None:
+    # The intervals of the means of few normal numbers, whose expectation is 0; blocks of 20 are judged jointly.
+    samples = np.random.default_rng(repetitions).normal(size=(2000, 20, repetitions))
+    means, errors = samples.mean(axis=2), samples.std(axis=2, ddof=1) / repetitions**0.5
+    half = stdtrit(repetitions - 1, 0.975)
+    factor = jointly([Interval(0.0, -1.0, 1.0, freedom=repetitions - 1)] * 20)[0].high
+    assert np.mean(np.all(np.abs(means) <= factor * half * errors, axis=1)) == pytest.approx(0.95, abs=0.017)
+    normal = jointly([Interval(0.0, -1.0, 1.0)] * 20)[0].high
+    too_narrow = np.mean(np.all(np.abs(means) <= normal * half * errors, axis=1))
+    assert too_narrow < (0.9 if repetitions <= 5 else 0.95)
+
+
+@given(st.integers(2, 200), st.floats(1, 1e6), st.floats(1, 1e6))
+def test_fewer_degrees_of_freedom_widen_more(intervals: int, freedom: float, more: float) -> None:
+    widths = [
+        jointly([Interval(0.0, -1.0, 1.0, freedom=one)] * intervals)[0].high for one in (freedom, freedom + more, None)
+    ]
+    assert 1.0 < widths[2] <= widths[1] * (1 + 1e-9) <= widths[0] * (1 + 2e-9)
+
+
+def test_each_interval_is_widened_by_its_own_distribution() -> None:
+    few, many, exact = jointly(
+        [Interval(1.0, 0.0, 3.0, freedom=2), Interval(0.0, -1.0, 1.0), Interval(5.0, 5.0, 5.0, freedom=2)]
+    )
+    assert exact == Interval(5.0, 5.0, 5.0, freedom=2)
+    # Two of them are measured: the confidence of each is .975.
+    assert few.high - 1.0 == pytest.approx(2.0 * stdtrit(2, 0.9875) / stdtrit(2, 0.975))
+    assert (1.0 - few.low) * 2.0 == pytest.approx(few.high - 1.0)
+    assert many.high == pytest.approx(ndtri(0.9875) / ndtri(0.975))
+
+
+def test_a_difference_of_means_is_judged_with_the_fewer_degrees_of_freedom() -> None:
+    entry = {"check": "order", "greater": [["a", "b"]]}
+    values = {"a": Interval(4.0, 3.0, 5.0, freedom=3), "b": Interval(1.0, 0.5, 1.5)}
+    assert status(entry, trial(**values), trial(**values)) == "verified"
+    # Widened by 1.6 in a trial of twenty by normal quantiles, and by 2.6 with three degrees of freedom.
+    assert status(entry, *[trial(**values)] * 20) == "consistent"
+    normal = {**values, "a": Interval(4.0, 3.0, 5.0)}
+    assert status(entry, *[trial(**normal)] * 20) == "verified"
 
 
 def test_a_bound_reports_the_smallest_slack_or_the_decisive_failure() -> None:

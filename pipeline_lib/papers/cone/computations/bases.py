@@ -205,12 +205,15 @@ def figure_3(rows: Sequence[Mapping[str, Any]], measure: str) -> dict[str, float
     }
     compared: dict[str, float | Interval] = {name: float(np.mean(values)) for name, values in best.items()}
     for name in ("fewer", "more"):
-        summary = over_folds(best["near_ten"] - best[name])
-        compared[f"near_ten_minus_{name}"] = Interval(summary.mean, summary.low, summary.high)
-    between = over_folds(best["fewer"] - best["more"])
-    compared["fewer_minus_more"] = Interval(between.mean, between.low, between.high)
+        compared[f"near_ten_minus_{name}"] = _over_folds(best["near_ten"] - best[name])
+    compared["fewer_minus_more"] = _over_folds(best["fewer"] - best["more"])
     compared["best_k"] = float(max(held, key=lambda K: float(np.mean(held[K]))))
     return compared
+
+
+def _over_folds(differences: Floats) -> Interval:
+    summary = over_folds(differences)
+    return Interval(summary.mean, summary.low, summary.high, freedom=summary.folds - 1)
 
 
 def equal_groups(bases: Sequence[int]) -> dict[str, list[int]]:

@@ -137,7 +137,8 @@ def ranksvm_growth(settings: ConstantsSettings, seed: int) -> tuple[list[dict[st
             norms.append(_search(loss, m, y_max, "lipschitz-linf", settings, seed, None))
             rows.append(_row("ranksvm", loss, m, y_max, "lipschitz-linf", None, loss.lipschitz(m, y_max), norms[-1]))
         fitted = fit_exponent(settings.ranksvm_lengths, norms)
-        value = Interval(fitted.slope, fitted.low, fitted.high)
+        # Two parameters are fitted to one point for every length.
+        value = Interval(fitted.slope, fitted.low, fitted.high, freedom=len(norms) - 2)
         trials.append(Trial({"surrogate": "ranksvm", "y_max": y_max}, {"exponent_in_m": value}, CONSTANTS))
     return rows, Evidence("lists-ranksvm", tuple(trials), "Fitted to the largest l1 norms obtained by search.")
 

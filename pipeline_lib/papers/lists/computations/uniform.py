@@ -85,7 +85,7 @@ def quantile(low: Floats, high: Floats, probability: float) -> Interval:
     -------
     >>> x = np.arange(1000.0)
     >>> quantile(x, x, 0.95)
-    Interval(value=950.0, low=936.0, high=964.0)
+    Interval(value=950.0, low=936.0, high=964.0, freedom=None)
     """
     k, n = probability * len(low), len(low)
     half = NORMAL * math.sqrt(n * probability * (1.0 - probability))

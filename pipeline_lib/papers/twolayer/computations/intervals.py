@@ -50,7 +50,7 @@ def ratio_interval(above: Floats, below: Floats) -> Interval:
     Example
     -------
     >>> ratio_interval(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
-    Interval(value=0.5, low=0.5, high=0.5)
+    Interval(value=0.5, low=0.5, high=0.5, freedom=None)
     """
     ratio = float(above.mean() / below.mean())
     return mean_interval(ratio + (above - ratio * below) / below.mean())
