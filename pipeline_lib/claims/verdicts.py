@@ -106,7 +106,7 @@ def jointly(values: Sequence[Interval]) -> list[Interval]:
     >>> jointly([Interval(0.0, -1.0, 1.0)] * 20)[0]  # doctest: +ELLIPSIS
     Interval(value=0.0, low=-1.54..., high=1.54..., freedom=None)
     >>> jointly([Interval(0.0, -1.0, 1.0, freedom=4)] * 20)[0]  # doctest: +ELLIPSIS
-    Interval(value=0.0, low=-2.53..., high=2.53..., freedom=4)
+    Interval(value=0.0, low=-2.43..., high=2.43..., freedom=4)
     """
     measured = sum(one.low < one.high for one in values)
     if measured <= 1:
