@@ -44,13 +44,16 @@ def notes(
 def judged(
     claim: str, tables: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any], folder: Path
 ) -> ledger.Judgement:
-    """A claim, judged on such tables of one experiment, and all that is planted into them."""
+    """A claim, judged on such tables of one experiment, and all that is planted into them.
+
+    Settings that are not given have their defaults, here and in the other functions.
+    """
     [found] = [one for one in ledger_of_claims() if one.id == claim]
     paths, used = [], {}
     for name, one in papers.experiments(found.paper.name).items():
         for table, columns in one.tables.items():
             if (rows := tables.get(table.removeprefix("tables/"))) is not None:
-                used[name] = settings
+                used[name] = {**one.settings().plain(), **settings}
                 paths.append(folder / f"{table}.parquet")
                 paths[-1].parent.mkdir(parents=True, exist_ok=True)
                 storage.write_table(paths[-1], pl.DataFrame(rows, schema=experiment.schema_of(columns)))
@@ -63,15 +66,17 @@ def _read(
 ) -> list[tuple[list[Trial], str]]:
     [found] = [one for one in ledger_of_claims() if one.id == claim]
     declared = {
-        table: columns for one in papers.experiments(found.paper.name).values() for table, columns in one.tables.items()
+        table: (columns, one.settings().plain())
+        for one in papers.experiments(found.paper.name).values()
+        for table, columns in one.tables.items()
     }
     return [
         reading.trials(
             f"{reading.table}.parquet",
             pl.DataFrame(
-                tables[reading.table.removeprefix("tables/")], schema=experiment.schema_of(declared[reading.table])
+                tables[reading.table.removeprefix("tables/")], schema=experiment.schema_of(declared[reading.table][0])
             ),
-            settings or {},
+            {**declared[reading.table][1], **(settings or {})},
         )
         for reading in found.readings
     ]

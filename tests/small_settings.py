@@ -270,6 +270,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "budgets": [12],
             "data_budgets": [12],
             "documents": [2, 3, 4, 6],
+            "data_documents": [2, 3, 4, 6],
             "repetitions": 4,
             "data_repetitions": 4,
             "risk_queries": 200,

@@ -114,7 +114,8 @@ def test_gaps_are_compared_at_the_ends_of_both_lines(rows):
         [at_ends] = (trial.values for trial in trials if trial.setting == {"loss": loss})
         for name, (n, m) in ends.items():
             [row] = [row for row in found.gaps if (row["loss"], row["queries"], row["documents"]) == (loss, n, m)]
-            measured = Interval(row["centred_gap"], row["centred_gap_low"], row["centred_gap_high"])
+            ends_of_interval = row["centred_gap"], row["centred_gap_low"], row["centred_gap_high"]
+            measured = Interval(*ends_of_interval, freedom=row["repetitions"] - 1)
             assert at_ends[f"gap_with_{name}"] == measured
 
 
@@ -304,7 +305,8 @@ def test_samplings_differ_in_what_they_say():
         compared = {"difference": name, "gap_two_layer": two_layer, "gap_nm": nm}
         for value, what in compared.items():
             [row] = [row for row in rows if row["what"] == what]
-            assert trial.values[value] == Interval(row["value"], row["low"], row["high"])
+            freedom = row["repetitions"] - 1
+            assert trial.values[value] == Interval(row["value"], row["low"], row["high"], freedom)
     target = samplings._Target(
         asked, Population(PopulationSettings.from_mapping(POPULATION)), pair_losses.get("hinge"), samplings.UNEVEN, 1
     )

@@ -26,6 +26,7 @@ SMALL: dict[str, Any] = {
     "c1": 1.0,
     "data_budgets": [12, 24],
     "documents": [2, 3, 4, 5, 6, 8, 12],
+    "data_documents": [2, 3, 4, 5, 6, 8, 12],
     "risk_queries": 500,
     "slices": 2,
 }
@@ -40,6 +41,8 @@ def fold(queries: int, documents: int) -> tradeoff.Fold:
 def test_splits_use_the_whole_budget():
     asked = TradeoffSettings.parse(SMALL)
     assert asked.splits(12) == [(6, 2), (4, 3), (3, 4), (2, 6)]
+    fewer = TradeoffSettings.parse({**SMALL, "data_budgets": [12], "data_documents": [2, 4, 6]})
+    assert fewer.data_splits(12) == [(6, 2), (3, 4), (2, 6)]
 
 
 def test_every_place_with_enough_long_lists_is_judged():
@@ -134,7 +137,7 @@ def test_the_choice_is_not_judged_on_what_chose_it():
     gains = []
     for _ in range(300):
         errors = {m: rng.normal(size=20) for m in range(2, 40)}
-        found = tradeoff._compared(errors, 80, 1.0, rng, 0.95)
+        found = tradeoff._compared(errors, 80, 1.0, rng)
         deepest = found["error_deepest"]
         assert isinstance(deepest, Interval)
         gains.append(deepest.value - float(found["error_inner"]))  # type: ignore[arg-type]
@@ -145,7 +148,7 @@ def test_an_inner_minimum_is_seen():
     rng = np.random.default_rng(0)
     level = rng.normal(size=40)  # folds differ more than splits
     errors = {m: level + (np.log(m) - 2.0) ** 2 / 10 + 0.01 * rng.normal(size=40) for m in (2, 4, 8, 20, 60)}
-    found = tradeoff._compared(errors, 120, 10.0, rng, 0.95)
+    found = tradeoff._compared(errors, 120, 10.0, rng)
     for end in ("error_deepest", "error_shallowest"):
         interval = found[end]
         assert isinstance(interval, Interval)

@@ -24,7 +24,7 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.papers.twolayer.computations import depth, risks
 from pipeline_lib.papers.twolayer.computations.complexities import ZERO_ONE
-from pipeline_lib.papers.twolayer.computations.intervals import LEVEL, columns, joint_level, mean_interval
+from pipeline_lib.papers.twolayer.computations.intervals import LEVEL, columns, mean_interval
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -121,7 +121,7 @@ def _on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> li
             eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
             if len(eligible) < budget // 2:
                 continue
-            splits, errors = settings.splits(budget), []
+            splits, errors = settings.data_splits(budget), []
             for n, m in splits:
                 sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
                 w, _ = risks.fitted(sample, loss, settings.data_radius)
@@ -173,14 +173,14 @@ def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
             tradeoff.append({**on, **split, **columns("excess", excess)})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
         predicted = two_layer.budget(budget, features, settings.delta, settings.c1).queries
-        one = _compared(errors, budget, predicted, rng, joint_level(2 * len(places)))
+        one = _compared(errors, budget, predicted, rng)
         judged = by_variance if dataset == POPULATION else None
-        best.append({**on, **_flat(one), **columns("variance_documents", judged)})
+        best.append({**on, "repetitions": repetitions, **_flat(one), **columns("variance_documents", judged)})
     return Results(tradeoff, best)
 
 
 def _compared(
-    errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator, confidence: float
+    errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator
 ) -> dict[str, float | Interval]:
     """The errors at both extremes and of the best inner split, with intervals of their paired differences from it.
 
@@ -194,9 +194,9 @@ def _compared(
         inner[1 - half :: 2] = errors[chosen][1 - half :: 2]
     level = float(inner.mean())
     return {
-        "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner, confidence), level),
+        "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner), level),
         "error_inner": level,
-        "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner, confidence), level),
+        "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner), level),
         "best_queries": _best_queries(errors, budget, rng),
         "predicted_queries": predicted,
     }

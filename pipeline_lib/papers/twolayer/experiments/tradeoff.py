@@ -36,16 +36,19 @@ class TradeoffSettings(Settings):
         (120, 480, 1920), description="values of C, the total number of documents, on the population"
     )
     data_budgets: Budgets = Field(
-        (40, 60),
+        (60,),
         description="values of C on data sets; a data set needs at least C/2 queries with at least C/2 documents",
     )
     documents: Annotated[Rising, at_least(2)] = Field(
         (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120, 240, 480, 960),
         description="values of m, the number of documents per query; used where m divides C",
     )
-    repetitions: Annotated[Whole, Ge(4)] = Field(250, description="number of repetitions on the population")
+    data_documents: Annotated[Rising, at_least(2)] = Field(
+        (2, 4, 6, 10, 15, 30), description="values of m on data sets; used where m divides C"
+    )
+    repetitions: Annotated[Whole, Ge(4)] = Field(200, description="number of repetitions on the population")
     data_repetitions: Annotated[Whole, Ge(4)] = Field(
-        40, description="number of repetitions on every fold of a data set"
+        240, description="number of repetitions on every fold of a data set"
     )
     risk_queries: Annotated[Whole, Ge(2)] = Field(
         50000,
@@ -62,18 +65,30 @@ class TradeoffSettings(Settings):
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
-        for budget in (*self.budgets, *self.data_budgets):
-            tried = [m for _, m in self.splits(budget)]
-            if not self.reaches_both_ends(budget, tried):
-                raise ValueError(
-                    f"documents: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
-                    f"found {tried}"
-                )
+        for name, budgets, splits in (
+            ("documents", self.budgets, self.splits),
+            ("data_documents", self.data_budgets, self.data_splits),
+        ):
+            for budget in budgets:
+                tried = [m for _, m in splits(budget)]
+                if not self.reaches_both_ends(budget, tried):
+                    raise ValueError(
+                        f"{name}: expected 2, {budget // 2} and a divisor between them for the budget {budget}, "
+                        f"found {tried}"
+                    )
         return self
 
     def splits(self, budget: int) -> list[tuple[int, int]]:
-        """(n, m) with n m = C, from the shallowest to the deepest with two queries or more."""
-        return [(budget // m, m) for m in self.documents if budget % m == 0 and budget // m >= 2]
+        """(n, m) with n m = C on the population, from the shallowest to the deepest with two queries or more."""
+        return self._splits(budget, self.documents)
+
+    def data_splits(self, budget: int) -> list[tuple[int, int]]:
+        """The same on data sets."""
+        return self._splits(budget, self.data_documents)
+
+    @staticmethod
+    def _splits(budget: int, documents: Sequence[int]) -> list[tuple[int, int]]:
+        return [(budget // m, m) for m in documents if budget % m == 0 and budget // m >= 2]
 
     def reaches_both_ends(self, budget: int, documents: Sequence[int]) -> bool:
         """Whether these m hold the two ends of a budget and something between."""
@@ -139,6 +154,7 @@ EXPERIMENT = Experiment(
                 },
                 "tables/twolayer-best-splits": {
                     **_PLACE,
+                    "repetitions": int,
                     **{f"{name}{end}": float for name in _ENDS for end in ("", "_low", "_high")},
                     **dict.fromkeys(("error_inner", "best_queries", "best_queries_low", "best_queries_high"), float),
                     "predicted_queries": float,
