@@ -249,7 +249,7 @@ def test_labels_apart_have_the_mean_gains_of_such_labels():
 
 def test_what_is_said_of_the_game_is_decided(tmp_path):
     # The proof lets a learner play a or b alone: whoever plays their midpoint has half of its limit.
-    asked = AdversarySettings.parse({**GAME, "rounds": [10000, 30000, 100000], "seeds": 3})
+    asked = AdversarySettings.parse({**GAME, "rounds": [10000, 30000, 100000], "seeds": 6})
     found = adversary.run(asked, 4)
     tables = {"topk-table1": found.table_1, "topk-adversary": found.game}
     for claim, status in (("table1", "verified"), ("thm52", "verified"), ("thm52-constant", "refuted")):
