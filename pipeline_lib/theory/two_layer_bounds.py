@@ -8,8 +8,9 @@ average R_k of k independent pairs (Definition 2), with probability at least 1 -
 
 Theorems 2 and 3 state the two layers separately, each with log(2/delta) and with probability 1 - delta.
 
-There are three forms of D(k): :func:`vc` (with a constant that the paper leaves open), :func:`sauer_massart` (the same
-with a computable constant), and ``two_layer_rademacher.contracted`` (estimated from a sample).
+There are four forms of D(k): :func:`vc` (with a constant that the paper leaves open), :func:`sauer_massart` (the same
+with a computable constant), :func:`massart` (for finitely many rankers), and ``two_layer_rademacher.contracted``
+(estimated from a sample). :mod:`pipeline_lib.theory.two_layer_rates` has a bound with the true rates in n and m.
 
 **The document layer also shrinks with n.** Theorem 3 bounds the supremum of an average over queries by the average of
 suprema. Without this step, sup_f |(1/n) sum_i (average over floor(m_i/2) independent pairs of query i, centred)| is at
@@ -112,6 +113,33 @@ def sauer_massart(vc_dimension: int) -> Complexity:
     def complexity(k: int) -> float:
         checks.whole("k", k, checks.COUNT)
         return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + _log_binomial_sum(k, vc_dimension)) / k))
+
+    return complexity
+
+
+@checked(log_rankers=checks.AT_LEAST_0)
+def massart(log_rankers: float) -> Complexity:
+    """D(k) = 2 sqrt(2 log(2 N) / k), at most 2, for N rankers with a loss in [0, 1], by Massart's lemma.
+
+    Parameters
+    ----------
+    log_rankers : float >= 0
+        log N.
+
+    Raises
+    ------
+    DataError
+        When log N is negative or not finite, or k is not a whole number of at least 1.
+
+    Example
+    -------
+    >>> round(massart(math.log(8))(1000), 4), massart(math.log(8))(1)
+    (0.1489, 2.0)
+    """
+
+    def complexity(k: int) -> float:
+        checks.whole("k", k, checks.COUNT)
+        return min(2.0, 2.0 * math.sqrt(2.0 * (math.log(2.0) + log_rankers) / k))
 
     return complexity
 
