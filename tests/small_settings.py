@@ -239,6 +239,16 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         },
         "extremes": {"short": 50},
         "capacities": {"capacities": [1, 8], "documents": [2, 4, 8], "repetitions": 100},
+        "rates": {
+            "capacities": [2, 8],
+            "queries": [10, 40, 160],
+            "documents": [16, 64, 256],
+            "fixed_queries": 20,
+            "repetitions": 100,
+            "budgets": [240],
+            "tried": [2, 4],
+            "plan_repetitions": 50,
+        },
         "gaps": {
             "population": {"features": 4, "label_shares": [0.5, 0.5], "query_noise": 1.0},
             "losses": ["hinge"],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
 from pipeline_lib import cli
-from pipeline_lib.theory import two_layer
+from pipeline_lib.theory import two_layer, two_layer_rates
 
 
 def test_the_plan_and_the_bound_around_it(capsys):
@@ -25,9 +26,36 @@ def test_the_plan_and_the_bound_around_it(capsys):
     assert "*" in plot[-1]  # the best split is the lowest point
 
 
+def test_the_corrected_plan_is_the_one_with_the_smallest_bound(capsys):
+    given = ["--documents", "9999", "--features", "7", "--delta", "0.1", "--bound", "corrected"]
+    assert cli.main(["budget", *given, "--variances", "0.02", "0.01", "0.2"]) == 0
+    printed = capsys.readouterr().out
+    variances, log_rankers = [two_layer_rates.Variances(0.02, 0.01, 0.2)], 7 * math.log(2)
+    totals = {
+        n: two_layer_rates.bound([9999 // n + (i < 9999 % n) for i in range(n)], variances, log_rankers, 0.1).total
+        for n in range(1000, 3001)
+    }
+    best = min(totals, key=totals.__getitem__)
+    assert f"{best:,} queries (" in printed
+    assert f"bound {totals[best]:.4f}" in printed
+    assert f"{1 + math.sqrt(2 * 0.18 / 0.02):.1f} documents per query" in printed
+    plot = [line for line in printed.splitlines() if "|" in line]
+    assert "*" in plot[-1]
+
+
+@pytest.mark.parametrize(("variances", "queries"), [([], 50), (["0", "0", "0.2"], 1)])
+def test_extreme_variances_have_extreme_plans(capsys, variances, queries):
+    given = ["--documents", "100", "--features", "1", "--delta", "0.9", "--bound", "corrected"]
+    assert cli.main(["budget", *given, *(["--variances", *variances] if variances else [])]) == 0
+    found = int(re.search(r"in whole documents +([\d,]+) quer", capsys.readouterr().out)[1])
+    # Where queries are alike, the remainder M log(N/delta)/(3 n) alone speaks for more of them.
+    assert found == queries if queries == 50 else 1 < found < 50
+
+
+@pytest.mark.parametrize("bound", ["printed", "corrected"])
 @pytest.mark.parametrize("documents", ["2", "3", "5", "17"])
-def test_small_budgets_have_plans(capsys, documents):
-    assert cli.main(["budget", "--documents", documents, "--features", "3"]) == 0
+def test_small_budgets_have_plans(capsys, documents, bound):
+    assert cli.main(["budget", "--documents", documents, "--features", "3", "--bound", bound]) == 0
     shares = re.findall(r"(\d+) with (\d+)", capsys.readouterr().out)
     assert sum(int(queries) * int(length) for queries, length in shares) == int(documents)
 
@@ -37,6 +65,12 @@ def test_small_budgets_have_plans(capsys, documents):
     [
         (["--documents", "1"], "documents: expected a finite number >= 2, found 1"),
         (["--documents", "100", "--c1", "0"], "c1: expected"),
+        (["--documents", "1", "--bound", "corrected"], "documents: expected a whole number between 2 and"),
+        (["--documents", "9", "--variances", "1", "0", "0"], "variances: expected --bound corrected"),
+        (
+            ["--documents", "9", "--bound", "corrected", "--variances", "0", "1", "1"],
+            "pairs: expected at least twice the variance of documents, 2, found 1",
+        ),
         (["--documents", "100", "--delta", "1.5"], "delta: expected"),
         (["--documents", "100", "--figure", "plan.xyz"], "figure: expected a file .svg, .png or .pdf, found plan.xyz"),
         (["--documents", "100", "--figure", "plan"], "figure: expected a file .svg, .png or .pdf, found plan"),

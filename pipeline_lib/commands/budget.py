@@ -1,4 +1,9 @@
-"""Plan a labelling budget: the numbers of queries and of documents per query that minimise the bound of `twolayer`."""
+"""Plan a labelling budget: the numbers of queries and of documents per query that minimise a bound of `twolayer`.
+
+``--bound printed`` takes the bound of Theorem 1. ``--bound corrected`` takes the one with the true rates in both
+numbers (:mod:`pipeline_lib.theory.two_layer_rates`), which needs to know how much of the variance of the loss is due to
+queries, to documents and to pairs; without ``--variances`` it presumes the worst case.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,14 @@ import numpy as np
 
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.files import replacing
-from pipeline_lib.theory import two_layer
+from pipeline_lib.theory import two_layer, two_layer_rates
 from pipeline_lib.theory.two_layer import Bound
+from pipeline_lib.theory.two_layer_rates import Variances
 
 WIDTH, HEIGHT = 64, 14
 AROUND = (0.25, 0.5, 1.0, 2.0, 4.0)
 PICTURES = (".svg", ".png", ".pdf")
+BOUNDS = ("printed", "corrected")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +33,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--c1", type=float, default=1.0, help="the constant in D(k) = c1 sqrt(V/k), which the paper leaves open"
     )
+    parser.add_argument(
+        "--bound",
+        choices=BOUNDS,
+        default=BOUNDS[0],
+        help="the bound to minimise: Theorem 1 as printed, or the one with the true rates (default: printed)",
+    )
+    parser.add_argument(
+        "--variances",
+        type=float,
+        nargs=3,
+        metavar=("V", "S1", "S2"),
+        help="with --bound corrected: the variances of the loss between queries, of the shares of documents, and of "
+        "pairs within a query (default: the worst case, in which all pairs of a query have the same loss)",
+    )
     parser.add_argument("--figure", type=Path, help="file for a figure of the curve (.svg, .png or .pdf)")
 
 
@@ -33,12 +54,17 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the plan, the bound there and around it, and the curve."""
     if arguments.figure and arguments.figure.suffix.lower() not in PICTURES:
         raise ConfigurationError(f"figure: expected a file .svg, .png or .pdf, found {arguments.figure}")
+    if arguments.variances and arguments.bound != "corrected":
+        raise ConfigurationError("variances: expected --bound corrected with them, found printed")
+    (_corrected if arguments.bound == "corrected" else _printed)(arguments)
+
+
+def _printed(arguments: argparse.Namespace) -> None:
     budget = (arguments.documents, arguments.features, arguments.delta, arguments.c1)
     plan = two_layer.budget(*budget)
     lengths, whole = two_layer.whole_budget(*budget)
     print(
-        f"{arguments.documents:,} documents, {arguments.features} features, confidence {1 - arguments.delta:g}, "
-        f"c1 = {arguments.c1:g}\n\n"
+        f"{_heading(arguments)}, c1 = {arguments.c1:g}\n\n"
         f"  best by the bound    {plan.queries:,.1f} queries with {plan.documents_per_query:,.1f} documents each\n"
         f"  in whole documents   {_described(lengths)}; bound {whole.total:.4f}\n"
     )
@@ -51,10 +77,42 @@ def run(arguments: argparse.Namespace) -> None:
         "The bound limits the difference between the expected and the empirical pairwise 0-1 risk. Its constants are "
         "large, so\nuse the plan rather than the value. Unlike measured errors, its document layer does not shrink as "
         "queries are added.\nIt therefore recommends deeper judging than measured errors do, and more so for larger "
-        "budgets (docs/errata.md, R)."
+        "budgets (docs/errata.md, R);\n--bound corrected takes a bound that has their rates."
     )
     if arguments.figure:
         _draw(arguments.figure, queries, totals, plan.queries, arguments.documents)
+
+
+def _corrected(arguments: argparse.Namespace) -> None:
+    variances = Variances(*arguments.variances) if arguments.variances else two_layer_rates.worst_case()
+    # As for weights of two values each.
+    known = [variances], arguments.features * math.log(2.0), arguments.delta
+    lengths, whole = two_layer_rates.budget(arguments.documents, *known)
+    depth = two_layer_rates.best_depth(variances)
+    each = "as many documents as possible" if math.isinf(depth) else f"{depth:,.1f} documents"
+    print(
+        f"{_heading(arguments)}, bound with the true rates\n\n"
+        f"  best in the limit    {each} per query, for every large budget\n"
+        f"  in whole documents   {_described(lengths)}; bound {whole.total:.4f} = deviation {whole.deviation:.4f} + "
+        f"remainder {whole.remainder:.4f}\n"
+    )
+    queries = np.unique(np.geomspace(1, arguments.documents // 2, 4 * WIDTH).astype(np.int64))
+    totals = np.array([two_layer_rates.of_even_lists(int(n), arguments.documents, *known).total for n in queries])
+    print(_text_plot(queries.astype(np.float64), totals, float(len(lengths))))
+    print(
+        f"The bound limits the difference between the expected and the empirical pairwise 0-1 risk for 2^"
+        f"{arguments.features} rankers, such as\nthose of {arguments.features} weights with two values each. Its plan "
+        "depends on the variances of the loss: between queries (V), of\nthe shares of documents (S1), and of pairs "
+        "within a query (S2), as docs/the-two-layer-gap.md defines them."
+    )
+    if not arguments.variances:
+        print("Without --variances it presumes the worst case, in which further documents of a query are of no use.")
+    if arguments.figure:
+        _draw(arguments.figure, queries.astype(np.float64), totals, float(len(lengths)), arguments.documents)
+
+
+def _heading(arguments: argparse.Namespace) -> str:
+    return f"{arguments.documents:,} documents, {arguments.features} features, confidence {1 - arguments.delta:g}"
 
 
 def _described(lengths: np.ndarray) -> str:

@@ -198,18 +198,13 @@ def budget(
     -------
     >>> lengths, terms = budget(100_000, [Variances(0.01, 0.02, 0.2)], 3.0, 0.05)
     >>> len(lengths), int(lengths[0]), int(lengths[-1]), round(terms.total, 4)
-    (16666, 7, 6, 0.0049)
+    (16666, 7, 6, 0.0051)
     """
     if not variances:
         raise DataError("variances: expected those of at least one ranker, found none")
 
     def totals(n: NDArray[np.int64]) -> Floats:
-        small, larger = documents // n, documents % n
-        largest = np.max(
-            [((n - larger) * one.of_average(small) + larger * one.of_average(small + 1)) / n for one in variances],
-            axis=0,
-        )
-        return np.asarray(sum(_terms(n, largest, log_rankers, delta, loss_bound)))
+        return np.asarray(sum(_terms(n, _largest(n, documents, variances), log_rankers, delta, loss_bound)))
 
     most = documents // 2
     n = np.arange(1, most + 1) if most <= MOST_TRIED else np.unique(np.geomspace(1, most, MOST_TRIED).astype(np.int64))
@@ -218,6 +213,42 @@ def budget(
     best = int(near[np.argmin(totals(near))])
     lengths = np.repeat([documents // best + 1, documents // best], [documents % best, best - documents % best])
     return lengths, bound(lengths, variances, log_rankers, delta, loss_bound)
+
+
+@checked(queries=checks.COUNT, documents=checks.Range(2, 2**53), log_rankers=checks.AT_LEAST_0)
+def of_even_lists(
+    queries: int,
+    documents: int,
+    variances: Sequence[Variances],
+    log_rankers: float,
+    delta: float,
+    loss_bound: float = 1.0,
+) -> Rates:
+    """:func:`bound` for C documents over n queries as evenly as possible, without listing the lengths.
+
+    Raises
+    ------
+    DataError
+        As :func:`bound`, and when there are fewer than two documents per query.
+
+    Example
+    -------
+    >>> known = [Variances(0.01, 0.02, 0.1)], 3.0, 0.05
+    >>> of_even_lists(2, 5, *known) == bound([3, 2], *known)
+    True
+    """
+    if documents < 2 * queries or not variances:
+        raise DataError(f"queries: expected 1 to {documents // 2} (two documents each), found {queries}")
+    n = np.array([queries])
+    deviation, remainder = _terms(n, _largest(n, documents, variances), log_rankers, delta, loss_bound)
+    return Rates(float(deviation[0]), float(remainder[0]))
+
+
+def _largest(n: NDArray[np.int64], documents: int, variances: Sequence[Variances]) -> Floats:
+    """S for as many documents over n queries as evenly as possible."""
+    small, larger = documents // n, documents % n
+    means = [((n - larger) * one.of_average(small) + larger * one.of_average(small + 1)) / n for one in variances]
+    return np.asarray(np.max(means, axis=0))
 
 
 def _terms(

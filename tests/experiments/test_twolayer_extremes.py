@@ -11,6 +11,7 @@ import pytest
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.papers.twolayer.computations import capacities, extremes
 from pipeline_lib.papers.twolayer.computations.extremes import Lists
+from pipeline_lib.papers.twolayer.computations.sign_rankers import Signs, even_lists
 from pipeline_lib.papers.twolayer.experiments.capacities import CapacitiesSettings
 from pipeline_lib.papers.twolayer.experiments.extremes import ExtremesSettings
 from pipeline_lib.theory import two_layer
@@ -142,7 +143,7 @@ def test_worst_gaps_are_suprema_over_all_signs():
         gaps.append((expected - wrong.mean(axis=0)).max())
         if len(gaps) == 300:
             break
-    found = capacities.worst_gaps(asked.model_copy(update={"repetitions": 4000}), d, n, np.random.default_rng(0))
+    found = Signs(d, share, noise).worst_gaps(even_lists(30, n), 4000, np.random.default_rng(0))
     spread = math.hypot(np.std(gaps) / math.sqrt(len(gaps)), found.std() / math.sqrt(len(found)))
     assert abs(np.mean(gaps) - found.mean()) < 4 * spread
 

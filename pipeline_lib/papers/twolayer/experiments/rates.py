@@ -23,13 +23,13 @@ class RatesSettings(Settings):
     )
     noise: Annotated[Probability, Lt(0.5)] = Field(0.1, description="share of wrong labels")
     queries: Annotated[Rising, no_fewer_than(3, "for an exponent")] = Field(
-        (50, 200, 800, 3200), description="values of n, the number of queries, with two documents each"
+        (25, 100, 400, 1600), description="values of n, the number of queries, with two documents each"
     )
     documents: Annotated[Rising, at_least(2), no_fewer_than(3, "for an exponent")] = Field(
         (64, 256, 1024, 4096), description="values of m, the number of documents of every query"
     )
-    fixed_queries: Annotated[Whole, Ge(2)] = Field(200, description="number of queries when documents grow")
-    repetitions: Annotated[Whole, Ge(100)] = Field(1000, description="number of samples for every n and m")
+    fixed_queries: Annotated[Whole, Ge(2)] = Field(100, description="number of queries when documents grow")
+    repetitions: Annotated[Whole, Ge(100)] = Field(600, description="number of samples for every n and m")
     budgets: Annotated[Rising, at_least(8)] = Field((1920,), description="values of C, the total number of documents")
     tried: Annotated[Rising, at_least(2)] = Field(
         (2, 3, 4, 6, 8, 16), description="further values of m, the number of documents per query, within a budget"
