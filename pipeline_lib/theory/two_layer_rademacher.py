@@ -15,7 +15,9 @@ is W times the length of the signed sum. This is estimated here, conditional on 
 
 since both suprema are >= 0; each of the two is at most L times the linear supremum in expectation (contraction), so
 
-    R(l_phi o F) <= 2 L R(linear) + phi(0) (2/k) E |sigma_1 + ... + sigma_k|         for k pairs of equal weight.
+    R(l_phi o F) <= 2 L R(linear) + phi(0) (2/k) E |sigma_1 + ... + sigma_k|         for k pairs of equal weight,
+
+and with phi(0) E |sum sigma_ij 2/(n k_i)| in general (:func:`contracted_sample`).
 
 Without absolute values, L R(linear) alone would do; Definitions 2 and 3 contain them, so that the term with phi(0)
 remains.
@@ -202,6 +204,35 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
         reason = "use two_layer.sauer_massart" if loss.surrogate is None else f"found none on scores to {score_bound:g}"
         raise DataError(f"{loss.name}: expected a loss with a largest slope; {reason}")
     return 2.0 * slope * linear + loss.at_zero * 2.0 / k * _expected_walk(k)
+
+
+@checked(linear=checks.AT_LEAST_0)
+def contracted_sample(linear: float, weights: ArrayLike, loss: PairLoss, score_bound: float) -> float:
+    """Bound Definition 3 for ``loss`` on a sample by that of linear rankers: 2 L R(linear) + phi(0) E |sum sigma_j w_j|.
+
+    Parameters
+    ----------
+    linear : float >= 0
+        The average for linear rankers on the same sample.
+    weights : array-like, shape (K,)
+        w_j, ``Pairs.weights``, 2/(n k_i) for every pair; at most 20 pairs, whose signs are enumerated.
+    loss, score_bound
+        As for :func:`contracted`.
+
+    Raises
+    ------
+    DataError
+        As :func:`contracted` and :func:`exactly`.
+
+    Example
+    -------
+    >>> from pipeline_lib.theory.pair_losses import get
+    >>> round(contracted_sample(0.25, [1.0, 1.0], get("hinge"), 1.0), 6)
+    1.5
+    """
+    factors = checks.floats("weights", weights, ndim=1)
+    alone = contracted(linear, 1, loss, score_bound) - contracted(0.0, 1, loss, score_bound)
+    return alone + loss.at_zero * exactly(np.ones((len(factors), 1)), factors, 1.0)
 
 
 def _expected_walk(k: int) -> float:
