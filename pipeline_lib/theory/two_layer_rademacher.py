@@ -208,7 +208,7 @@ def contracted(linear: float, k: int, loss: PairLoss, score_bound: float) -> flo
 
 @checked(linear=checks.AT_LEAST_0)
 def contracted_sample(linear: float, weights: ArrayLike, loss: PairLoss, score_bound: float) -> float:
-    """Bound Definition 3 for ``loss`` on a sample by that of linear rankers: 2 L R(linear) + phi(0) E |sum sigma_j w_j|.
+    """Bound Definition 3 for ``loss`` by that of linear rankers: 2 L R(linear) + phi(0) E |sum sigma_j w_j|.
 
     Parameters
     ----------
