@@ -242,3 +242,29 @@ def bounded_difference(changed: F = F(1), n: int = 2) -> Instance:
         (Relation("the largest change is M/n, which halves the deviation", difference, "=", F(1, n)),),
         valid=True,
     )
+
+
+# --- BY: (n, m)-sampling ------------------------------------------------------------------------------------------
+
+
+@witness(
+    "elements-of-a-row",
+    place="twolayer, section 3.1",
+    says="In (n, m)-sampling, all the elements are independent and identically distributed.",
+    errata="BY",
+    claims=("two-nm-elements", "two-nm-elements-corrected"),
+    true_for={"tasks": (F(1, 2), F(1, 2))},
+)
+def elements_of_a_row(tasks: tuple[F, F] = (F(1, 4), F(3, 4))) -> Instance:
+    one = sum(tasks, F(0)) / 2
+    both = F(sum(p * p for p in tasks)) / 2
+    given = [p * p - p**2 for p in tasks]
+    return Instance(
+        f"a task is drawn for every row, each of two with probability 1/2; an element is 1 with probability {tasks[0]} "
+        f"under the first and {tasks[1]} under the second",
+        (Relation("P(z_1 = z_2 = 1) = P(z_1 = 1) P(z_2 = 1) for two elements of a row", both, "=", one * one),),
+        (
+            Relation("the first is at least the second, by the variance of the probability", both, "≥", one * one),
+            Relation("given the task, the elements are independent: the largest covariance", max(given), "=", 0),
+        ),
+    )
