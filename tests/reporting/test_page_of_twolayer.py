@@ -260,3 +260,46 @@ def test_averages_of_losses_show_the_constant_they_need(build: Build) -> None:
     section = build(tables)
     assert [row[4] for row in raw(section, "twolayer-remarks")] == pytest.approx([20.0, 2.0])
     assert wording(section) != wording(build(tables, remark="refuted"))
+
+
+def rates() -> dict[str, list[dict[str, Any]]]:
+    case = {"queries_are": "differ", "turned_share": 0.25, "capacity": 4}
+    ends = {f"exceeded{end}": 0.1 for end in ("", "_low", "_high")}
+    measured = [
+        {**case, "growing": "queries", "queries": n, "documents": 2, **ends, "bound": 2 / n, "printed": 3.0}
+        for n in (10, 40, 160)
+    ]
+    exponent = {**case, "growing": "queries", "exponent": -0.5, "exponent_low": -0.6, "exponent_high": -0.4}
+    plans = [
+        {"budget": 100, "turned_share": 0.25, "capacity": 4, "plan": plan, "queries": n}
+        | {f"gap{end}": 1 / n for end in ("", "_low", "_high")}
+        for plan, n in (("printed", 10), ("corrected", 40), ("2 documents", 50))
+    ]
+    return {
+        "twolayer-rates": measured,
+        "twolayer-rate-exponents": [{**exponent, "of_deviation": -0.5, "of_printed": -0.1}],
+        "twolayer-rate-plans": plans,
+    }
+
+
+def test_rates_and_plans_of_both_bounds_are_shown(build: Build) -> None:
+    held = build(rates())
+    broken = build(rates(), **{"rates": "refuted", "rates-exponents": "deviates", "budget-corrected": "consistent"})
+    assert [row[-3:] for row in raw(held, "twolayer-rate-exponents")] == [["-0.6 -0.4", -0.5, -0.1]]
+    [plans] = raw(held, "twolayer-rate-plans")
+    assert (plans[3], plans[5], plans[-1]) == (10, 40, 1 / 50)
+    assert wording(held) != wording(broken)
+    assert len(figures(held)) == 1
+
+
+def test_averages_of_the_losses_are_those_of_the_ends(build: Build) -> None:
+    rows = [
+        {"loss": "hinge", "case": "3 queries", "score_bound": b, "average": b, "contracted": 2 * b}
+        for b in (0.1, 0.5, 1.0)
+    ]
+    common = {"two_layer": 1.0, "two_layer_error": 0.1, "ordinary": 1.2, "ordinary_error": 0.0, "difference": 2.0}
+    identities = [{"statement": "definition 3", "case": "tiny", **common}, {"statement": "equation 6", **common}]
+    tables = {"twolayer-identities": identities, "twolayer-loss-averages": rows}
+    held = build(tables)
+    assert [row[1:] for row in raw(held, "twolayer-loss-averages")] == [[0.1, 0.1, 0.2], [1.0, 1.0, 2.0]]
+    assert wording(held) != wording(build(tables, **{"def3-losses": "refuted"}))
