@@ -240,6 +240,7 @@ BY_NAME: dict[str, Callable[[Good], Any]] = {
     "values": value([0.5, 0.25, 0.75, 0.5]),
     "loss": lambda good: theory.pair_losses.get("logistic"),
     "alpha": value(1.0),
+    "log_rankers": value(2.0),
     **{name: value(0.5) for name in ("delta", "gamma", "eps", "epsilon", "risk", "optimal_risk", "empirical_risk")},
     **{
         name: value(1.0) for name in ("radius", "feature_norm", "lipschitz", "lipschitz_l2", "smoothness", "loss_bound")
@@ -523,6 +524,11 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     },
     "theory.two_layer_bounds.pooled_document_layer": {"documents": value(100)},
     "theory.labelling_budget.even_bound": {"queries": value(10.0)},
+    "theory.two_layer_rates.Variances": {name: value(0.125) for name in ("queries", "documents", "pairs")}
+    | {"pairs": value(0.5)},
+    "theory.two_layer_rates.of_even_lists": {"queries": value(5)},
+    "theory.two_layer_rates.best_depth": {"variances": value(theory.two_layer_rates.Variances(0.1, 0.1, 0.5))},
+    "theory.two_layer_rademacher.contracted_sample": {"weights": value([1.0, 0.5, 0.25])},
     "theory.two_layer_rademacher.Pairs": {"owner": value(np.array([0, 0, 1]))},
     "theory.two_layer_rademacher.exactly": {"weights": value([1.0, 0.5, 0.25])},
     "theory.two_layer_rademacher.two_layer": {
@@ -533,6 +539,9 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
 }
 for _name in ("budget", "budget_by_search", "whole_budget", "even_bound"):
     OWN.setdefault(f"theory.labelling_budget.{_name}", {})["documents"] = value(200)
+for _name in ("bound", "budget", "of_even_lists"):
+    OWN.setdefault(f"theory.two_layer_rates.{_name}", {})["documents"] = value(200)
+    OWN[f"theory.two_layer_rates.{_name}"]["variances"] = value([theory.two_layer_rates.Variances(0.1, 0.1, 0.5)])
 SETTINGS: dict[str, dict[str, Any]] = {
     "controls": {"selection": "ndcg"},
     "adarank": {"measure": "ndcg", "rounds": 2, "repeats": None, "selection": "ndcg"},
@@ -558,6 +567,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
 }
 OBJECTS: dict[str, Callable[[Good], Any]] = {
+    "theory.two_layer_rates.Variances": lambda good: theory.two_layer_rates.Variances(0.1, 0.1, 0.5),
     "RankingData": lambda good: good.data,
     "Standardisation": lambda good: Standardisation.of(good.data),
     "learners.adarank.Run": lambda good: learners.adarank.run(good.data, "map", rounds=2),

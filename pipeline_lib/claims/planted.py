@@ -84,7 +84,7 @@ class Planted:
         for i, trial in enumerate(trials):
             found = {name: tuple(column[name][i] for column in columns) for name in self.values if name in trial.values}
             freedom = _fewest(trial)
-            new = {name: _value(*parts, freedom) for name, parts in found.items() if None not in parts}
+            new = {name: _value(*parts, freedom=freedom) for name, parts in found.items() if None not in parts}
             changed.append(replace(trial, values={**trial.values, **new}))
         if changed == list(trials):
             raise DataError(f"planted: {self.name}: expected to change the evidence, found it as it was")

@@ -89,8 +89,25 @@ class Variances:
         return max(0.0, self.pairs - 2.0 * self.documents)
 
     def of_average(self, m: ArrayLike) -> Floats:
-        """sigma^2(m), the variance of the average over all pairs of a list with m >= 2 documents."""
-        lengths = np.asarray(m, np.float64)
+        """sigma^2(m), the variance of the average over all pairs of a list with m documents.
+
+        Parameters
+        ----------
+        m : number >= 2, or array-like of such numbers
+
+        Raises
+        ------
+        DataError
+            When a number is less than 2 or not finite.
+
+        Example
+        -------
+        >>> Variances(0.0, 0.0, 1.0).of_average(2)
+        array(1.)
+        """
+        lengths = checks.floats("m", m)
+        if np.any(lengths < 2.0):
+            raise DataError(f"m: expected numbers of documents of at least 2, found {lengths.min():g}")
         return np.asarray(self.queries + 4.0 * self.documents / lengths + 2.0 * self.rest / (lengths * (lengths - 1.0)))
 
 
@@ -255,4 +272,4 @@ def _terms(
     n: NDArray[np.int64], largest: Floats, log_rankers: float, delta: float, loss_bound: float
 ) -> tuple[Floats, Floats]:
     exponent = log_rankers - math.log(delta)
-    return np.sqrt(2.0 * largest * exponent / n), loss_bound * exponent / (3.0 * n)
+    return np.asarray(np.sqrt(2.0 * largest * exponent / n)), np.asarray(loss_bound * exponent / (3.0 * n))

@@ -45,7 +45,9 @@ class Results:
 
 def run(settings: RatesSettings, seed: int) -> Results:
     """Measure the worst gaps along the lines and within the budgets."""
-    rates, exponents, plans = [], [], []
+    rates: list[dict[str, Any]] = []
+    exponents: list[dict[str, Any]] = []
+    plans: list[dict[str, Any]] = []
     for kind, signs in _populations(settings):
         for growing, fixed, samples in _lines(settings):
             measured = [_measured(settings, signs, lengths, seed) for lengths in samples]
