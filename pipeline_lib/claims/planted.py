@@ -84,7 +84,7 @@ class Planted:
         for i, trial in enumerate(trials):
             found = {name: tuple(column[name][i] for column in columns) for name in self.values if name in trial.values}
             freedom = _fewest(trial)
-            new = {name: _value(*parts, freedom=freedom) for name, parts in found.items() if None not in parts}
+            new = {name: _value(parts, freedom) for name, parts in found.items() if None not in parts}
             changed.append(replace(trial, values={**trial.values, **new}))
         if changed == list(trials):
             raise DataError(f"planted: {self.name}: expected to change the evidence, found it as it was")
@@ -143,7 +143,8 @@ def _fewest(trial: Trial) -> float | None:
     return min((one for one in freedoms if one is not None), default=None)
 
 
-def _value(value: float, low: float, high: float, freedom: float | None) -> Value:
+def _value(parts: Sequence[float], freedom: float | None) -> Value:
+    value, low, high = parts
     if low == value == high:
         return value
     ends = sorted((value, low, high))
