@@ -14,7 +14,7 @@ for all of these rankers at once,
     R(f) <= R^(f) + sqrt(2 S log(N/delta) / n) + M log(N/delta) / (3 n),      S = max_f (1/n) sum_i sigma_f^2(m_i).
 
 It is Bernstein's inequality for the n independent averages of the queries, and a union over the rankers. In n it falls
-as n^(-1/2) at every m, and in m it levels off at the deviation of infinitely long lists, with s^2(m) - v falling as
+as n^(-1/2) at every m, and in m it levels off at the deviation of infinitely long lists, with sigma^2(m) - v falling as
 1/m. The gap of a single ranker has these rates as well, by the central limit theorem. The bound of Theorem 1 has
 neither (docs/errata.md, R); docs/the-two-layer-gap.md has the proofs.
 
