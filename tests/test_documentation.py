@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline_lib import cli, papers
+from pipeline_lib.claims import ledger
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -62,6 +63,21 @@ def test_the_map_of_methods_points_to_what_exists():
     text = (DOCS / "methods.md").read_text(encoding="utf-8")
     assert len(set(references(text))) > 100
     assert not list(missing(text))
+
+
+@pytest.mark.parametrize("paper", ["twolayer"])
+def test_claims_cite_the_errata_that_name_them(paper):
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    notes = {
+        claim.id: " ".join(reading.notes for reading in claim.readings) for claim in ledger.load([papers.get(paper)])
+    }
+    cited = 0
+    for letter, entry in re.findall(r"^### ([A-Z]+)\n(.*?)(?=^##)", text, flags=re.DOTALL | re.MULTILINE):
+        for name in re.findall(r"`([\w-]+)`", entry.partition("- **Ledger**:")[2].partition("- **Witness**")[0]):
+            if name in notes:
+                assert re.search(rf"errata, letters?( [A-Z]+ and)? {letter}\b", notes[name]), (letter, name)
+                cited += 1
+    assert cited > 10
 
 
 def test_the_errata_point_to_what_exists():
