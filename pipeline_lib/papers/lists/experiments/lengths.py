@@ -35,13 +35,15 @@ class LengthsSettings(Settings):
     misled_lengths: Annotated[Rising, at_least(2)] = Field(
         (2, 1000, 20_000, 200_000), description="values of m for them"
     )
+    local_lengths: Rising = Field((1, 2, 10), description="values of m for the inequality behind Proposition 15")
+    local_pairs: Whole = Field(300, description="number of pairs of score vectors for every loss and m there")
     listwise_lengths: Annotated[Rising, at_least(3), no_fewer_than(3, "to fit an exponent")] = Field(
         (10, 20, 50, 100, 200), description="values of m for the constants of ListMLE, ListNet and RankCosine"
     )
 
 
 def _run(job: Job) -> Outcome:
-    from pipeline_lib.papers.lists.computations import highest, lengths, listwise
+    from pipeline_lib.papers.lists.computations import highest, lengths, listwise, local
 
     settings = job.settings
     growth, constants = highest.gaps(settings), listwise.constants(settings, job.seed)
@@ -55,6 +57,7 @@ def _run(job: Job) -> Outcome:
             constants,
             [highest.power(growth), *listwise.powers(constants)],
             lengths.unbounded(settings),
+            local.rows(settings, job.seed),
         ]
     )
 
@@ -110,8 +113,9 @@ EXPERIMENT = Experiment(
                     "n": int,
                     **dict.fromkeys(("as_printed", "times_largest", "an_eighth", "delta"), float),
                 },
+                "tables/lists-local": {"loss": str, "m": int, "largest_ratio": float},
             },
-            surrogates=("listnet", "smooth-dcg"),
+            surrogates=("listnet", "smooth-dcg", "squared"),
             cost=Cost(4.0, start_mb=600.0),
         ),
     ),
