@@ -62,7 +62,8 @@ class Class:
                 name, scores, y_max, printed, 2.0, math.sqrt(2.0), 1.0, 4.0 * scores,
                 lambda n: list_lengths.of_listnet(n=n, scores=scores),
             )  # fmt: skip
-        largest = float(loss.bound(2, y_max, scores))
+        largest = loss.bound(2, y_max, scores)
+        assert largest is not None
         linf, l2 = (supremum(loss, 2, y_max, f"lipschitz-{norm}") for norm in ("linf", "l2"))  # type: ignore[arg-type]
         assert linf is not None
         assert l2 is not None
@@ -74,7 +75,7 @@ class Class:
 
     def bound(self, name: str, n: int, m: int, delta: float) -> float:
         """The bound ``name`` on the gap of all rankers."""
-        given = {"radius": self.scores, "feature_norm": 1.0}
+        given: dict[str, Any] = {"radius": self.scores, "feature_norm": 1.0}
         if name == PRINTED:
             # For losses up to B, the second term is B times that for losses up to 1.
             term = list_bounds.complexity_of_chapelle_wu(n=n, m=m, lipschitz_l2=self.printed["lipschitz"], **given)

@@ -144,7 +144,7 @@ def _steep(loss: str, m: int, y_max: int) -> list[tuple[Floats, Floats]]:
     if loss == "listnet":
         return [(STEEP * first, float(y_max) * (1.0 - first))]
     if loss == "listmle":
-        return [(STEEP * np.arange(m), np.arange(m)[::-1].astype(float))]
+        return [(STEEP * np.arange(float(m)), np.arange(float(m))[::-1])]
     # u_1^2 = 1/3 at the first document, whose label is far above the others.
     return [(0.5 * math.log((m - 1) / 2.0) * first, STEEP * first)]
 

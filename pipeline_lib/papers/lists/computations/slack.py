@@ -122,39 +122,29 @@ def _given(bound: str, population: Opposites, settings: ExactSettings) -> dict[s
     return {**given, **own, "delta": settings.delta}
 
 
-def _at(bound: str, given: dict[str, Any], entropy: list_bounds.Entropy, **risk: float) -> Callable[[int], float]:
+def _at(bound: str, given: dict[str, Any], entropy: list_bounds.Entropy, **risk: Any) -> Callable[[int], float]:
     return lambda n: list_bounds.evaluate(bound, n=n, entropy=entropy, **given, **risk)
 
 
-def _populations(settings: ExactSettings) -> Iterator[tuple[str, Opposites, Callable[[int], float], float]]:
-    # Of every surrogate: its name, population, best known Rademacher average and spread.
+def _populations(settings: ExactSettings) -> Iterator[tuple[str, Opposites, float, float]]:
+    # Of every surrogate: its name, population, sqrt(n) times the best known Rademacher average, and spread.
     for radius in sorted({*settings.slack_radii, RANKSVM_RADIUS}):
         if radius <= RANKSVM_RADIUS:
-            slope = 2.0 * radius
-            yield (
-                "ranksvm", Opposites("ranksvm", 1, radius, 1, options=MEAN),
-                lambda n, slope=slope: slope / math.sqrt(n), 2.0 * slope,
-            )  # fmt: skip
-        yield (
-            "listnet", Opposites("listnet", 1, radius, Y_MAX),
-            lambda n, radius=radius: list_lengths.of_listnet(n=n, scores=radius), 4.0 * radius,
-        )  # fmt: skip
-        yield (
-            "smooth-dcg", Opposites("smooth-dcg", 1, radius, 1, options={"sign": "regret"}),
-            lambda n, radius=radius: list_lengths.of_smooth_dcg(n=n, scores=radius, largest_gain=1.0), 1.0,
-        )  # fmt: skip
+            yield "ranksvm", Opposites("ranksvm", 1, radius, 1, options=MEAN), 2.0 * radius, 4.0 * radius
+        average = list_lengths.of_listnet(n=1.0, scores=radius)
+        yield "listnet", Opposites("listnet", 1, radius, Y_MAX), average, 4.0 * radius
+        average = list_lengths.of_smooth_dcg(n=1.0, scores=radius, largest_gain=1.0)
+        yield "smooth-dcg", Opposites("smooth-dcg", 1, radius, 1, options={"sign": "regret"}), average, 1.0
 
 
-def _sharper(
-    average: Callable[[int], float], population: Opposites, spread: float, delta: float
-) -> Callable[[int], float]:
+def _sharper(population: Opposites, average: float, spread: float, delta: float) -> Callable[[int], float]:
     # The chain has a smaller average than e^(2 a) where scores are large.
     lipschitz = supremum(population.loss, population.m, population.y_max, "lipschitz-linf")
     assert lipschitz is not None
 
     def deviation(n: int) -> float:
         chain = list_lengths.by_chain(n=n, m=population.m, lipschitz=lipschitz, scores=population.radius)
-        return list_lengths.deviation(min(average(n), chain), n=n, spread=spread, delta=delta)
+        return list_lengths.deviation(min(average / math.sqrt(n), chain), n=n, spread=spread, delta=delta)
 
     return deviation
 
@@ -164,61 +154,88 @@ def _gap(population: Opposites, delta: float) -> Callable[[int], float]:
     return lambda n: largest * _mean_sign(n, delta)
 
 
-def _pairs(settings: ExactSettings) -> Iterator[Case]:
+def _of_pairs(
+    statement: str, bound: str, settings: ExactSettings, risk: Callable[[Opposites], dict[str, float]]
+) -> Iterator[Case]:
     for name, population, average, spread in _populations(settings):
-        given = _given("erm", population, settings)
+        if bound == "optimistic" and not population.loss.smooth:
+            continue
+        given = {**_given(bound, population, settings), **risk(population)}
         yield Case(
-            "theorem 9", name, population.radius, population.m, 1,
-            _gap(population, settings.delta), _at("erm", given, "closed-form"), _at("erm", given, "integral"),
-            _sharper(average, population, spread, settings.delta), population.largest_gap(),
-        )  # fmt: skip
+            statement=statement,
+            name=name,
+            radius=population.radius,
+            m=population.m,
+            d=population.d,
+            gap=_gap(population, settings.delta),
+            printed=_at(bound, given, "closed-form"),
+            integral=_at(bound, given, "integral"),
+            sharper=_sharper(population, average, spread, settings.delta),
+            largest=population.largest_gap(),
+        )
 
 
-def _highest(settings: ExactSettings) -> Iterator[Case]:
-    for m in settings.slack_lengths:
-        given: dict[str, Any] = {
-            "m": m, "lipschitz": 1.0, "radius": 1.0, "feature_norm": 1.0, "loss_bound": 1.0, "delta": settings.delta,
-        }  # fmt: skip
-        yield Case(
-            "theorem 9", "highest irrelevant document", 1.0, m, m,
-            lambda n, m=m: highest.gap_at(n, m, settings.delta),
-            _at("erm", given, "closed-form"), _at("erm", given, "integral"),
-            lambda n, m=m: list_lengths.deviation(
-                list_lengths.by_chain(n=n, m=m, lipschitz=1.0, scores=1.0), n=n, spread=1.0, delta=settings.delta
-            ),
-            0.5,
-        )  # fmt: skip
-
-
-def _signs(settings: ExactSettings) -> Iterator[Case]:
-    # RankSVM on pairs x and -x of random signs: 2 W1 times the largest of d means of n signs.
-    population = Opposites("ranksvm", 1, RANKSVM_RADIUS, 1, options=MEAN)
-    for d in settings.slack_features:
-        given = {**_given("erm-l1", population, settings), "d": d}
-        one = -math.expm1(math.log1p(-settings.delta) / d)
-        yield Case(
-            "theorem 12", "ranksvm, signs", RANKSVM_RADIUS, 2, d,
-            lambda n, one=one: 2.0 * RANKSVM_RADIUS * _mean_sign(n, one),
-            _at("erm-l1", given, "integral"), _at("erm-l1", given, "integral"),
-            lambda n, d=d: list_lengths.deviation(
-                2.0 * RANKSVM_RADIUS * math.sqrt(2.0 * math.log(2.0 * d) / n),
-                n=n, spread=4.0 * RANKSVM_RADIUS, delta=settings.delta,
-            ),
-            2.0 * RANKSVM_RADIUS,
-        )  # fmt: skip
+def _pairs(settings: ExactSettings) -> Iterator[Case]:
+    return _of_pairs("theorem 9", "erm", settings, lambda population: {})
 
 
 def _optimistic(settings: ExactSettings) -> Iterator[Case]:
-    # The risk of the worst ranker is the even part of the loss at the end of the ball.
-    for name, population, average, spread in _populations(settings):
-        if not population.loss.smooth:
-            continue
-        given = _given("optimistic", population, settings)
-        risk = float(population.even(population.radius)[0])
-        yield Case(
-            "theorem 17", name, population.radius, population.m, 1,
-            _gap(population, settings.delta),
-            _at("optimistic", given, "closed-form", empirical_risk=risk),
-            _at("optimistic", given, "integral", empirical_risk=risk),
-            _sharper(average, population, spread, settings.delta), population.largest_gap(),
-        )  # fmt: skip
+    def worst(population: Opposites) -> dict[str, float]:
+        # The risk of the worst ranker is the even part of the loss at the end of the ball.
+        return {"empirical_risk": float(population.even(population.radius)[0])}
+
+    return _of_pairs("theorem 17", "optimistic", settings, worst)
+
+
+def _highest(settings: ExactSettings) -> Iterator[Case]:
+    return (_highest_of(m, settings.delta) for m in settings.slack_lengths)
+
+
+def _highest_of(m: int, delta: float) -> Case:
+    given: dict[str, Any] = {"m": m, "lipschitz": 1.0, "radius": 1.0, "feature_norm": 1.0, "loss_bound": 1.0}
+    given["delta"] = delta
+
+    def sharper(n: int) -> float:
+        chain = list_lengths.by_chain(n=n, m=m, lipschitz=1.0, scores=1.0)
+        return list_lengths.deviation(chain, n=n, spread=1.0, delta=delta)
+
+    return Case(
+        statement="theorem 9",
+        name="highest irrelevant document",
+        radius=1.0,
+        m=m,
+        d=m,
+        gap=lambda n: highest.gap_at(n, m, delta),
+        printed=_at("erm", given, "closed-form"),
+        integral=_at("erm", given, "integral"),
+        sharper=sharper,
+        largest=0.5,
+    )
+
+
+def _signs(settings: ExactSettings) -> Iterator[Case]:
+    return (_signs_of(d, settings) for d in settings.slack_features)
+
+
+def _signs_of(d: int, settings: ExactSettings) -> Case:
+    # RankSVM on pairs x and -x of random signs: 2 W1 times the largest of d means of n signs.
+    population = Opposites("ranksvm", 1, RANKSVM_RADIUS, 1, options=MEAN)
+    given = {**_given("erm-l1", population, settings), "d": d}
+    one, slope = -math.expm1(math.log1p(-settings.delta) / d), 2.0 * RANKSVM_RADIUS
+
+    def sharper(n: int) -> float:
+        average = slope * math.sqrt(2.0 * math.log(2.0 * d) / n)
+        return list_lengths.deviation(average, n=n, spread=2.0 * slope, delta=settings.delta)
+
+    return Case(
+        statement="theorem 12",
+        name="ranksvm, signs",
+        radius=RANKSVM_RADIUS,
+        m=2,
+        d=d,
+        gap=lambda n: slope * _mean_sign(n, one),
+        printed=_at("erm-l1", given, "integral"),
+        integral=_at("erm-l1", given, "integral"),
+        sharper=sharper,
+        largest=slope,
+    )
