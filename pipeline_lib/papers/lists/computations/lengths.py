@@ -88,6 +88,9 @@ class Class:
                 n=n, m=m, lipschitz=self.linf, scores=self.scores
             ),
             "free of m": lambda: self.average(n),
+            "worst coordinate": lambda: list_lengths.by_coordinates(
+                n=n, m=math.sqrt(m), partial=self.linf, scores=self.scores
+            ),
             "one score at a time": lambda: list_lengths.by_coordinates(
                 n=n, m=m, partial=self.partial, scores=self.scores
             ),
@@ -95,7 +98,9 @@ class Class:
         return list_lengths.deviation(average, n=n, spread=self.spread, delta=delta)
 
 
-BOUNDS = (PRINTED, BEST, *IN_THE_MAXIMUM_NORM, "one score at a time")
+BOUNDS = (PRINTED, BEST, *IN_THE_MAXIMUM_NORM, "worst coordinate", "one score at a time")
+"""``worst coordinate`` is sqrt(m) G times the average of one score, the shape of Foster and Rakhlin's contraction (2019)
+for classes that share nothing between coordinates; with the constant 1 and without its logarithms it is no bound."""
 LOSSES = ("listnet", "smooth-dcg")
 
 
