@@ -15,11 +15,11 @@ ERRATA = (Path(__file__).parents[2] / "docs" / "errata.md").read_text(encoding="
 
 def ledgers() -> dict[str, set[str]]:
     """Letter of an erratum -> the claims in its line Ledger."""
-    found = {}
+    known = {}
     for part in re.split(r"\n### ", ERRATA)[1:]:
         line = re.search(r"- \*\*Ledger\*\*: (.*?)\.\n", part, flags=re.DOTALL)
-        found[part.split("\n", 1)[0]] = set(re.findall(r"`([a-z0-9-]+)`", line[1])) if line else set()
-    return found
+        known[part.split("\n", 1)[0]] = set(re.findall(r"`([a-z0-9-]+)`", line[1])) if line else set()
+    return known
 
 
 @pytest.mark.parametrize("paper", ["lists"])

@@ -51,8 +51,8 @@ def test_half_of_listnets_average_is_exceeded() -> None:
     x[:, 0] = 1.0
     y = np.zeros((QUERIES, DOCUMENTS))
     y[:, 0] = 20.0
-    found = average(listnet, x, y, 0.01)
-    assert 0.5 * list_lengths.of_listnet(n=QUERIES, scores=0.01) < found
+    known = average(listnet, x, y, 0.01)
+    assert 0.5 * list_lengths.of_listnet(n=QUERIES, scores=0.01) < known
 
 
 def test_the_surrogates_are_the_losses_of_these_bounds() -> None:
@@ -71,9 +71,9 @@ def test_the_surrogates_are_the_losses_of_these_bounds() -> None:
 )
 @settings(max_examples=50, deadline=None)
 def test_no_chain_of_equal_ratios_is_shorter(n: int, m: int, q: int, length: int) -> None:
-    found = list_lengths.by_chain(n=n, m=m, lipschitz=2.0, scores=0.5)
-    assert 0.0 < found <= 1.0
-    assert found <= of_chain([float(q**j) for j in range(length + 1)], n, m) * (1 + 1e-12)
+    known = list_lengths.by_chain(n=n, m=m, lipschitz=2.0, scores=0.5)
+    assert 0.0 < known <= 1.0
+    assert known <= of_chain([float(q**j) for j in range(length + 1)], n, m) * (1 + 1e-12)
 
 
 def of_chain(sizes: list[float], n: int, m: int) -> float:

@@ -43,7 +43,6 @@ class Class:
 
     name: str
     scores: float
-    y_max: int
     printed: dict[str, Any]
     linf: float
     l2: float
@@ -59,9 +58,15 @@ class Class:
         # Suprema over lists of every length: ListNet's approach 2, sqrt(2) and 1 (errata, letters I and J).
         if name == "listnet":
             return cls(
-                name, scores, y_max, printed, 2.0, math.sqrt(2.0), 1.0, 4.0 * scores,
-                lambda n: list_lengths.of_listnet(n=n, scores=scores),
-            )  # fmt: skip
+                name,
+                scores,
+                printed,
+                linf=2.0,
+                l2=math.sqrt(2.0),
+                partial=1.0,
+                spread=4.0 * scores,
+                average=lambda n: list_lengths.of_listnet(n=n, scores=scores),
+            )
         largest = loss.bound(2, y_max, scores)
         assert largest is not None
         linf, l2 = (supremum(loss, 2, y_max, f"lipschitz-{norm}") for norm in ("linf", "l2"))  # type: ignore[arg-type]
@@ -69,9 +74,15 @@ class Class:
         assert l2 is not None
         # The partial derivative p (1 - p) times the gain is at most a quarter of it: half of G.
         return cls(
-            name, scores, y_max, printed, linf, l2, 0.5 * linf, largest,
-            lambda n: list_lengths.of_smooth_dcg(n=n, scores=scores, largest_gain=largest),
-        )  # fmt: skip
+            name,
+            scores,
+            printed,
+            linf=linf,
+            l2=l2,
+            partial=0.5 * linf,
+            spread=largest,
+            average=lambda n: list_lengths.of_smooth_dcg(n=n, scores=scores, largest_gain=largest),
+        )
 
     def bound(self, name: str, n: int, m: int, delta: float) -> float:
         """The bound ``name`` on the gap of all rankers."""
@@ -99,8 +110,8 @@ class Class:
 
 
 BOUNDS = (PRINTED, BEST, *IN_THE_MAXIMUM_NORM, "worst coordinate", "one score at a time")
-"""``worst coordinate`` is sqrt(m) G times the average of one score, the shape of Foster and Rakhlin's contraction (2019)
-for classes that share nothing between coordinates; with the constant 1 and without its logarithms it is no bound."""
+"""``worst coordinate`` is sqrt(m) G times the average of one score: the shape of the contraction of Foster and Rakhlin
+(2019) for any vector-valued functions. With the constant 1 and without its logarithms it is no bound."""
 LOSSES = ("listnet", "smooth-dcg")
 
 

@@ -98,8 +98,8 @@ def constants(settings: LengthsSettings, seed: int) -> list[dict[str, Any]]:
     rows = []
     for loss in LOSSES:
         for m in settings.listwise_lengths:
-            found = _searched(loss, m, settings.y_max, seed)
-            for constant, value in found.items():
+            largest = _searched(loss, m, settings.y_max, seed)
+            for constant, value in largest.items():
                 at = exact(loss, constant, m, settings.y_max)
                 rows.append({"loss": loss, "constant": constant, "m": m, "exact": at, "searched": value})
     return rows
@@ -107,14 +107,14 @@ def constants(settings: LengthsSettings, seed: int) -> list[dict[str, Any]]:
 
 def powers(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The powers of m of G, and of m times the largest partial derivative: rows of `lists-length-powers`."""
-    found = []
+    fits = []
     for loss in LOSSES:
         for constant, case in (("lipschitz-linf", "G"), ("partial", "sum over scores")):
             of_one = [row for row in rows if row["loss"] == loss and row["constant"] == constant]
             scale = [row["m"] if constant == "partial" else 1.0 for row in of_one]
             values = [factor * row["searched"] for factor, row in zip(scale, of_one, strict=True)]
             fitted = fit_exponent([row["m"] for row in of_one], values)
-            found.append(
+            fits.append(
                 {
                     "axis": "m",
                     "case": f"{loss}, {case}",
@@ -123,7 +123,7 @@ def powers(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "high": fitted.high,
                 }
             )
-    return found
+    return fits
 
 
 def _searched(loss: str, m: int, y_max: int, seed: int) -> dict[str, float]:
