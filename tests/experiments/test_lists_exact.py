@@ -11,7 +11,7 @@ from pipeline_lib import papers
 from pipeline_lib.claims import ledger, rules
 from pipeline_lib.claims.ledger import Claim
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.papers.lists.computations import exact
+from pipeline_lib.papers.lists.computations import exact, slack
 from pipeline_lib.papers.lists.experiments.exact import ExactSettings
 from tests import readings
 from tests.small_settings import SETTINGS
@@ -24,8 +24,8 @@ CLAIMS = {claim.id: claim for claim in ledger.load([papers.get("lists")])}
 
 @pytest.fixture(scope="module")
 def tables() -> Tables:
-    found = exact.run(SMALL, 1)
-    return defaultdict(list, {f"lists-{name}": rows for name, rows in zip(NAMES, found, strict=True)})
+    found = {f"lists-{name}": rows for name, rows in zip(NAMES, exact.run(SMALL, 1), strict=True)}
+    return defaultdict(list, {**found, "lists-slack": slack.run(SMALL, found["lists-expectations"])})
 
 
 def caught(claim: Claim, tables: Tables) -> dict[str, bool]:

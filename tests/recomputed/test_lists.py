@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline_lib.papers.lists.computations import averages, constants, exact
+from pipeline_lib.papers.lists.computations import averages, constants, exact, highest, lengths
 from pipeline_lib.papers.lists.computations.opposites import Opposites, draw
 from pipeline_lib.papers.lists.experiments.averages import AveragesSettings
 from pipeline_lib.papers.lists.experiments.constants import ConstantsSettings
 from pipeline_lib.papers.lists.experiments.exact import ExactSettings
+from pipeline_lib.papers.lists.experiments.lengths import LengthsSettings
 
 Rows = list[dict[str, Any]]
 SETTINGS = ExactSettings.parse(
@@ -383,3 +384,40 @@ def test_the_dimension_of_invariant_maps(m: int, d: int) -> None:
         equations.append(np.kron(P, np.eye(m * d)) - np.kron(np.eye(m), np.kron(P, np.eye(d)).T))
     rank = np.linalg.matrix_rank(np.vstack(equations))
     assert row["value"] == m * m * d - rank == 2 * d
+
+
+def test_bounds_without_the_length_of_the_list() -> None:
+    settings = LengthsSettings.parse(
+        {"exact_queries": [20], "exact_lengths": [2, 5], "exact_scores": [0.05, 1.0], "rare": 0.01, "exact_y_max": 6}
+    )
+    for row in lengths.gaps(settings):
+        m, n, a = row["m"], row["n"], row["scores"]
+        y_max = 6 if row["loss"] == "listnet" else settings.y_max
+        y = [y_max] + [0] * (m - 1)
+
+        def loss(t: float, y: list[int] = y, name: str = row["loss"]) -> float:
+            s = [t] + [-t] * (len(y) - 1)
+            return listnet(s, y) if name == "listnet" else smooth_dcg(s, y)
+
+        odd = max(abs(loss(-t) - loss(t)) / 2 for t in (a * k / 200 for k in range(201)))
+        # The least value that |2K/n - 1| exceeds with probability at most .01, by all K.
+        weights = [math.comb(n, k) / 2**n for k in range(n + 1)]
+        sizes = sorted({abs(2 * k - n) / n for k in range(n + 1)})
+        at = next(x for x in sizes if sum(w for k, w in enumerate(weights) if abs(2 * k - n) / n > x + 1e-12) <= 0.01)
+        assert row["gap"] == pytest.approx(odd * at, rel=1e-9)
+        if row["loss"] == "listnet":
+            average, spread = (a + math.exp(a) * (math.exp(a) - 1)) / math.sqrt(n), 4 * a
+        else:
+            spread = 2.0**y_max - 1
+            average = math.sqrt(2) * spread * math.exp(a) * (math.exp(a) - 1) / math.sqrt(n)
+        assert row["bound"] == pytest.approx(2 * average + spread * math.sqrt(math.log(100) / (2 * n)))
+
+
+def test_gaps_of_the_highest_irrelevant_document_by_sums() -> None:
+    settings = LengthsSettings.parse({"highest_queries": 100, "highest_lengths": [2, 50, 1000]})
+    weights = [math.comb(100, k) / 2**100 for k in range(101)]
+    for row in highest.gaps(settings):
+        at_least = [sum(weights[k:]) ** row["m"] for k in range(101)]
+        assert row["mean_gap"] == pytest.approx(0.5 - sum(at_least[1:]) / 100)
+        largest = max(k for k in range(101) if at_least[k] >= 0.95)
+        assert row["gap"] == pytest.approx(0.5 - largest / 100)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
-from pipeline_lib.settings import Probability, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.settings import Positives, Probability, Rising, Settings, Whole, at_least, no_fewer_than
 
 
 def _even(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -17,6 +17,7 @@ def _even(values: tuple[int, ...]) -> tuple[int, ...]:
     return values
 
 
+EXPECTATIONS = "tables/lists-expectations"
 EvenLengths = Annotated[Rising, at_least(2), AfterValidator(_even)]
 
 
@@ -47,6 +48,19 @@ class ExactSettings(Settings):
         (1000, 10000, 100000, 10**6), description="values of n for the comparison with Chapelle and Wu"
     )
     compared_lengths: Rising = Field((100, 300, 1000), description="values of m for that comparison")
+    slack_radii: Positives = Field(
+        (0.01, 0.1, 0.5, 1.0, 2.0, 5.0), description="radii of the balls among which the nearest gap is sought"
+    )
+    slack_lengths: Rising = Field(
+        (10**2, 10**6, 10**12, 10**18), description="values of m for the highest irrelevant document"
+    )
+    slack_features: Rising = Field((2, 10, 1000, 10**6), description="values of d for the l1 ball")
+
+
+def _run_slack(job: Job) -> Outcome:
+    from pipeline_lib.papers.lists.computations import slack
+
+    return Outcome([slack.run(job.settings, job.rows(EXPECTATIONS))])
 
 
 def _run(job: Job) -> Outcome:
@@ -80,7 +94,7 @@ EXPERIMENT = Experiment(
                     "fixed": int,
                     **dict.fromkeys(("slope", "low", "high"), float),
                 },
-                "tables/lists-expectations": {
+                EXPECTATIONS: {
                     **dict.fromkeys(("statement", "case", "loss"), str),
                     **dict.fromkeys(("m", "n"), int),
                     **dict.fromkeys(("radius", "excess", "excess_low", "excess_high"), float),
@@ -101,6 +115,21 @@ EXPERIMENT = Experiment(
             },
             surrogates=("listnet", "ranksvm", "smooth-dcg", "squared"),
             cost=Cost(10.0, start_mb=600.0),
+        ),
+        Step(
+            "slack",
+            _run_slack,
+            tables={
+                "tables/lists-slack": {
+                    **dict.fromkeys(("statement", "case"), str),
+                    "radius": float,
+                    **dict.fromkeys(("m", "d", "n"), int),
+                    **dict.fromkeys(("gap", "sharper", "integral", "printed", "largest_gap"), float),
+                },
+            },
+            reads=[EXPECTATIONS],
+            surrogates=("listnet", "ranksvm", "smooth-dcg"),
+            cost=Cost(3.0, start_mb=600.0),
         ),
     ),
 )

@@ -1,0 +1,53 @@
+"""Does the part of the page of lists on lengths show the numbers of its tables, and follow the evidence?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_of_paper import Build, builder, figures, prose, raw, wording
+
+from pipeline_lib.papers.lists.computations import highest, lengths
+from pipeline_lib.papers.lists.experiments.lengths import LengthsSettings
+from tests.small_settings import SETTINGS
+
+SMALL = LengthsSettings.parse({**SETTINGS["lists"]["lengths"], "scores": [1.0], "queries": [1000]})
+NEAREST = {"case": "ranksvm", "radius": 0.5, "m": 2, "d": 1, "n": 100, "gap": 0.1, "sharper": 0.3, "integral": 2.0}
+Tables = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    return builder(tmp_path, "lists", "lists-")
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    return {
+        "lists-length-bounds": lengths.bounds(SMALL),
+        "lists-crossings": lengths.crossings(SMALL),
+        "lists-free": lengths.gaps(SMALL),
+        "lists-logarithm": highest.gaps(SMALL),
+        "lists-misled": highest.minimisers(SMALL),
+        "lists-slack": [
+            {**NEAREST, "statement": f"theorem {k}", "printed": 4.0 * k, "largest_gap": 50.0} for k in (12, 9)
+        ],
+    }
+
+
+def test_tables_have_the_numbers(build: Build, tables: Tables) -> None:
+    section = build(tables)
+    shown = {(bound, against): m for _, bound, against, m, _ in raw(section, "lists-crossings")}
+    assert shown == {(row["bound"], row["against"]): row["m"] for row in tables["lists-crossings"][-6:]}
+    assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
+    assert "360 (Theorem 9)," in prose(section)
+    assert [figure.name for figure in figures(section)] == ["lists-lengths"]
+
+
+def test_another_status_changes_the_words(build: Build, tables: Tables) -> None:
+    answered = {"minimiser_length": "answered", "explicit_m": "refuted"}
+    words = wording(build(tables, **answered))
+    for claim in ("crossing", "length_free", "explicit_m", "minimiser_length"):
+        other = "consistent" if claim in answered else "refuted"
+        assert wording(build(tables, **{**answered, claim: other})) != words, claim
