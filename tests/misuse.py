@@ -312,7 +312,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "order": value(np.array([[0, 1, 2, 3], [3, 2, 1, 0]])),
         "fold_tol": value(0.1),
     },
-    "learners.cone.without_each": {
+    "learners.cone_left_out.without_each": {
         "start": value(np.array([[1.0, 0.2], [0.1, 1.0]])),
         "order": value(np.array([[0, 1, 2, 3], [3, 2, 1, 0]])),
         "left_out": value([0, 2]),

@@ -40,13 +40,14 @@ from pipeline_lib.learners.cone_folding import (
     kernel_numbers,
     key_of,
 )
+from pipeline_lib.learners.cone_left_out import without_each
 from pipeline_lib.learners.cone_ranking import FoldIn, direction
 from pipeline_lib.learners.cone_risk import (
     ACCURACY,
     Problem,
     UncertifiedWarning,
     basis_gap,
-    given_basis,
+    check_data,
     has_pairs,
     losses,
     pair_losses,
@@ -216,7 +217,7 @@ def fit(
     checks.whole("passes", passes, checks.COUNT)
     if not (math.isfinite(tol) and tol >= 0.0):
         raise DataError(f"tol: expected a finite number >= 0, found {tol}")
-    _check_data(data)
+    check_data(data)
     d = data.n_features
     axes = axes_of(seed)
     begin = started(d, K, problem, axes) if start is None else given_start(start, d, K, problem)
@@ -292,66 +293,6 @@ def _passes(
 
 
 @checked
-def without_each(
-    data: RankingData,
-    start: Floats,
-    order: NDArray[np.int64],
-    left_out: ArrayLike,
-    *,
-    method: Method = "sg",
-    problem: Problem | None = None,
-    step: float | None = None,
-    fold_steps: int = 10,
-    fold_tol: float = FOLD_TOL,
-    at_once: bool = False,
-    seed: Seed = 0,
-) -> Floats:
-    """The last basis of a training that leaves out one query, for each of ``left_out``, in one compiled batch.
-
-    Same start, same order of the other queries, same starts of the coefficients, all passes: otherwise the columns
-    would not correspond. A query that is not there (-1) leaves out nothing.
-
-    Returns
-    -------
-    float64, shape (len(left_out), d, K)
-
-    Raises
-    ------
-    DataError
-        As :func:`fit`, and when ``left_out`` is not a list of whole numbers.
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1], [1, 1, 2, 2])
-    >>> start, order = started(1, 1, Problem(), (1,)), random_order(2, 3, (1,))
-    >>> without_each(data, start, order, [-1, 0, 1], method="exact").shape
-    (3, 1, 1)
-    """
-    problem = Problem() if problem is None else problem
-    check_folding(method, problem, fold_steps, fold_tol)
-    _check_data(data)
-    d, skipped = data.n_features, checks.whole_numbers("left_out", left_out)
-    how, numbers = kernel_numbers(method, problem, step, (fold_steps, fold_tol), d)
-    bases, unsolved = cone_kernels.train_without_each(
-        data.X64,
-        data.y,
-        data.offsets,
-        given_start(start, d, given_basis(start, d, "start").shape[1], problem),
-        given_order(order, data, None),
-        skipped,
-        how,
-        numbers,
-        problem.c_of(d),
-        problem.norms == "equal",
-        at_once or method == "exact",
-        key_of(axes_of(seed)),
-    )
-    warn_above(unsolved, problem.rho_of(d))
-    found: Floats = bases
-    return found
-
-
-@checked
 def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
     """Learn cones from several starts on ``train``; keep the start, number of passes and K best on ``validation``.
 
@@ -422,10 +363,3 @@ def _fit_as_set(data: RankingData, K: int, chosen: Mapping[str, Any], seed: tupl
         traced=False,
         seed=seed,
     )
-
-
-def _check_data(data: RankingData) -> None:
-    if not data.n_features:
-        raise DataError("data: expected documents with at least one feature, found none")
-    if not has_pairs(data):
-        raise DataError("data: expected a query with documents of different labels, found none")

@@ -207,6 +207,13 @@ def has_pairs(data: RankingData) -> bool:
     return bool((np.maximum.reduceat(data.y, data.offsets[:-1]) > lowest).any())
 
 
+def check_data(data: RankingData) -> None:
+    if not data.n_features:
+        raise DataError("data: expected documents with at least one feature, found none")
+    if not has_pairs(data):
+        raise DataError("data: expected a query with documents of different labels, found none")
+
+
 def given_basis(U: ArrayLike, d: int, name: str = "U") -> Floats:
     basis = np.ascontiguousarray(checks.floats(name, U, ndim=2))
     if len(basis) != d or not basis.shape[1]:
