@@ -1,4 +1,4 @@
-"""What are the values of ConeRank's stability bounds, Theorems 1 and 2 of `cone`?"""
+"""What are the values of ConeRank's stability bounds, Theorems 1 and 2 of `cone`, and what bounds s_max?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 from pipeline_lib import checks
 from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
 
 
 @checked(beta=checks.AT_LEAST_0, gamma=checks.AT_LEAST_0, epsilon=checks.PROBABILITY)
@@ -50,3 +51,98 @@ def bound_on_beta(s: float, *, K: int, rho: float, c: float, largest_sum: float)
     8.25
     """
     return 2.0 * s * largest_sum * (rho + math.sqrt(K) * c * largest_sum) + (s * largest_sum) ** 2
+
+
+@checked(rho=checks.POSITIVE)
+def one_vector_change(P: int, rho: float) -> float:
+    """2 rho / P: the largest ||U - U^-i|| of one basis vector, lambda_l = lambda_u = 1, trained to the minimum of (18).
+
+    The minimum is the mean of the queries' mean differences, and leaving out query i moves it by (zbar_i - u)/(P - 1).
+    The bound is attained by P - 1 queries at z and one at -z, ||z|| = rho (docs/stability-of-cones.md).
+
+    Parameters
+    ----------
+    P : int >= 1
+        Queries that have pairs.
+    rho : float > 0
+        The largest ||z|| (6), at most c.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> one_vector_change(100, 5.0)
+    0.1
+    """
+    return 2.0 * rho / P
+
+
+@checked(rho=checks.POSITIVE)
+def tied_change(rho: float, low: float = 1.0, high: float = 1.0) -> float:
+    """What ||U - U^-i|| exceeds for some query i of a sample in which two bases are equally good, however large P is.
+
+    With low = high = 1 it is rho / sqrt(2), for K = N >= 2 basis vectors, c >= N rho, and equally many differences
+    rho e_k and -rho e_k for every axis. With low < high it is rho (high - low) / (high^2 + low^2), for K = N = 1 and
+    equally many differences rho and -rho (docs/stability-of-cones.md).
+
+    Parameters
+    ----------
+    rho : float > 0
+        The norm of all differences.
+    low, high : float, 0 < low <= high
+        lambda_l and lambda_u.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> round(tied_change(1.0), 4), tied_change(1.0, 1.0, 2.0)
+    (0.7071, 0.2)
+    """
+    checks.real("low", low, checks.POSITIVE)
+    checks.real("high", high, checks.POSITIVE)
+    if low > high:
+        raise DataError(f"low: expected at most high = {high}, found {low}")
+    return rho / math.sqrt(2.0) if low == high else rho * (high - low) / (high**2 + low**2)
+
+
+@checked(rho=checks.POSITIVE, c=checks.POSITIVE)
+def growth_change(P: int, growth: float, growth_without: float, *, rho: float, c: float) -> float:
+    """4 (rho + c) / (P mu + (P - 1) mu_i): bounds ||U - U^-i|| where the risks grow as mu/2 and mu_i/2 times its square.
+
+    R(U^-i) >= R(U) + mu/2 ||U - U^-i||^2 for the risk of all P queries, and R^-i(U) >= R^-i(U^-i) + mu_i/2 ||U -
+    U^-i||^2 for that of the others, with sum w = 1: the sum of P times the first and P - 1 times the second is at most
+    the change of query i's loss, which is at most 2 (rho + c) ||U - U^-i|| (docs/stability-of-cones.md).
+
+    Parameters
+    ----------
+    P : int >= 1
+        Queries that have pairs.
+    growth, growth_without : float
+        mu and mu_i.
+    rho, c : float > 0
+        The largest ||z|| and ||u_k||.
+
+    Returns
+    -------
+    float
+        Infinity if P mu + (P - 1) mu_i <= 0: then nothing follows.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range.
+
+    Example
+    -------
+    >>> growth_change(100, 2.0, 2.0, rho=1.0, c=1.0) == 8.0 / 398.0
+    True
+    """
+    total = P * growth + (P - 1) * growth_without
+    return 4.0 * (rho + c) / total if total > 0.0 else math.inf

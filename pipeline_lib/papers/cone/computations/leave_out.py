@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from pipeline_lib.papers.cone.computations.exponents import exponents_of
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.theory import stability
+from pipeline_lib.theory import cones, stability
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.cone.experiments.leave_out import LeaveOutSettings
@@ -111,8 +111,9 @@ def _rows(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int, see
     marked = [np.add(U, last_step(kinds, U, int(kind))) for kind in drawn]
     axis = {"population": kinds.name, "K": kinds.K, "P": P, "repetition": repetition, "passes": steps}
     rows = [{**axis, "method": "exact", **_measured(settings, kinds, counts, U, [U] * len(others), others, axes)}]
+    rows[0] |= grown(kinds, counts, U, drawn, others)
     if kinds.name == "random":
-        rows.append({**axis, "method": "constant-step"})
+        rows.append({**axis, "method": "constant-step", **dict.fromkeys(GROWTH)})
         rows[-1] |= _measured(settings, kinds, counts, U, marked, others, axes)
     return rows
 
@@ -176,6 +177,46 @@ def _measured(
         "bound": stability.risk_bound(empirical, beta, gamma, P, settings.epsilon),
         "largest_possible_loss": (RHO + c) ** 2,
     }
+
+
+GROWTH = ("with_pairs", "growth", "change", "change_by_growth")
+
+
+def grown(kinds: Kinds, counts: Floats, U: Floats, left_out: Iterable[int], others: Sequence[Floats]) -> Row:
+    """How fast the risk grows from U to the basis without a query, and what this implies for the change of the basis.
+
+    The values are those of the query whose change is nearest to :func:`pipeline_lib.theory.stability.growth_change`.
+    Where the basis without the query is better on the whole sample, nothing is implied; if that is so for every query,
+    and where no query moves the basis, all are missing.
+    """
+    data, problem = kinds.data, kinds.problem
+    pairs = cones.pairs_of(data)
+    P = int(counts[pairs > 0].sum())
+    found: Row = {**dict.fromkeys(GROWTH), "with_pairs": P}
+    most = 0.0
+    at_whole = _accurate_losses(data, U)
+    for kind, V in zip(left_out, others, strict=True):
+        change = float(np.linalg.norm(U - V, ord=2))
+        if not pairs[kind] or change == 0.0 or P < 2:
+            continue
+        more = _accurate_losses(data, V) - at_whole
+        total = float(counts @ more)
+        growth, without = (2.0 * x / change**2 for x in (total / P, -(total - float(more[kind])) / (P - 1)))
+        limit = stability.growth_change(P, growth, without, rho=RHO, c=problem.c_of(data.n_features))
+        if change / limit > most:
+            most = change / limit
+            found |= {"growth": (P * growth + (P - 1) * without) / (2 * P - 1)}
+            found |= {"change": change, "change_by_growth": limit}
+    return found
+
+
+def _accurate_losses(data: RankingData, U: Floats) -> Floats:
+    # The loss of every query, accurate enough for the differences of neighbouring bases.
+    found, _ = cone_kernels.every_loss(data.X64, data.y, data.offsets, U, False, ALPHA, RHO, 1.0, 1.0, FOLDED)
+    pairs = cones.pairs_of(data)
+    sums = np.bincount(np.repeat(np.arange(data.n_queries), pairs), weights=found, minlength=data.n_queries)
+    losses: Floats = sums / np.maximum(pairs, 1)
+    return losses
 
 
 def worst_change(U: Floats, V: Floats, rho: float, axes: tuple[Any, ...]) -> float:
