@@ -20,6 +20,8 @@ from pipeline_lib.claims.evidence import Evidence, Interval, Trial
 from pipeline_lib.learners import cone
 from pipeline_lib.learners.cone_ranking import FoldIn, direction, same_order, votes
 from pipeline_lib.learners.declared import erm
+from pipeline_lib.papers.cone.computations import practice
+from pipeline_lib.papers.cone.computations.practice import SELECTION
 from pipeline_lib.papers.cone.computations.printed_votes import printed_votes
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
@@ -33,7 +35,6 @@ _LOG = logging.getLogger(__name__)
 TABLE = "tables/cone-bases.parquet"
 
 FOLD_INS: tuple[FoldIn, ...] = ("gradient", "least-squares")
-SELECTION = "letor4_mean_ndcg"
 NEAR_TEN = (5, 20)
 PUBLISHED_ON = ("MQ2007", "MQ2008")
 """Figure 3 is of MQ2007; section 6 speaks of these data sets alone."""
@@ -71,10 +72,11 @@ def variants(settings: BasesSettings, d: int) -> Iterator[Variant]:
 
 def run_fold(
     settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData], seed: int
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[dict[str, Any]], ...]:
     """Train every variant on one fold; rows of measures, and of comparisons of the two ways to predict.
 
-    ``parts`` are the training, validation and test part, not standardised.
+    And those of :mod:`pipeline_lib.papers.cone.computations.practice`: next to simpler rankers, and shares. ``parts``
+    are the training, validation and test part, not standardised.
     """
     standard = Standardisation.of(parts[0])
     train, validation, test = (standard.apply(part) for part in parts)
@@ -105,7 +107,28 @@ def run_fold(
                     drawn = (seed, "cone-votes", dataset, fold, variant.method)
                     found = queries_in_another_order(test, fit.U, fold_in, variant.method, variant.problem, drawn)
                     predictions.append({**axes, "queries": test.n_queries, **found})
-    return rows, predictions
+    return rows, predictions, *_in_practice(settings, (dataset, fold), (train, validation, test), trained, rows, seed)
+
+
+def _in_practice(
+    settings: BasesSettings,
+    cell: tuple[str, int],
+    parts: Sequence[RankingData],
+    trained: Mapping[tuple[Any, ...], cone.Fit],
+    rows: Sequence[Mapping[str, Any]],
+    seed: int,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    # SG with the settings of section 6, or the first method if SG is not among them, next to simpler rankers.
+    K = min(settings.basis, parts[0].n_features)
+    fits = {method: trained[method, K, cone.Problem(), 0] for method in settings.methods}
+    method = "sg" if "sg" in fits else settings.methods[0]
+    chosen = (row for row in rows if (row["part"], row["method"], row["start"]) == ("method", method, 0))
+    passes = next(row["passes"] for row in chosen if row["fold_in"] == "gradient")
+    named = {"dataset": cell[0], "fold": cell[1]}
+    compared = practice.run_fold(settings, parts, (fits[method], passes), rows[0], (seed, "cone-practice", *cell))
+    shares = [row for fit in fits.values() for row in practice.agreement(fit, parts[2])]
+    shares += practice.signs(fits[method].path[passes], parts[2])
+    return [{**named, **row} for row in compared], [{**named, **row} for row in shares]
 
 
 def queries_in_another_order(
@@ -242,16 +265,10 @@ def _by_basis(rows: Sequence[Mapping[str, Any]], name: str) -> dict[int, list[fl
 
 
 def _measured(fit: cone.Fit, fold_in: FoldIn, validation: RankingData, test: RankingData) -> dict[str, Any]:
-    values = [_means(direction(U, fold_in), validation)[1] for U in fit.path]
+    values = [practice.means(direction(U, fold_in), validation)[1] for U in fit.path]
     after = int(np.argmax(values))
-    average_precision, ndcg = _means(direction(fit.path[after], fold_in), test)
+    average_precision, ndcg = practice.means(direction(fit.path[after], fold_in), test)
     return {"passes": after, "validation": values[after], "map": average_precision, "ndcg": ndcg}
-
-
-def _means(a: Floats, data: RankingData) -> tuple[float, float]:
-    scores = np.einsum("ij,j->i", data.X64, a)
-    measured = metrics.per_query(["map", SELECTION], scores, data.y, data.offsets)
-    return float(measured["map"].mean()), float(measured[SELECTION].mean())
 
 
 def _ranksvm(settings: BasesSettings, dataset: str, fold: int, parts: Sequence[RankingData]) -> dict[str, Any]:

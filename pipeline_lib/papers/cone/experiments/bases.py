@@ -10,7 +10,9 @@ from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
 from pipeline_lib.settings import Names, Positive, Positives, Rising, Settings, Text, Whole
 
-MEASURED, VOTES = "slices/cone-bases/{dataset}/fold-{fold}", "slices/cone-votes/{dataset}/fold-{fold}"
+MEASURED, VOTES, COMPARED, SHARES = (
+    f"slices/cone-{name}/{{dataset}}/fold-{{fold}}" for name in ("bases", "votes", "practice", "shares")
+)
 Method = Literal["sg", "sg-printed", "eg", "eg-linear", "exact"]
 Methods = Annotated[tuple[Method, ...], *Names.__metadata__]
 """Methods of folding in, by their names in pipeline_lib.learners.cone."""
@@ -49,6 +51,16 @@ class BasesSettings(Settings):
     ranksvm_l2: Positives = Field(
         (1e-3, 1e-1, 10.0), description="values of l2 for RankSVM, of which the best is chosen on the validation part"
     )
+    converged: Rising = Field(
+        (1, 2, 5), description="values of K that are trained by exact blocks until they have converged"
+    )
+    converged_passes: Whole = Field(30, description="largest number of passes of these")
+    components: Rising = Field(
+        (1, 2, 3, 5, 10), description="numbers of principal components, next to that of the features"
+    )
+    factors: Rising = Field((2, 5, 10), description="values of K for semi-NMF")
+    factor_pairs: Whole = Field(4000, description="largest number of pairs for components and semi-NMF")
+    factor_rounds: Whole = Field(100, description="number of updates of semi-NMF")
 
 
 def _train(job: Job) -> Outcome:
@@ -60,17 +72,20 @@ def _train(job: Job) -> Outcome:
 
 
 def _join(job: Job) -> Outcome:
-    from pipeline_lib.papers.cone.computations import bases
+    from pipeline_lib.papers.cone.computations import bases, practice
 
     measured, votes = job.rows(MEASURED), job.rows(VOTES)
-    return Outcome([measured, votes, bases.figure_3_means(measured)], bases.evidence(measured))
+    compared, shares = practice.summary(job.rows(COMPARED)), practice.shares(job.rows(SHARES), measured)
+    return Outcome([measured, votes, bases.figure_3_means(measured), compared, shares], bases.evidence(measured))
 
 
 def _seconds(settings: BasesSettings, cell: Cell) -> float:
     # The number of basis vectors, each of which takes so many passes over the data.
     varied = (settings.methods, settings.alphas, settings.rhos, settings.cs, settings.largest_sums)
     vectors = sum(settings.bases) + settings.basis * sum(map(len, varied))
-    return 0.015 * settings.starts * settings.passes * vectors
+    # Exact blocks take longer, and for more vectors more passes.
+    exact = 0.1 * settings.converged_passes * sum(settings.converged)
+    return 0.015 * settings.starts * settings.passes * vectors + exact
 
 
 _MEASURED = {
@@ -102,6 +117,20 @@ _FIGURE_3 = {
     **dict.fromkeys(("K", "folds"), int),
     **dict.fromkeys(("mean", "low", "high"), float),
 }
+_COMPARED = {
+    "dataset": str,
+    "fold": int,
+    "family": str,
+    "size": int,
+    **dict.fromkeys(("validation", "map", "ndcg"), float),
+    "chosen": bool,
+}
+_SHARES = {"dataset": str, "fold": int, "what": str, "value": float}
+
+
+def _intervals(*names: str) -> dict[str, type]:
+    return {f"{name}{end}": float for name in names for end in ("", "_low", "_high")}
+
 
 EXPERIMENT = Experiment(
     BasesSettings,
@@ -110,7 +139,7 @@ EXPERIMENT = Experiment(
             "bases_fold",
             _train,
             documents=lambda settings: settings.datasets,
-            tables={MEASURED: _MEASURED, VOTES: _VOTES},
+            tables={MEASURED: _MEASURED, VOTES: _VOTES, COMPARED: _COMPARED, SHARES: _SHARES},
             surrogates=("ranksvm",),
             cost=Cost(3.0, 0.0, 600.0, 20.0),
             seconds=_seconds,
@@ -119,8 +148,19 @@ EXPERIMENT = Experiment(
         Step(
             "bases",
             _join,
-            reads=[MEASURED, VOTES],
-            tables={"tables/cone-bases": _MEASURED, "tables/cone-votes": _VOTES, "tables/cone-figure3": _FIGURE_3},
+            reads=[MEASURED, VOTES, COMPARED, SHARES],
+            tables={
+                "tables/cone-bases": _MEASURED,
+                "tables/cone-votes": _VOTES,
+                "tables/cone-figure3": _FIGURE_3,
+                "tables/cone-practice": {
+                    **dict.fromkeys(("dataset", "family"), str),
+                    **dict.fromkeys(("size", "folds"), int),
+                    **dict.fromkeys(("mean_size", "mean_validation"), float),
+                    **_intervals("map", "more_map", "ndcg", "more_ndcg"),
+                },
+                "tables/cone-shares": {"dataset": str, "what": str, "folds": int, **_intervals("share")},
+            },
             claims=("cone-fig3",),
         ),
     ),
