@@ -5,6 +5,8 @@ The cone of U (d x K) is {U w : w >= 0}; the projection (1) of `cone` is min ove
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -146,3 +148,38 @@ def second_moment(data: RankingData) -> Floats:
         raise DataError("second moment: expected documents with different labels in some query, found none")
     moment: Floats = ((X * others[:, None]).T @ X - crossed) / n_pairs
     return moment
+
+
+@checked(c=checks.POSITIVE)
+def moved_outwards(U: ArrayLike, c: float) -> Floats:
+    """A basis with ||u_k|| = c whose simplex contains that of U, for K >= 2 and ||u_k|| <= c; shape (d, K).
+
+    Every u_k in turn moves away from the mean p of the others, to u_k + t (u_k - p), t >= 0. The old u_k lies between
+    the new one and p, so that conv(U) grows, and with it every {U w: w >= 0, lambda_l <= sum w <= lambda_u}. No loss of
+    (9) or (18) rises: the norms may be required to equal c without any loss.
+
+    Raises
+    ------
+    DataError
+        When there are fewer than two vectors, one is longer than c, or a number is not finite.
+
+    Example
+    -------
+    >>> moved_outwards([[0.6, 0.6], [0.0, 0.5]], 1.0)
+    array([[ 0.6,  0.6],
+           [-0.8,  0.8]])
+    """
+    basis = checks.floats("U", U, ndim=2).copy()
+    if basis.shape[1] < 2:
+        raise DataError(f"U: expected two basis vectors or more, found {basis.shape[1]}")
+    if float(np.linalg.norm(basis, axis=0).max()) > c * (1.0 + ROUNDING):
+        raise DataError(f"U: expected vectors of norm at most c = {c}, found {np.linalg.norm(basis, axis=0)}")
+    for k in range(basis.shape[1]):
+        u = basis[:, k]
+        away = u - np.delete(basis, k, axis=1).mean(axis=1)
+        size = float(np.linalg.norm(away))
+        # A vector at the mean of the others may move in any direction.
+        way = away / size if size > 0.0 else np.eye(len(basis))[0]
+        along, left = float(way @ u), c**2 - float(u @ u)
+        basis[:, k] = u + max(0.0, -along + math.sqrt(max(along**2 + left, 0.0))) * way
+    return basis

@@ -60,8 +60,8 @@ def run_fold(
     rows.append({"family": "RankSVM", "size": None, **{name: ranksvm[name] for name in ("validation", *MEASURES)}})
     best: dict[str, Row] = {}
     for row in rows:
-        held = best.setdefault(row["family"], row)
-        if row is not held and row["validation"] > held["validation"]:
+        first = best.setdefault(row["family"], row)
+        if row is not first and row["validation"] > first["validation"]:
             best[row["family"]] = row
     return [{**row, "chosen": row is best[row["family"]]} for row in rows]
 

@@ -17,6 +17,7 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.statistics import bootstrap_interval, over_folds
 
 MEASURES = {"map": "MAP", "letor4_mean_ndcg": "NDCG"}
+OTHER = {"MQ2007": "MQ2008", "MQ2008": "MQ2007"}
 TOLERANCE = 0.015
 FOLD = 1
 
@@ -43,7 +44,6 @@ def cells(
     rows = []
     printed = {(entry["dataset"], entry["row"], entry["measure"]): entry["value"] for entry in published}
     other_measure = dict(zip(MEASURES, reversed(MEASURES), strict=True))
-    other_dataset = {"MQ2007": "MQ2008", "MQ2008": "MQ2007"}
     for entry in published:
         for path in evaluations:
             dataset, model = path.parent.name, path.stem
@@ -59,10 +59,33 @@ def cells(
                     # The table with its columns exchanged.
                     exchanged = {
                         "published_other_measure": (dataset, entry["row"], other_measure[entry["measure"]]),
-                        "published_other_dataset": (other_dataset.get(dataset), entry["row"], entry["measure"]),
+                        "published_other_dataset": (OTHER.get(dataset), entry["row"], entry["measure"]),
                     }
                     rows.append({**found, **{name: printed.get(key) for name, key in exchanged.items()}})
     return rows
+
+
+def as_published(published: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Every published number, with the best of its column and that of the same method on the other data set.
+
+    Example
+    -------
+    >>> entry = {"dataset": "MQ2007", "row": "ListNet", "measure": "map", "value": 0.5}
+    >>> as_published([entry, {**entry, "dataset": "MQ2008", "value": 0.4}])[0]["other_dataset"]
+    0.4
+    """
+    printed = {(entry["dataset"], entry["row"], entry["measure"]): entry["value"] for entry in published}
+    return [
+        {
+            "dataset": dataset,
+            "method": method,
+            "measure": MEASURES[measure],
+            "published": value,
+            "best": max(of for (other, _, same), of in printed.items() if (other, same) == (dataset, measure)),
+            "other_dataset": printed.get((OTHER[dataset], method, measure)),
+        }
+        for (dataset, method, measure), value in printed.items()
+    ]
 
 
 def cell(

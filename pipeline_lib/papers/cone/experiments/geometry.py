@@ -22,10 +22,12 @@ class GeometrySettings(Settings):
     )
     samples: Whole = Field(10, description="number of samples of differences on which RankSVM is compared")
     differences: Annotated[Whole, Ge(3)] = Field(8, description="number of differences in each sample")
+    plane_samples: Whole = Field(3, description="number of samples of differences for Figures 1 and 2, each")
+    learned_queries: Annotated[Whole, Ge(2)] = Field(10, description="number of queries from which cones are learned")
 
 
 def _run(job: Job) -> Outcome:
-    from pipeline_lib.papers.cone.computations import geometry
+    from pipeline_lib.papers.cone.computations import geometry, plane, steps
 
     settings, seed = job.settings, job.seed
     return Outcome(
@@ -34,6 +36,10 @@ def _run(job: Job) -> Outcome:
             geometry.distances(settings, seed),
             geometry.solutions(settings, seed),
             geometry.lowered(settings),
+            plane.sizes(settings, seed),
+            plane.nested(settings, seed),
+            plane.surfaces(settings, seed),
+            steps.run(settings, seed),
         ]
     )
 
@@ -61,6 +67,27 @@ EXPERIMENT = Experiment(
                 "tables/cone-lowered": {
                     **dict.fromkeys(("d", "K"), int),
                     **dict.fromkeys(("share", "share_below"), float),
+                },
+                "tables/cone-plane": {
+                    "sample": int,
+                    "case": str,
+                    **dict.fromkeys(("c", "largest_sum", "risk", "largest_loss"), float),
+                    **dict.fromkeys(("narrowest", "widest", "spread"), float),
+                },
+                "tables/cone-nested": {
+                    **dict.fromkeys(("d", "K"), int),
+                    **dict.fromkeys(("largest_sum", "longest", "outwards", "added", "scaled", "replaced"), float),
+                    "norm_error": float,
+                },
+                "tables/cone-surface": {
+                    "sample": int,
+                    **dict.fromkeys(("noisy", "to_the_cone", "to_the_ray", "to_the_start"), float),
+                },
+                "tables/cone-steps": {
+                    **dict.fromkeys(("claim", "case"), str),
+                    **dict.fromkeys(("d", "K"), int),
+                    "name": str,
+                    **dict.fromkeys(("value", "low", "high"), float),
                 },
             },
             cost=Cost(4.0),

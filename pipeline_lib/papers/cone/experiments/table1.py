@@ -24,7 +24,7 @@ def _compare(job: Job) -> Outcome:
     rows = table1.cells(
         published, job.evaluations, job.facts["reproduces"], job.seed, job.facts["statistics"]["resamples"]
     )
-    return Outcome([rows])
+    return Outcome([rows, table1.as_published(published)])
 
 
 def _boost(job: Job) -> Outcome:
@@ -55,7 +55,11 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("five_fold_sd", "five_fold_low", "five_fold_high", "delta"), float),
                     "status": str,
                     **dict.fromkeys(("published_other_measure", "published_other_dataset"), float),
-                }
+                },
+                "tables/cone-published": {
+                    **dict.fromkeys(("dataset", "method", "measure"), str),
+                    **dict.fromkeys(("published", "best", "other_dataset"), float),
+                },
             },
             cost=Cost(1.0),
         ),
