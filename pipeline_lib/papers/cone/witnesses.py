@@ -331,3 +331,108 @@ def halfspace(z: Vector = (F(1, 2), F(0))) -> Instance:
             ),
         ),
     )
+
+
+@witness(
+    "lower-lambda",
+    place="cone, section 3.4, bias and variance",
+    says="Lowering lambda_u improves the stability.",
+    why="u reaches the numbers from u to lambda_u u. With lambda_u = 2 and u = 1 these include both differences; with "
+    "lambda_u = 1 the best u is the mean of the sample.",
+    errata="BM",
+    claims=("cone-tradeoff", "cone-tradeoff-corrected"),
+    true_for={"high": F(1)},
+)
+def lower_lambda(high: F = F(2)) -> Instance:
+    differences, P = (F(1), F(2)), 2
+
+    def loss(z: F, u: F, largest: F) -> F:
+        return max(u - z, z - largest * u, F(0)) ** 2
+
+    def best(sample: Sequence[F], largest: F) -> F:
+        # Of all u that are best: 1 for lambda_u = 2, where it has no loss, and the mean for lambda_u = 1.
+        return F(1) if largest >= 2 else sum(sample, F(0)) / len(sample)
+
+    def beta(largest: F) -> F:
+        changes = []
+        for sample in product(differences, repeat=P):
+            u = best(sample, largest)
+            for i in range(P):
+                v = best(sample[:i] + sample[i + 1 :], largest)
+                changes += [abs(loss(z, u, largest) - loss(z, v, largest)) for z in differences]
+        return max(changes)
+
+    one, mean = F(1), F(3, 2)
+    return Instance(
+        f"N = K = 1, P = 2 queries of one pair each, z = 1 or 2, lambda_l = 1, lambda_u = 1 instead of {high}",
+        (Relation("beta, over all samples, is not larger with lambda_u = 1", beta(one), "≤", beta(high)),),
+        (
+            Relation(
+                "with lambda_u = 2, u = 1 has no loss at 1 or 2", loss(one, one, F(2)) + loss(F(2), one, F(2)), "=", 0
+            ),
+            Relation(
+                "with lambda_u = 1 the sample of both has a loss",
+                loss(one, mean, one) + loss(F(2), mean, one),
+                ">",
+                0,
+            ),
+        ),
+    )
+
+
+# --- BN: the size of a cone ---------------------------------------------------------------------------------------
+
+
+@witness(
+    "wider-cone",
+    place="cone, sections 3.3 and 4",
+    says="With sum w = 1, problem (18) prefers the smaller of two cones that contain the differences.",
+    why="The simplex of the wider cone contains that of the narrower one, so that no difference is further from it.",
+    errata="BN",
+    claims=("cone-size", "cone-size-corrected"),
+    true_for={"wide": (F(3, 5), F(4, 5))},
+)
+def wider_cone(wide: Vector = (F(4, 5), F(8, 5))) -> Instance:
+    z = (F(4, 5), F(3, 5))
+
+    def loss(corner: Vector) -> F:
+        # The segment from (a, -b) to (a, b) at the difference z, whose second entry is at most b.
+        return (F(z[0]) - corner[0]) ** 2
+
+    return Instance(
+        f"N = K = 2, rho = 1, c = 2; differences (4/5, 3/5) and (4/5, -3/5); the narrow cone has these as its basis, "
+        f"the wide one {listed(wide)} and {listed((wide[0], -wide[1]))}",
+        (Relation("the wide cone has the larger loss", loss(wide), ">", loss(z)),),
+        (
+            Relation("the basis vectors of the wide cone are allowed: ||u||^2 ≤ c^2", dot(wide, wide), "≤", 4),
+            Relation("they are steeper than the differences", F(wide[1]) / wide[0], ">", F(z[1]) / z[0]),
+        ),
+    )
+
+
+# --- BO: margins --------------------------------------------------------------------------------------------------
+
+
+@witness(
+    "three-per-cent",
+    place="cone, section 6.2 and Table 1",
+    says="On MQ2008 ConeRank is within 3 % of the best method on both measures.",
+    errata="BO",
+    claims=("cone-margins", "cone-margins-corrected"),
+    true_for={"cone": F(466, 1000)},
+)
+def three_per_cent(cone: F = F(464, 1000)) -> Instance:
+    best, half = F(480, 1000), F(1, 2000)
+    return Instance(
+        f"Table 1, NDCG on MQ2008: best {best.numerator}/{best.denominator}, ConeRank-SG {cone}",
+        (Relation("the difference is at most 3 % of the best", (best - cone) / best, "≤", F(3, 100)),),
+        (
+            Relation(
+                "it is more, whatever was rounded to three digits",
+                (best - half - (cone + half)) / (best - half),
+                ">",
+                F(3, 100),
+            ),
+            Relation("it is at most 3 points, hundredths of NDCG", best - cone, "≤", F(3, 100)),
+        ),
+    )
