@@ -507,6 +507,8 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "delta": value(0.5),
     },
     **{f"theory.invariance.{name}": {"target": value("scores")} for name in ("dimension", "basis")},
+    "theory.stability.growth_change": {"growth": value(2.0), "growth_without": value(1.5)},
+    "theory.stability.tied_change": {"low": value(1.0), "high": value(2.0)},
     "theory.perceptron_bounds.largest_margin": {
         "data": value(RankingData.from_arrays([[0.0, 1.0], [1.0, 0.5]], [0, 1], [1, 1]))
     },

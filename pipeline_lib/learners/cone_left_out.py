@@ -39,7 +39,8 @@ def without_each(
 ) -> Floats:
     """The last basis of a training that leaves out one query, for each of ``left_out``, in one compiled batch.
 
-    The coefficients of a pair begin at the same numbers as well, and all passes are taken. A query that is not there (-1) leaves out nothing.
+    The coefficients of a pair begin at the same numbers as well, and all passes are taken. A query that is not there
+    (-1) leaves out nothing.
 
     Returns
     -------

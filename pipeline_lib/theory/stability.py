@@ -114,7 +114,7 @@ def tied_change(rho: float, low: float = 1.0, high: float = 1.0) -> float:
 
 @checked(rho=checks.POSITIVE, c=checks.POSITIVE)
 def growth_change(P: int, growth: float, growth_without: float, *, rho: float, c: float) -> float:
-    """4 (rho + c) / (P mu + (P - 1) mu_i): bounds ||U - U^-i|| where the risks grow as mu/2 and mu_i/2 times its square.
+    """4 (rho + c) / (P mu + (P - 1) mu_i), which bounds ||U - U^-i|| if the risks grow by mu/2 and mu_i/2 its square.
 
     R(U^-i) >= R(U) + mu/2 ||U - U^-i||^2 for the risk of all P queries, and R^-i(U) >= R^-i(U^-i) + mu_i/2 ||U -
     U^-i||^2 for that of the others, with sum w = 1: the sum of P times the first and P - 1 times the second is at most

@@ -167,7 +167,10 @@ def test_a_step_that_is_too_long_does_not_descend() -> None:
 
 
 def test_a_fold_of_bases() -> None:
-    rows, predictions = bases.run_fold(BasesSettings.parse(BASES), "sim", 1, [sample(12, k) for k in range(3)], 5)
+    parts = [sample(12, k) for k in range(3)]
+    rows, predictions, compared, shares = bases.run_fold(BasesSettings.parse(BASES), "sim", 1, parts, 5)
+    assert {row["family"] for row in compared if row["chosen"]} >= {"published", "converged", "RankSVM"}
+    assert {row["what"] for row in shares} > {"risk and map", "signs, gradient"}
     parts = {row["part"] for row in rows}
     assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
     assert len(rows) == 1 + 2 * (2 + 2 + 1 + 1 + 1 + 1)

@@ -17,7 +17,7 @@ import pytest
 
 from pipeline_lib.learners import cone
 from pipeline_lib.learners.cone_ranking import votes
-from pipeline_lib.papers.cone.computations import cones, descent, geometry, leave_out, theorem_1
+from pipeline_lib.papers.cone.computations import cones, descent, geometry, leave_out, plane, theorem_1, ties, tradeoff
 from pipeline_lib.papers.cone.experiments.cones import SmallSettings
 from pipeline_lib.papers.cone.experiments.geometry import GeometrySettings
 from pipeline_lib.papers.cone.experiments.leave_out import LeaveOutSettings
@@ -291,3 +291,72 @@ def test_lowering_lambda_by_the_formula() -> None:
 
     assert row["share"] == pytest.approx(min(bound(1 + k / 10) for k in range(100)) / bound(1.0))
     assert row["share_below"] == pytest.approx(bound(1e-3) / bound(1.0))
+
+
+def test_ties_by_fractions() -> None:
+    settings = LeaveOutSettings.parse({"tied_queries": [5], "tied_features": [2], "tied_sums": [2.0]})
+    axes, rare, sums = ties.run(settings)
+    # Without one query of 5 at (1, 0) the best segment lies in the line x = -1/19; its risk is the variance of x.
+    P, delta = 20, Fraction(1, 19)
+    variance = Fraction(9, 19) - delta**2
+    distances = [(1 + delta) ** 2] * 4 + [(1 - delta) ** 2] * 5 + [delta**2] * 10
+    assert sum(distances) / 19 == variance
+    assert variance < Fraction(10, 19)
+    assert (axes["P"], axes["s_max"]) == (P, pytest.approx(1.0))
+    assert axes["beta"] == pytest.approx(float(((1 + delta) ** 2 - delta**2) / 2))
+    assert axes["above_the_bound"] == pytest.approx(0.0, abs=1e-9)
+    # Segments (-1/19, +-1) and (+-1, -1/19), with columns in the better order: half the norm of the difference.
+    a, b = np.array([[-1 / 19, -1 / 19], [1.0, -1.0]]), np.array([[1.0, -1.0], [-1 / 19, -1 / 19]])
+    swapped = min(float(np.linalg.norm(a - b[:, list(order)], 2)) for order in ((0, 1), (1, 0)))
+    assert axes["s_max"] == pytest.approx(0.5 * swapped)
+    # With one axis rare, it is the same line for both, up to the mean.
+    assert rare["s_max"] < 0.05
+    # One dimension, 1 <= w <= 2, five 1 and four -1: (5 * 2 - 4) / (5 * 4 + 4) = 1/4, and -1/4 the other way round.
+    assert sums["s_max"] == pytest.approx(0.25)
+    risks = [
+        sum(max(0.0, 1 - 2 * u, u - 1) ** 2 for _ in range(5)) + 4 * (1 + u) ** 2 for u in np.linspace(0.0, 1.0, 4001)
+    ]
+    assert float(np.argmin(risks)) / 4000 == pytest.approx(0.25, abs=1e-3)
+
+
+def test_the_trade_off_by_a_grid() -> None:
+    high = 1.5
+    settings = LeaveOutSettings.parse({"tradeoff_queries": [3], "tradeoff_sums": [1.0, high]})
+    [row] = tradeoff.run(settings)
+    grid = [k / 2000 for k in range(1, 4001)]
+    for name, largest in (("mean_empirical_risk", 1.0), ("next_mean_empirical_risk", high)):
+        total = 0.0
+        for sample in itertools.product((1.0, 2.0), repeat=3):
+            total += min(sum(max(u - z, z - largest * u, 0.0) ** 2 for z in sample) / 3 for u in grid)
+        assert row[name] == pytest.approx(total / 8, abs=1e-5)
+    # lambda_u = 1: the means of 1, 1, 2 and of 1, 1 or 1, 2 are 4/3, 1 and 3/2. Beta is |(2 - 4/3)^2 - (2 - 1)^2|, or
+    # that of 2, 2, 1, by symmetry, with the loss at 1.
+    assert row["beta"] == pytest.approx(1 - 4 / 9)
+
+
+def test_the_best_cones_of_the_plane_by_loops() -> None:
+    rng = np.random.default_rng(2)
+    A, B = rng.standard_normal((2, 3, 2))
+    Z = rng.standard_normal((2, 4))
+    for high in (1.0, 1.7):
+        found = plane.squared_distances(A, B, Z, high)
+        for i, j in itertools.product(range(3), range(4)):
+            least = min(
+                sum((Z[k, j] - s * (t * A[i, k] + (1 - t) * B[i, k])) ** 2 for k in range(2))
+                for s in np.linspace(1.0, high, 30)
+                for t in np.linspace(0.0, 1.0, 60)
+            )
+            assert found[i, j] <= least + 1e-12
+            assert found[i, j] == pytest.approx(least, abs=0.03)
+
+
+def test_growth_is_twice_the_rise_over_the_square_of_the_change() -> None:
+    kinds = leave_out.line()
+    counts = np.array([9.0, 1.0])
+    u, v = (np.array([[1000.0 / 1000.1 * x]]) for x in (0.8, 1.0))
+    found = leave_out.grown(kinds, counts, u, [1], [v])
+    # One vector: the risk is a square, whose second derivative is 2.
+    assert (found["with_pairs"], found["growth"]) == (10, pytest.approx(2.0))
+    assert found["change"] == pytest.approx(0.2, rel=1e-3)
+    assert found["change_by_growth"] == pytest.approx(4 * 2 / (10 * 2 + 9 * 2))
+    assert leave_out.grown(kinds, counts, u, [1], [u])["growth"] is None

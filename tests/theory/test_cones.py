@@ -118,3 +118,52 @@ def test_bounds_refuse_what_is_out_of_range() -> None:
     ):
         with pytest.raises(DataError):
             call()
+
+
+@given(st.integers(0, 2**30))
+@settings(max_examples=50, deadline=None)
+def test_vectors_moved_outwards_enclose_what_they_enclosed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    d, K, c = int(rng.integers(1, 6)), int(rng.integers(2, 6)), float(rng.uniform(0.5, 3.0))
+    U = rng.standard_normal((d, K))
+    U *= c * rng.uniform(0.0, 1.0, K) / np.linalg.norm(U, axis=0)
+    moved = cones.moved_outwards(U, c)
+    np.testing.assert_allclose(np.linalg.norm(moved, axis=0), c, rtol=1e-9)
+    # Every old vector is a convex combination of the new ones: the last row makes the coefficients sum to 1.
+    extended = np.vstack([moved, np.ones(K)])
+    for u in U.T:
+        assert nnls(extended, np.append(u, 1.0))[1] < 1e-7
+
+
+@pytest.mark.parametrize(("U", "c"), [([[0.5]], 1.0), ([[2.0, 0.1]], 1.0), ([[np.nan, 0.1]], 1.0)])
+def test_what_cannot_be_moved_outwards_is_refused(U: list[list[float]], c: float) -> None:
+    with pytest.raises(DataError, match="U"):
+        cones.moved_outwards(U, c)
+
+
+def test_equal_vectors_are_moved_apart() -> None:
+    moved = cones.moved_outwards(np.zeros((2, 2)), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(moved, axis=0), 1.0)
+    assert np.abs(moved.sum(axis=1)).max() < 1e-12
+
+
+@given(st.integers(0, 2**30))
+@settings(max_examples=50, deadline=None)
+def test_no_single_vector_changes_more_than_its_bound(seed: int) -> None:
+    # Theorem (a) and (d) of docs/stability-of-cones.md: the vector is the mean of the queries' mean differences.
+    rng = np.random.default_rng(seed)
+    P, d, rho = int(rng.integers(2, 20)), int(rng.integers(1, 4)), float(rng.uniform(0.5, 2.0))
+    z = rng.standard_normal((P, d))
+    z *= rho / np.linalg.norm(z, axis=1, keepdims=True)
+    changes = [np.linalg.norm(z.mean(axis=0) - np.delete(z, i, axis=0).mean(axis=0)) for i in range(P)]
+    assert max(changes) <= stability.one_vector_change(P, rho) * (1 + 1e-12)
+    # The risk is quadratic with growth 2 everywhere; c = rho is enough.
+    assert max(changes) <= stability.growth_change(P, 2.0, 2.0, rho=rho, c=rho) * (1 + 1e-12)
+    apart = np.append(np.full(P - 1, rho), -rho)
+    assert abs(apart.mean() - rho) == pytest.approx(stability.one_vector_change(P, rho))
+
+
+def test_nothing_follows_from_a_risk_that_does_not_grow() -> None:
+    assert math.isinf(stability.growth_change(10, 0.0, 0.0, rho=1.0, c=1.0))
+    with pytest.raises(DataError, match="low"):
+        stability.tied_change(1.0, 2.0, 1.0)

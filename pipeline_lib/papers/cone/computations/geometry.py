@@ -16,6 +16,7 @@ import numpy as np
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import cone
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import cones, stability
@@ -61,6 +62,15 @@ def _bases(settings: GeometrySettings, seed: int) -> Iterator[tuple[str, Floats]
     population = Population(PopulationSettings(features=5, documents=4))
     sample = population.draw(20, generator(seed, "cone-proper", "sample"))
     yield "learned", cone.fit(sample, 2, method="exact", passes=50, seed=(seed, "cone-proper")).U
+
+
+def sample_with_pairs(d: int, queries: int, rng: np.random.Generator) -> RankingData:
+    """Queries of four documents with d features from a population, drawn anew until some query has a pair."""
+    population = Population(PopulationSettings(features=d, documents=4, label_shares=(0.4, 0.3, 0.3)))
+    while True:
+        data = population.draw(queries, rng)
+        if cone.has_pairs(data):
+            return data
 
 
 def of_order(U: Floats) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.computations import geometry
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import cones
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ WIDTH, NOISE = 25.0, (50.0, 80.0)
 EQUAL = 1e-9
 """Risks that differ by at most this count as equal."""
 LEARNED_PASSES = 10
-ON_THE_SURFACE, NOISY, LONG, STARTS = 30, 3, 100.0, 5
+ON_THE_SURFACE, NOISY, LONG, STARTS = 100, 3, 100.0, 5
 """Differences in a plane, differences anywhere, their length, so that alpha hardly shortens them, and starts."""
 SLIGHTLY = 1.02
 """A lambda_u slightly above 1."""
@@ -149,8 +149,8 @@ def nested(settings: GeometrySettings, seed: int) -> list[Row]:
 
 def _learned(settings: GeometrySettings, seed: int) -> Iterator[tuple[int, int, float, RankingData]]:
     for d in settings.features:
-        population = Population(PopulationSettings(features=d, documents=4))
-        data = population.draw(settings.learned_queries, generator(seed, "cone-nested", d, "queries"))
+        rng = generator(seed, "cone-nested", d, "queries")
+        data = geometry.sample_with_pairs(d, settings.learned_queries, rng)
         for K in sorted({1, *(K for K in settings.bases if d >= K)}):
             for high in (1.0, 2.0):
                 yield d, K, high, data

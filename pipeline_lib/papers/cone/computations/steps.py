@@ -14,7 +14,6 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations import geometry
 from pipeline_lib.seeds import generator
-from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.theory import cones
 
@@ -56,7 +55,7 @@ def representations(settings: GeometrySettings, seed: int) -> Found:
         for K in sorted({*(k for k in settings.bases if k <= d), d, d + 2}):
             rng = generator(seed, "cone-unique", d, K)
             worst = 0.0
-            for _ in range(settings.samples):
+            for _ in range(settings.draws):
                 U, w = rng.standard_normal((d, K)), rng.exponential(size=K)
                 worst = max(worst, float(np.abs(cones.project(U, U @ w) - w).max()))
             yield "cone-unique", "K <= N" if d >= K else "K > N", d, K, {"difference": worst}
@@ -74,7 +73,7 @@ def inequalities(settings: GeometrySettings, seed: int) -> Found:
             U = rng.standard_normal((d, d))
             U = U if case == "proper" else np.column_stack([U, -U.sum(axis=1)])
             counts = dict.fromkeys(("reflexive", "transitive", "additive", "scaled", "limits", "antisymmetric"), 0)
-            for _ in range(settings.samples):
+            for _ in range(settings.draws):
                 a, b = U @ rng.exponential(size=U.shape[1]), U @ rng.exponential(size=U.shape[1])
                 y, factor = rng.standard_normal(d), float(rng.exponential())
                 counts["reflexive"] += not inside(U, y - y)
@@ -104,7 +103,7 @@ def blocks(settings: GeometrySettings, seed: int) -> Found:
         for K in (k for k in settings.bases if k <= d):
             rng = generator(seed, "cone-blocks", d, K)
             most = dict.fromkeys(("basis_vector", "coefficients", "both"), -np.inf)
-            for _ in range(settings.samples):
+            for _ in range(settings.draws):
                 z, U, V = rng.standard_normal(d), rng.standard_normal((d, K)), rng.standard_normal((d, K))
                 w, v = rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K))
                 one = U.copy()
@@ -136,8 +135,8 @@ def linear_steps(settings: GeometrySettings, seed: int) -> Found:
         for K in (k for k in settings.bases if k <= d):
             rng = generator(seed, "cone-eg", d, K)
             off = dict.fromkeys(("sum_error", "sum_error_without_mean", "sum_error_of_long_steps"), 0.0)
-            far, half = np.zeros((2, settings.samples, len(RATES)))
-            for sample in range(settings.samples):
+            far, half = np.zeros((2, settings.draws, len(RATES)))
+            for sample in range(settings.draws):
                 U = rng.standard_normal((d, K)) / np.sqrt(d)
                 z, w = rng.standard_normal(d) / np.sqrt(d), rng.dirichlet(np.ones(K))
                 slope = -2.0 * (z - U @ w)
@@ -163,9 +162,7 @@ def linear_steps(settings: GeometrySettings, seed: int) -> Found:
 def checks(settings: GeometrySettings, seed: int) -> Found:
     """Section 4.1: the shares of learned cones, after every pass, that pass each part of a check for properness."""
     for d, K in ((d, K) for d in settings.features for K in settings.bases if d >= K):
-        data = Population(PopulationSettings(features=d, documents=4)).draw(
-            settings.learned_queries, generator(seed, "cone-check", d)
-        )
+        data = geometry.sample_with_pairs(d, settings.learned_queries, generator(seed, "cone-check", d))
         for method in cone.METHODS:
             fit = cone.fit(data, K, method=method, passes=CHECKED_PASSES, traced=False, seed=(seed, "cone-check", d, K))
             parts = {

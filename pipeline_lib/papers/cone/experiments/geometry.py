@@ -22,6 +22,9 @@ class GeometrySettings(Settings):
     )
     samples: Whole = Field(10, description="number of samples of differences on which RankSVM is compared")
     differences: Annotated[Whole, Ge(3)] = Field(8, description="number of differences in each sample")
+    draws: Annotated[Whole, Ge(2)] = Field(
+        10, description="number of random draws for the statements of sections 3 and 4"
+    )
     plane_samples: Whole = Field(3, description="number of samples of differences for Figures 1 and 2, each")
     learned_queries: Annotated[Whole, Ge(2)] = Field(10, description="number of queries from which cones are learned")
 

@@ -33,7 +33,7 @@ class LeaveOutSettings(Settings):
     tied_features: Annotated[tuple[Annotated[Whole, Ge(2), Le(6)], ...], *Rising.__metadata__] = Field(
         (2, 3), description="values of N = K for these, at most 6, because all orders of the basis vectors are tried"
     )
-    tied_sums: Annotated[tuple[Annotated[float, Gt(1)], ...], *Positives.__metadata__] = Field(
+    tied_sums: Annotated[tuple[Annotated[Positive, Gt(1)], ...], *Positives.__metadata__] = Field(
         (1.5, 2.0, 4.0), description="values of lambda_u above 1 for such samples with N = K = 1"
     )
     tradeoff_queries: Annotated[Rising, at_least(2)] = Field(
