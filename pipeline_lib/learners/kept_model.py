@@ -28,6 +28,8 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 ON_SPHERE, TRIALS = 1e-8, 60
 # Where c = 0 and the ball is not met, c is this fraction of (the largest intercept) / radius^2 in place of 0.
 LEAST = 1e-8
+# And at least this fraction of (the longest slope) / radius, so that v remains finite if all planes pass through 0.
+LEAST_BY_SLOPES = 1e-30
 
 
 class KeptModel:
@@ -74,7 +76,9 @@ class KeptModel:
         products = slopes @ z
         if math.isinf(radius):
             return self._at(c, slopes, gram, intercepts, z, products)
-        least = max(c, LEAST * float(np.abs(intercepts).max()) / radius**2, float(np.finfo(float).tiny))
+        steepest = math.sqrt(float(np.diagonal(gram)[: len(slopes)].max()))
+        by_slopes = max(LEAST_BY_SLOPES * steepest / radius, float(np.finfo(float).tiny))
+        least = max(c, LEAST * float(np.abs(intercepts).max()) / radius**2, by_slopes)
         search = _Bracket(least)
         c = max(least, self._curvature)
         for _ in range(TRIALS):

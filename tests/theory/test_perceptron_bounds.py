@@ -105,6 +105,20 @@ def test_the_largest_margin_in_two_dimensions_is_that_of_a_scan():
     assert np.linalg.norm(found.u) <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("d", [10, 33, 50])
+def test_the_largest_margin_of_orthogonal_differences(d):
+    # One query for every axis, and its unit vector preferred to 0: u = (1, ..., 1) / sqrt(d). All planes of the model
+    # pass through 0.
+    X = np.zeros((2 * d, d))
+    X[np.arange(1, 2 * d, 2), np.arange(d)] = 1.0
+    data = RankingData.from_arrays(X, np.tile([0, 1], d), np.repeat(np.arange(d), 2))
+    with np.errstate(all="raise", under="ignore"):
+        found = perceptron_bounds.largest_margin(data)
+    assert found.gamma <= 1 / np.sqrt(d) + 1e-12
+    assert found.gamma + found.gap >= 1 / np.sqrt(d) - 1e-12
+    assert found.gap <= 1e-3 * found.gamma * (1 + 1e-9)
+
+
 def test_the_largest_margin_is_positive_only_where_a_linear_ranker_separates():
     for seed in range(6):
         data = drawn(seed, n=4, largest=4, noise=3.0 * (seed % 2))
