@@ -200,3 +200,67 @@ def test_one_ray_is_compared_with_ranksvm(tmp_path: Path) -> None:
         for K in (1, 2)
     ]
     assert "a difference of +0.020" in text(tmp_path, {"cone-bases": rows, "cone-figure3": curve})
+
+
+def ranker(family: str, ndcg: float, **values: Any) -> dict[str, Any]:
+    ends = {f"{name}_{end}": value for name, value in (("map", ndcg), ("ndcg", ndcg)) for end in ("low", "high")}
+    more = dict.fromkeys(("more_ndcg", "more_ndcg_low", "more_ndcg_high"), ndcg - 0.5)
+    row = {"dataset": "sim", "family": family, "size": None, "folds": 5, "mean_size": 1.0, "map": ndcg, "ndcg": ndcg}
+    return {**row, **ends, **more, **values}
+
+
+@pytest.mark.parametrize(("mean", "best"), [(0.7, "Mean of the differences, 0.700"), (0.4, "RankSVM, 0.600")])
+def test_the_ranker_with_the_highest_ndcg_is_named(tmp_path: Path, mean: float, best: str) -> None:
+    rows = [ranker("published", 0.5), ranker("mean difference", mean), ranker("RankSVM", 0.6, mean_size=None)]
+    shares = [
+        {"dataset": "sim", "what": what, "folds": 5, "share": share}
+        for what, share in (("risk and ndcg", 0.9), ("K and ndcg", 0.3))
+    ]
+    tables: Tables = {"cone-practice": rows, "cone-shares": shares}
+    section = build(tmp_path, "cone", tables)
+    words = " ".join(prose(section).split())
+    assert f"is that of {best}; the published settings reach 0.500" in words
+    assert "in 90 % of all pairs" in words
+    assert "in 30 %." in words
+    # Differences have a sign, and RankSVM has no number of vectors.
+    assert [row[1:3] for row in shown(section, "cone-practice-sim")][2] == ["–", "0.6000"]
+
+
+def test_the_answer_on_stability_follows_the_evidence(tmp_path: Path) -> None:
+    row = {"lambda_u": 1.0, "next_lambda_u": 2.0, "P": 2, "beta": 0.75, "next_beta": 0.0}
+    row |= dict.fromkeys(("mean_empirical_risk", "next_mean_empirical_risk", "mean_risk", "next_mean_risk"), 0.1)
+    tables: Tables = {"cone-tradeoff": [row]}
+    refuted, verified = (
+        " ".join(prose(build(tmp_path, "cone", tables, {"cone-tradeoff": status})).split())
+        for status in ("refuted", "verified")
+    )
+    assert "letter BM" in refuted
+    assert "letter BM" not in verified
+
+
+def test_ties_and_sizes_are_shown(tmp_path: Path) -> None:
+    tie = {"case": "axes", "K": 2, "P": 20, "largest_sum": 1.0, "s_max": 1.0, "least_s_max": 0.7071, "beta": 0.55}
+    left = {"population": "line", "K": 1, "P": 20, "method": "exact", "rho": 1.0, "s_max": 0.09, "with_pairs": 20}
+    left |= {"change": 0.09, "growth": 2.0, "change_by_growth": 0.1}
+    plane = {
+        "sample": 0,
+        "case": "published",
+        "c": 2.0,
+        "risk": 0.01,
+        "narrowest": 50.0,
+        "widest": 120.0,
+        "spread": 60.0,
+    }
+    nested = {"d": 3, "K": 2, "largest_sum": 1.0, "outwards": 0.0, "scaled": 0.25}
+    tables: Tables = {
+        "cone-ties": [tie, {**tie, "P": 200}],
+        "cone-leave-out": [left],
+        "cone-plane": [plane],
+        "cone-nested": [nested],
+    }
+    section = build(tmp_path, "cone", tables)
+    words = " ".join(prose(section).split())
+    assert "reach 90 % of this bound" in words
+    assert "by 120 degrees or more" in words
+    assert "raised some by 0.25" in words
+    assert [row[3] for row in shown(section, "cone-ties")] == ["20", "200"]
