@@ -137,6 +137,7 @@ def law_pair(m: int, grades: int, labels: int) -> LawPair:
     >>> round(law_pair(3, 2, 1).gap, 4), law_pair(3, 2, 2).gap
     (0.0967, 0.0)
     """
+    _check_two(m)
     values = relevances(m, grades)
     difference = values[:, 0] - values[:, 1]
     _, free = split(difference, m, grades, labels)
@@ -161,6 +162,7 @@ def hardest_pair(m: int, grades: int, labels: int) -> LawPair:
     """
     from scipy.optimize import linprog
 
+    _check_two(m)
     vectors, values = label_vectors(m, grades), relevances(m, grades)
     difference, size = values[:, 0] - values[:, 1], len(vectors)
     joint = _joint_laws(vectors, grades, labels)
@@ -227,6 +229,11 @@ def _check(m: int, grades: int, labels: int) -> None:
             f"expected m >= 1, at least two grades, labels in 1..m and at most {MOST_LABEL_VECTORS:,} label vectors, "
             f"found m = {m}, grades = {grades}, labels = {labels}"
         )
+
+
+def _check_two(m: int) -> None:
+    if m < 2:
+        raise DataError(f"m: expected two documents or more, whose order can differ, found {m}")
 
 
 def _component(terms: Floats, documents: tuple[int, ...], m: int) -> Floats:

@@ -103,5 +103,8 @@ def test_the_instance_on_five_grades_that_can_be_checked_by_hand() -> None:
 def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(DataError, match="at most 100,000 label vectors"):
         partial_labels.label_vectors(20, 3)
+    for pair in (partial_labels.law_pair, partial_labels.hardest_pair):
+        with pytest.raises(DataError, match="m: expected two documents"):
+            pair(1, 2, 1)
     with pytest.raises(DataError, match=r"labels in 1\.\.m"):
         partial_labels.law_pair(3, 2, 4)
