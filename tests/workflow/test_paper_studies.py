@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from pipeline_lib import papers
 from pipeline_lib.claims import ledger
 from tests.small_settings import SETTINGS
 
-from .conftest import SMALL, Project, copy_project, shared
+from .conftest import SMALL, Project, copy_folder, copy_project, shared
 
 pytestmark = pytest.mark.workflow
 
@@ -70,8 +69,7 @@ def test_every_claim_gets_its_status(status: dict[str, str]) -> None:
 
 
 def test_another_reading_of_a_claim_replans_its_judgement_alone(studied: Project, tmp_path: Path) -> None:
-    project = Project(tmp_path / "again")
-    shutil.copytree(studied.folder, project.folder, symlinks=True)
+    project = copy_folder(studied.folder, tmp_path / "again")
     ledger_of_topk = project.folder / "pipeline_lib/papers/topk/claims.yaml"
     ledger_of_topk.write_text(ledger_of_topk.read_text().replace("MAX(second_moment / printed)", "MAX(gamma)"))
     assert project.planned(WANTED[0]) == {"judge_claims": 1}
