@@ -301,7 +301,7 @@ def test_text_that_was_changed_is_never_vouched_for(copy: Path, tmp_path: Path) 
     description = storage.read_json(path)
     description["parts"][1] |= {"verified": False, "before": "0123456789abcdef" * 4}
     storage.write_json(path, description)
-    made_study.report(copy, tmp_path / "report")
+    rendered(copy, tmp_path)
     with (tmp_path / "report/tables/parts-MQ2008.csv").open(newline="") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     assert [row["verified"] == "as in the catalogue" for row in rows] == [True, False, True, True, True]
