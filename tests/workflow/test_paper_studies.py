@@ -10,6 +10,7 @@ import pytest
 
 from pipeline_lib import papers
 from pipeline_lib.claims import ledger
+from tests import readings
 from tests.small_settings import SETTINGS
 
 from .conftest import SMALL, Project, copy_folder, copy_project, shared
@@ -63,7 +64,7 @@ def test_a_second_run_does_nothing(studied: Project) -> None:
 
 
 def test_every_claim_gets_its_status(status: dict[str, str]) -> None:
-    assert set(status) == {claim.id for claim in ledger.load()}
+    assert set(status) == {claim.id for claim in readings.ledger_of_claims()}
     not_run = {name for name in status if status[name] == "not-run"}
     assert not_run == {"cone-fig3", "cone-fig4", "cone-table1-mq2007", "cone-table1-mq2008", "topk-fig1"}
 
@@ -87,7 +88,7 @@ def test_what_is_planted_and_not_caught_leaves_no_claim_verified(claims: dict[st
 
 def test_only_printed_errors_are_refuted(claims: dict[str, dict[str, Any]]) -> None:
     """A claim that is expected to be refuted has a control, whatever the size of the study."""
-    wrong = {claim.id for claim in ledger.load() if any(planted.holds for planted in claim.planted)}
+    wrong = {claim.id for claim in readings.ledger_of_claims() if any(planted.holds for planted in claim.planted)}
     refuted = {name for name, claim in claims.items() if claim["status"] == "refuted"}
     assert refuted - wrong <= UNFINISHED
     assert len(wrong & refuted) > 20
