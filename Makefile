@@ -16,6 +16,8 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 READY := $(VENV)/ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Every process of a run or of the tests would compile the whole package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: all setup test check test-slow lint format config bench lock clean
 .DEFAULT_GOAL := all

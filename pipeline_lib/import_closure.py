@@ -8,19 +8,23 @@ an edit of comments or docstrings reruns nothing.
 A module that declares an experiment contains the functions of all its steps, of which a job runs one. Imports inside
 its functions count only for the functions that are named, as ``module:function``, and for the functions of the module
 that these call.
+
+Reading all modules takes as long as the rest of a plan, so that a run may keep what it read (:func:`remember`).
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline_lib import source_digest
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib import files, source_digest
+from pipeline_lib.errors import ConfigurationError, PipelineError
 
 PACKAGE = "pipeline_lib"
 
@@ -30,6 +34,60 @@ class _Source(NamedTuple):
 
     imports: tuple[str, ...]
     digest: str
+
+
+class _Memory:
+    """What was read of sources, by digests of all that it follows from: it needs no check for changes."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path, self._changed = path, False
+        self._known: dict[str, list[str]] = {}
+        self._used: dict[str, list[str]] = {}
+        if path is not None:
+            with contextlib.suppress(OSError, ValueError):  # absent or damaged: everything is read anew
+                found = json.loads(path.read_text(encoding="utf-8"))
+                self._known = found if isinstance(found, dict) else {}
+
+    def get(self, key: str) -> _Source | None:
+        if key not in self._known:
+            return None
+        self._used[key] = self._known[key]
+        code, *imported = self._known[key]
+        return _Source(tuple(imported), code)
+
+    def add(self, key: str, source: _Source) -> None:
+        self._used[key] = [source.digest, *source.imports]
+        self._changed = True
+
+    def save(self) -> None:
+        """Write what this process used, if it read anything anew; sources that are gone are forgotten."""
+        if self._path is not None and self._changed:
+            with contextlib.suppress(PipelineError, OSError):  # no place to write: the next run reads everything anew
+                files.write_text(self._path, json.dumps(self._used))
+            self._changed = False
+
+
+_memory = _Memory()
+
+
+def remember(path: Path | None) -> None:
+    """Keep what :func:`digest` reads of sources in a file, for later processes, or in no file (``None``, the default).
+
+    Digests are the same with such a file and without: what is kept of a source is found by the digest of its content.
+    A file that is absent or damaged counts as empty.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "sources.json"
+    >>> remember(path)
+    >>> len(digest(["pipeline_lib.seeds"])), path.exists()
+    (16, True)
+    >>> remember(None)
+    """
+    global _memory
+    _memory = _Memory(path)
+    _read.cache_clear()
 
 
 def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...]:
@@ -87,9 +145,10 @@ def digest(targets: Iterable[str], root: Path | None = None) -> str:
     False
     """
     folder, chosen = _folder(root), sorted(set(targets))
-    files = {path: name.partition(":")[0] for name, path in _modules(chosen, folder).items()}
+    modules = {path: name.partition(":")[0] for name, path in _modules(chosen, folder).items()}
     lines = [target for target in chosen if ":" in target]
-    lines += [f"{path.relative_to(folder).as_posix()} {_read(path, name).digest}" for path, name in files.items()]
+    lines += [f"{path.relative_to(folder).as_posix()} {_read(path, name).digest}" for path, name in modules.items()]
+    _memory.save()
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
 
 
@@ -108,7 +167,7 @@ def imports(module: str, root: Path | None = None) -> tuple[str, ...]:
     path = _file(module, folder)
     if path is None:
         raise ConfigurationError(f"import closure: expected a module of {PACKAGE}, found {module!r}")
-    tree, package = _tree(path), module if path.name == "__init__.py" else module.rpartition(".")[0]
+    tree, package = _tree(path, path.read_bytes()), module if path.name == "__init__.py" else module.rpartition(".")[0]
     named = {name for name in _named_imports(tree, package) if ":" not in name and _file(name, folder)}
     return tuple(sorted(named.union(*map(_parents, named)) - {module}))
 
@@ -119,7 +178,7 @@ def _folder(root: Path | None) -> Path:
 
 def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
     """The closure: the file of every module, or ``module:function`` of a declaration, by its name."""
-    files: dict[str, Path] = {}
+    found: dict[str, Path] = {}
     waiting = list(names)
     for name in waiting:
         if _file(name.partition(":")[0], root) is None:
@@ -128,14 +187,15 @@ def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
         name = waiting.pop()
         module, _, function = name.partition(":")
         path = _file(module, root)
-        if path is None or name in files:
+        if path is None or name in found:
             continue
-        files[name] = path
+        found[name] = path
         waiting.extend(_parents(module))
         waiting.extend(_read(path, module, function if _declares_an_experiment(module) else "").imports)
-    return files
+    return found
 
 
+@cache
 def _file(name: str, root: Path) -> Path | None:
     """The file of a module of the package, or None where ``name`` is something else (an attribute, a library)."""
     if name.split(".")[0] != PACKAGE:
@@ -156,8 +216,25 @@ def _parents(name: str) -> Iterator[str]:
 @cache
 def _read(path: Path, name: str, function: str = "") -> _Source:
     """Read one module, or for its imports one function of a declaration; each is read once in a process."""
-    tree = _tree(path)
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    content = path.read_bytes()
+    about = [_code_of_this(), name, path.name, function, hashlib.sha256(content).hexdigest()]
+    key = hashlib.sha256("\n".join(about).encode()).hexdigest()
+    known = _memory.get(key)
+    if known is None:
+        known = _source(_tree(path, content), name, path.name == "__init__.py", function)
+        _memory.add(key, known)
+    return known
+
+
+@cache
+def _code_of_this() -> str:
+    """A digest of the code that reads sources."""
+    here = (Path(__file__), Path(source_digest.__file__))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in here)).hexdigest()
+
+
+def _source(tree: ast.Module, name: str, is_package: bool, function: str) -> _Source:
+    package = name if is_package else name.rpartition(".")[0]
     code = source_digest.digest(tree)
     if not _declares_an_experiment(name):
         return _Source(tuple(_named_imports(tree, package)), code)
@@ -170,9 +247,9 @@ def _read(path: Path, name: str, function: str = "") -> _Source:
     return _Source((name, *called, *_named_imports(functions[function], package)), code)
 
 
-def _tree(path: Path) -> ast.Module:
+def _tree(path: Path, content: bytes) -> ast.Module:
     try:
-        return ast.parse(path.read_bytes(), filename=str(path))
+        return ast.parse(content, filename=str(path))
     except SyntaxError as error:
         place = f"{path}, line {error.lineno}"
         raise ConfigurationError(f"{place}: expected Python, found {error.msg}; correct it") from error

@@ -9,6 +9,7 @@ it, directly or through other files; a file that is not Python affects the files
 from __future__ import annotations
 
 import ast
+import gc
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -24,6 +25,7 @@ EVERY_NAME = {"NAMES", "names", "command_names"}
 """A test that uses one of these goes through everything that the modules it imports load by name."""
 
 Trees = Mapping[str, ast.Module]
+_NOTHING = ast.Module([], [])
 
 
 def distances(changed: Iterable[str], root: Path = ROOT) -> dict[str, int]:
@@ -62,8 +64,20 @@ def _is_test(path: str) -> bool:
 def _project(root: Path) -> tuple[Trees, dict[str, set[str]]]:
     """Every file as it is parsed, and the files that each is linked to; read once in a process."""
     files = [file for top in (PACKAGE, "tests") for file in sorted((root / top).rglob("*.py"))]
-    trees = {file.relative_to(root).as_posix(): ast.parse(file.read_bytes(), str(file)) for file in files}
-    return trees, _links(trees, root)
+    collecting = gc.isenabled()
+    gc.disable()  # half of the time goes into looking for garbage among millions of nodes, none of which is any
+    try:
+        trees = {file.relative_to(root).as_posix(): ast.parse(file.read_bytes(), str(file)) for file in files}
+        return trees, _links(trees, root)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+@cache
+def _nodes(tree: ast.Module) -> list[ast.AST]:
+    """All nodes of a file, listed once."""
+    return list(ast.walk(tree))
 
 
 def _dotted(path: str) -> str:
@@ -101,7 +115,7 @@ def _reached(path: str, trees: Trees) -> Iterator[str]:
     """What a file of the tests imports or reaches as attributes, with the packages on the way, and its fixtures."""
     bound: dict[str, str] = {}
     folders = _dotted(path).split(".")[:-1]
-    for node in ast.walk(trees[path]):
+    for node in _nodes(trees[path]):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _with_parents(alias.name, folders)
@@ -113,7 +127,7 @@ def _reached(path: str, trees: Trees) -> Iterator[str]:
                 yield from _with_parents(f"{base}.{alias.name}", folders)
                 yield from _origins(base, alias.name, trees)
                 bound[alias.asname or alias.name] = f"{base}.{alias.name}"
-    for node in ast.walk(trees[path]):
+    for node in _nodes(trees[path]):
         if isinstance(node, ast.Attribute) and (chain := _chain(node))[0] in bound:
             yield from _with_parents(".".join([bound[chain[0]], *chain[1:]]), folders)
     yield from (f"{'.'.join(folders[:length])}.conftest" for length in range(1, len(folders) + 1))
@@ -136,14 +150,14 @@ def _with_parents(name: str, folders: list[str]) -> Iterator[str]:
 
 def _origins(package: str, name: str, trees: Trees) -> Iterator[str]:
     """Where a package that hands out a name of one of its modules has it from."""
-    tree = trees.get(f"{package.replace('.', '/')}/__init__.py", ast.Module([], []))
-    for node in ast.walk(tree):
+    tree = trees.get(f"{package.replace('.', '/')}/__init__.py", _NOTHING)
+    for node in _nodes(tree):
         if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
             yield str(node.module)
 
 
 def _identifiers(tree: ast.Module) -> set[str]:
-    nodes = list(ast.walk(tree))
+    nodes = _nodes(tree)
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {
         node.attr for node in nodes if isinstance(node, ast.Attribute)
     }
@@ -151,7 +165,7 @@ def _identifiers(tree: ast.Module) -> set[str]:
 
 def _strings(tree: ast.Module) -> set[str]:
     """The strings of a file but those that are statements, which document it."""
-    nodes = list(ast.walk(tree))
+    nodes = _nodes(tree)
     documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in documentation)
     return {node.value for node in constants if isinstance(node.value, str)}

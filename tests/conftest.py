@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         ordered += others[:missing]
         others = others[missing:]
     items[:] = ordered + others
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

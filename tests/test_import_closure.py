@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from pipeline_lib import import_closure
 from pipeline_lib.cli import command_names
 from pipeline_lib.errors import ConfigurationError
-from pipeline_lib.import_closure import closure, digest
+from pipeline_lib.import_closure import closure, digest, remember
 
 ROOT = Path(__file__).parents[1]
 
@@ -138,6 +140,47 @@ def test_the_digest_follows_the_code_of_the_closure(tmp_path: Path) -> None:
         len({before, of("own", a="from . import b\nz = 1"), of("imported", b="x = 2"), of("more", b="import c")}) == 4
     )
     assert of("moved", a="from . import d as b", d="x = 1") != before
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Path]:
+    """A file in which a process keeps what it reads."""
+    yield tmp_path / "sources.json"
+    remember(None)
+
+
+def test_what_is_remembered_changes_no_digest(memory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    tree_of = import_closure._tree
+    monkeypatch.setattr(
+        import_closure, "_tree", lambda path, content: [read.append(path.stem), tree_of(path, content)][1]
+    )
+    experiments = "papers__slash__toy__slash__experiments__slash__x"
+    sources = {"a": "from . import b", "b": "x = 1", "c": "", "d": "", experiments: DECLARATION}
+    target = ["pipeline_lib.a", "pipeline_lib.papers.toy.experiments.x:_slice"]
+
+    def found(**changed: str) -> tuple[str, set[str]]:
+        """The digest as a new process finds it, and the modules that it had to read."""
+        read.clear()
+        remember(memory)
+        return digest(target, package(tmp_path, **{**sources, **changed})), set(read)
+
+    first, anew = found()
+    assert anew >= {"a", "b", "x"}
+    assert found() == (first, set())
+    other, anew = found(b="x = 2")
+    assert other != first
+    assert anew == {"b"}
+    # An edited import leads to other modules; what the process before did not use is forgotten.
+    assert found(a="from . import d", b="x = 2")[1] == {"a", "d"}
+    assert found(a="# remark\nfrom . import b", b="x = 2") == (other, {"a"})
+    assert found() == (first, {"a", "b"})
+    for damage in ("", "{", "[1]", json.dumps({"a": 1})):
+        memory.write_text(damage)
+        assert found()[0] == first
+    memory.unlink()
+    memory.mkdir()  # where no file can be written
+    assert found()[0] == first
 
 
 def test_the_object_that_a_registry_names_counts() -> None:

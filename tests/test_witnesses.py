@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from pipeline_lib import cli, papers
-from pipeline_lib.claims import ledger
 from pipeline_lib.commands import witnesses as command
 from pipeline_lib.errors import DataError
 from pipeline_lib.reporting import blocks, witnesses_section
 from pipeline_lib.witnesses import Between, Instance, Relation, Witness, exp, log2, root
+from tests import readings
 
 ROOT = Path(__file__).parents[1]
 ERRATA = ROOT / "docs" / "errata.md"
@@ -119,8 +119,8 @@ def test_every_erratum_has_its_parts_and_its_row():
 
 @pytest.mark.parametrize("paper", papers.names())
 def test_the_claims_that_are_named_exist(paper):
-    known = {claim.id for claim in ledger.load()}
-    own = {claim.id for claim in ledger.load() if claim.paper.name == paper}
+    known = {claim.id for claim in readings.ledger_of_claims()}
+    own = {claim.id for claim in readings.ledger_of_claims() if claim.paper.name == paper}
     prefix = min(own).partition("-")[0] + "-"
     parts = re.findall(r"(?ms)^- \*\*Ledger\*\*: (.*?)(?=\n- |\n\n)", ERRATA.read_text(encoding="utf-8"))
     named = {name for text in parts for name in re.findall(r"`([a-z0-9-]+)`", text)}

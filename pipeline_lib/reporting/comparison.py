@@ -89,7 +89,7 @@ def compare(first: Path, second: Path, tolerance: float) -> Comparison:
         ResultsFolder.at(second).study,
         tolerance,
         tuple(_of_claims(*claims)),
-        tuple(_of_settings(*(_flat(ResultsFolder.at(folder).configured()) for folder in (first, second)))),
+        tuple(_of_settings(*(_flat(ResultsFolder.at(folder).configured) for folder in (first, second)))),
         tuple(change for name in names for change in _of_table(name, first / name, second / name, tolerance)),
         len({*claims[0], *claims[1]}),
         len(names),

@@ -75,6 +75,7 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
         drawing.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
         svg = _described(stream.getvalue(), figure)
         write_text(Path(folder) / f"{figure.name}.svg", svg)
+        drawing.set_layout_engine("none")  # both have the same layout, and finding it takes a third of the time
         with replacing(Path(folder) / f"{figure.name}.png") as partial:
             drawing.savefig(partial, format="png", dpi=160, metadata={"Software": None})
     return _for_page(svg, figure.name)

@@ -11,10 +11,11 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline_lib import storage
+from pipeline_lib import schemas, storage
 from pipeline_lib.errors import DataError
 
 Row = Mapping[str, Any]
@@ -162,19 +163,20 @@ class ResultsFolder:
 
     def title(self) -> str | None:
         """The study's own title, or ``None`` when the configuration gives it none."""
-        given = self.configured().get("title")
+        given = self.configured.get("title")
         return given if isinstance(given, str) else None
 
     def setting(self, section: str, key: str) -> Any:
         """Look up one value of the configuration, or ``None`` when it does not say."""
-        part = self.configured().get(section)
+        part = self.configured.get(section)
         return part.get(key) if isinstance(part, Mapping) else None
 
+    @cached_property
     def configured(self) -> Mapping[str, Any]:
         import yaml
 
         try:
-            found = yaml.safe_load(self.configuration())
+            found = yaml.load(self.configuration(), schemas.loader())
         except yaml.YAMLError as error:
             path = self.path / "configuration.yaml"
             raise DataError(f"{path}: expected YAML, found something else ({error})") from error

@@ -7,8 +7,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
@@ -21,6 +22,9 @@ from pipeline_lib.reporting.formulas import mathml
 from pipeline_lib.reporting.pages import FRONT, Page
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 Kind = TypeVar("Kind", Table, Figure)
 TEMPLATES = Path(__file__).parent / "templates"
@@ -130,6 +134,16 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
 
 def _renderer(about: dict[str, Any]) -> Callable[[Sequence[Page]], str]:
     """What turns one page, or all for the single file, into HTML in which every link leads to a place of that file."""
+    from markupsafe import Markup
+
+    own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
+    template = _environment().get_template("report.html.j2")
+    return lambda shown: template.render(**about, shown=shown, own=own, index=_INDEX, whole=WHOLE)
+
+
+@cache
+def _environment() -> Environment:
+    """The templates, each compiled once for all reports."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -145,9 +159,7 @@ def _renderer(about: dict[str, Any]) -> Callable[[Sequence[Page]], str]:
     environment.filters["plain"] = plain
     environment.filters["displayed"] = lambda tex: Markup(mathml(tex, display=True))
     environment.filters["mathematics"] = lambda words: Markup(mathematics(words))
-    own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
-    template = environment.get_template("report.html.j2")
-    return lambda shown: template.render(**about, shown=shown, own=own, index=_INDEX, whole=WHOLE)
+    return environment
 
 
 def _with_index(text: str, index: Sequence[Found]) -> str:

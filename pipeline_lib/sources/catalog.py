@@ -267,7 +267,7 @@ def _plain(value: Any) -> Any:
 def _read(path: Path) -> Any:
     import yaml
 
-    class UniqueKeys(yaml.SafeLoader):
+    class UniqueKeys(schemas.loader()):  # type: ignore[misc]
         """Rejects a key that is given twice; YAML would silently use the last one."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

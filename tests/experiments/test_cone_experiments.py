@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from pipeline_lib import RankingData
-from pipeline_lib.claims import ledger
 from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.cone.computations import (
@@ -353,7 +352,7 @@ def test_the_studies_named_for_table_1_train_all_of_its_rows() -> None:
     root = Path(__file__).parents[2] / "workflow"
     printed = pl.read_csv(root / "published/cone-table1.csv", comment_prefix="#")
     for dataset in DATASETS:
-        [claim] = [claim for claim in ledger.load() if claim.id == f"cone-table1-{dataset.lower()}"]
+        [claim] = [claim for claim in readings.ledger_of_claims() if claim.id == f"cone-table1-{dataset.lower()}"]
         [name] = re.findall(r"workflow/studies/(\S+\.yaml)", claim.otherwise)
         study = yaml.safe_load((root / "studies" / name).read_text())
         trained = {

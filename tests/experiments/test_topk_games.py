@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline_lib import surrogates
-from pipeline_lib.claims import ledger, rules
+from pipeline_lib.claims import rules
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
 from pipeline_lib.papers.topk.computations import adversary, figure, regret
@@ -152,7 +152,7 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
     for trial in trials:
         excess = trial.values["regret"].value - trial.values["bound"]
         assert excess == pytest.approx(np.mean(over) * trial.setting["T"])
-    [claim] = [one for one in ledger.load() if one.id == "topk-eq4"]
+    [claim] = [one for one in readings.ledger_of_claims() if one.id == "topk-eq4"]
     assert rules.judge(claim.checks, trials, claim.displayed).status == status
 
 

@@ -16,9 +16,10 @@ from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_all, w
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.rules import Bound, Cells, Check, Equals, Exponent, Order, Quantity, Question, Status
 from pipeline_lib.errors import ConfigurationError, DataError
+from tests import readings
 from tests.readings import handed_in
 
-LEDGER = ledger.load()
+LEDGER = readings.ledger_of_claims()
 CLAIMS = handed_in(LEDGER)
 TABLE = "tables/made.parquet"
 

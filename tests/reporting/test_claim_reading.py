@@ -19,8 +19,9 @@ from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.planted import Planted
 from pipeline_lib.claims.reading import SETTINGS, Reading
 from pipeline_lib.errors import ConfigurationError, DamagedFileError, DataError
+from tests import readings
 
-READ = [claim for claim in ledger.load() if claim.readings]
+READ = [claim for claim in readings.ledger_of_claims() if claim.readings]
 PATH = "tables/made.parquet"
 ROWS = pl.DataFrame(
     {

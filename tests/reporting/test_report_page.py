@@ -18,13 +18,13 @@ import pytest
 import yaml
 
 from pipeline_lib import learners, papers, storage, surrogates
-from pipeline_lib.claims import ledger
 from pipeline_lib.claims.words import STATUSES
 from pipeline_lib.errors import DamagedFileError, DataError
 from pipeline_lib.papers import FOLDER, Paper
 from pipeline_lib.reporting import figures, site
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Column
+from tests import readings
 
 UNREAD = r"<style>.*?</style>|<script.*?</script>|<svg\b.*?</svg>|<[^>]+>"
 """What is in a page besides the words that are read."""
@@ -205,7 +205,7 @@ def test_contradictions_and_missing_data_come_first(report: Path) -> None:
     assert "place it in data/raw" in text
     articles = re.findall(r'<article class="claim (\S+) slam"', text)
     assert articles == sorted(articles, key=STATUSES.index)
-    assert len(re.findall(r'<article class="claim', text)) == len(ledger.load())
+    assert len(re.findall(r'<article class="claim', text)) == len(readings.ledger_of_claims())
 
 
 def test_numbers_of_the_tables_are_the_numbers_of_the_study(study: Path, report: Path) -> None:
@@ -301,7 +301,7 @@ def test_text_that_was_changed_is_never_vouched_for(copy: Path, tmp_path: Path) 
     description = storage.read_json(path)
     description["parts"][1] |= {"verified": False, "before": "0123456789abcdef" * 4}
     storage.write_json(path, description)
-    made_study.report(copy, tmp_path / "report")
+    rendered(copy, tmp_path)
     with (tmp_path / "report/tables/parts-MQ2008.csv").open(newline="") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     assert [row["verified"] == "as in the catalogue" for row in rows] == [True, False, True, True, True]
@@ -318,7 +318,7 @@ def test_an_empty_study_still_gives_a_page(tmp_path: Path) -> None:
     assert set(re.findall(r'<article class="claim ([\w-]+)', text)) == {"not-run"}
     assert Page(text).open == []
     document = json.loads((tmp_path / "report" / "claims.json").read_text())
-    assert document["counts"]["all"]["not-run"] == len(ledger.load())
+    assert document["counts"]["all"]["not-run"] == len(readings.ledger_of_claims())
 
 
 def test_malformed_tables_are_errors(copy: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import fcntl
 import hashlib
 import os
@@ -11,16 +12,20 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml
 
+from pipeline_lib import import_closure
+
 from . import forked, job_server
 
 ROOT = Path(__file__).parents[2]
-# Compiled kernels travel with the copy (numba's cache lies in __pycache__), so that tests do not compile anew.
 PARTS = ("Snakefile", "config.yaml", "environment.yml", "pipeline_lib", "workflow", "profiles", "data")
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
+COMPILED = (".pyc", ".nbi", ".nbc")
+"""Files that Python and numba replace and never change, so that copies of the project may share them."""
 
 SMALL = {
     "study": "small",
@@ -41,6 +46,8 @@ class Project:
     """A copy of the project in a temporary folder."""
 
     folder: Path
+    original: ClassVar[Path]
+    """What copies are made from."""
 
     def command(self, *arguments: str, cores: int = 2) -> list[str]:
         """The command line of a run of the small study."""
@@ -92,17 +99,45 @@ def announced(output: str) -> dict[str, int]:
     return {rule: int(count) for count, rule in re.findall(r"(\d+) (\w+)", plan[1])} if plan else {}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all copies of the project are made from: compiled, and with all modules read for plans, once for all."""
+
+    def make(project: Project) -> None:
+        project.folder.mkdir()
+        for part in PARTS:
+            if (ROOT / part).is_dir():
+                # Compiled kernels travel along (numba's cache lies in __pycache__).
+                shutil.copytree(ROOT / part, project.folder / part, ignore=LEFT_OUT)
+            else:
+                shutil.copy2(ROOT / part, project.folder / part)
+        compileall.compile_dir(project.folder / "pipeline_lib", quiet=2)
+        (project.folder / ".snakemake").mkdir()
+        import_closure.remember(project.folder / ".snakemake/sources.json")
+        modules = (path.relative_to(project.folder) for path in (project.folder / "pipeline_lib").rglob("*.py"))
+        names = (".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in modules)
+        import_closure.digest(names, project.folder)
+        import_closure.remember(None)
+
+    Project.original = shared(tmp_path_factory, "original", make).folder
+    return Project.original
+
+
+def copy_folder(source: Path, target: Path) -> Project:
+    """Copy a project, times of files included."""
+
+    def copy(one: str, other: str) -> None:
+        (os.link if one.endswith(COMPILED) else shutil.copy2)(one, other)
+
+    shutil.copytree(source, target, symlinks=True, copy_function=copy, dirs_exist_ok=True)
+    return Project(target)
+
+
 def copy_project(folder: Path, config: dict[str, object]) -> Project:
     """Copy what a run needs and write the small study's configuration."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=LEFT_OUT)
-        else:
-            shutil.copy2(source, folder / part)
+    project = copy_folder(Project.original, folder)
     (folder / "small.yaml").write_text(yaml.safe_dump(config))
-    return Project(folder)
+    return project
 
 
 @pytest.fixture
@@ -139,9 +174,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def finished_copy(finished: Project, tmp_path: Path) -> Project:
     """A copy of the finished project, times of files included, that a test may change."""
-    target = tmp_path / "copy"
-    shutil.copytree(finished.folder, target, symlinks=True)
-    return Project(target)
+    return copy_folder(finished.folder, tmp_path / "copy")
 
 
 @pytest.fixture
@@ -149,8 +182,7 @@ def with_data(finished: Project, tmp_path: Path) -> Callable[..., Project]:
     """Make a copy of the project that has the data of the small study, but no results, with keys overridden."""
 
     def make(**overrides: object) -> Project:
-        project = Project(tmp_path / "project")
-        shutil.copytree(finished.folder, project.folder, symlinks=True)
+        project = copy_folder(finished.folder, tmp_path / "project")
         for made in ("results", "reports"):
             shutil.rmtree(project.folder / made)
         (project.folder / "small.yaml").write_text(yaml.safe_dump({**SMALL, **overrides}))

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__, "snakemake.cli"])
 
@@ -57,6 +58,8 @@ def _run(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["snakemake", *arguments]
+    # As the command has it: nothing but the Snakefile says where the package is.
+    sys.path[:] = [str(folder), *(path for path in sys.path if path not in ("", str(ROOT)))]
     sys.executable = str(interpreter)
     from snakemake.cli import main
 

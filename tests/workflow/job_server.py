@@ -28,11 +28,15 @@ from pathlib import Path
 
 # What starts no threads: a fork holds only one thread of the process that it is made from.
 LIBRARIES = (
-    *("numpy", "numba", "scipy.optimize", "scipy.special", "pydantic", "yaml", "jsonschema", "jinja2"),
+    *("numpy", "numba", "scipy.optimize", "scipy.special", "yaml", "jsonschema", "jinja2", "tomllib"),
+    *("pydantic.main", "pydantic.json_schema", "pydantic.functional_validators"),
     *("matplotlib.figure", "matplotlib.backends.backend_svg", "matplotlib.backends.backend_agg"),
+    *("pyarrow.compute", "pyarrow.parquet"),
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 """As in ``pipeline_lib.__main__``: they are read when numpy is imported."""
+NO_THREAD_OF_PYARROW = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+"""Its memory is tidied by the thread that uses it."""
 
 
 @cache
@@ -42,7 +46,7 @@ def interpreter() -> Path:
     address, script = folder / "socket", folder / "python"
     script.write_text(f"#!{sys.executable} -IS\n{CLIENT.format(address=str(address), real=sys.executable)}")
     script.chmod(0o755)
-    environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
+    environment = {**os.environ, **dict.fromkeys(THREADS, "1"), **NO_THREAD_OF_PYARROW}
     environment.pop("PYTHONPATH", None)
     # The server reads from the pipe, which is closed when this process ends, however it ends.
     server = subprocess.Popen(
@@ -72,6 +76,7 @@ def serve(address: str) -> None:
     for library in LIBRARIES:
         importlib.import_module(library)
     _prepare_numba()
+    _prepare_pyarrow()
     assert len(os.listdir("/proc/self/task")) == 1
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
@@ -99,6 +104,13 @@ def _prepare_numba() -> None:
     import numpy as np
 
     numba.njit(lambda x: np.sqrt(x).sum())(np.ones(1))
+
+
+def _prepare_pyarrow() -> None:
+    """Make an array, for which pyarrow imports pandas where it is installed."""
+    import pyarrow as pa
+
+    pa.array([1])
 
 
 def _work(connection: socket.socket) -> None:

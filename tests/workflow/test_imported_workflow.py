@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from . import forked, job_server
 from .conftest import ROOT, job_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.smoke]
@@ -46,10 +45,11 @@ def write_outer(folder: Path, **overrides: object) -> Path:
 def run(folder: Path, *arguments: str) -> str:
     """Run both targets where nothing but the Snakefile says where the project is; return what was printed."""
     environment = {name: value for name, value in os.environ.items() if name not in ("LTR_MIRROR", "PYTHONPATH")}
-    command = [sys.executable, "-m", "snakemake", "all", "number-of-claims.txt", "--cores", "2", *arguments]
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    printed = result.stdout + result.stderr
-    assert result.returncode == 0, printed[-6000:]
+    targets = ["all", "number-of-claims.txt", "--cores", "2"]
+    status, printed = forked.snakemake(
+        [*targets, *arguments], folder, environment, interpreter=job_server.interpreter()
+    )
+    assert status == 0, printed[-6000:]
     return printed
 
 

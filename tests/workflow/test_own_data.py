@@ -7,7 +7,6 @@ import json
 import random
 import re
 import shlex
-import shutil
 import time
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import polars as pl
 import pytest
 import yaml
 
-from .conftest import ROOT, SMALL, Project, copy_project, job_table, shared
+from .conftest import ROOT, SMALL, Project, copy_folder, copy_project, job_table, shared
 
 pytestmark = pytest.mark.workflow
 
@@ -95,8 +94,7 @@ def seconds_of_jobs(output: str) -> dict[str, float]:
 @pytest.fixture
 def own_copy(run_of_own_data: Project, tmp_path: Path) -> Project:
     """A copy of the finished project that a test may change."""
-    shutil.copytree(run_of_own_data.folder, tmp_path / "copy", symlinks=True)
-    return Project(tmp_path / "copy")
+    return copy_folder(run_of_own_data.folder, tmp_path / "copy")
 
 
 def test_every_layout_comes_to_the_report(run_of_own_data: Project) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ import pytest
 
 from pipeline_lib import papers
 from pipeline_lib.claims import ledger
+from tests import readings
 from tests.small_settings import SETTINGS
 
-from .conftest import SMALL, Project, copy_project, shared
+from .conftest import SMALL, Project, copy_folder, copy_project, shared
 
 pytestmark = pytest.mark.workflow
 
@@ -64,7 +64,7 @@ def test_a_second_run_does_nothing(studied: Project) -> None:
 
 
 def test_every_claim_gets_its_status(status: dict[str, str]) -> None:
-    assert set(status) == {claim.id for claim in ledger.load()}
+    assert set(status) == {claim.id for claim in readings.ledger_of_claims()}
     not_run = {name for name in status if status[name] == "not-run"}
     # These need other data, or more than one fold.
     other_data = {"cone-fig3", "cone-fig4", "cone-table1-mq2007", "cone-table1-mq2008", "topk-fig1"}
@@ -73,8 +73,7 @@ def test_every_claim_gets_its_status(status: dict[str, str]) -> None:
 
 
 def test_another_reading_of_a_claim_replans_its_judgement_alone(studied: Project, tmp_path: Path) -> None:
-    project = Project(tmp_path / "again")
-    shutil.copytree(studied.folder, project.folder, symlinks=True)
+    project = copy_folder(studied.folder, tmp_path / "again")
     ledger_of_topk = project.folder / "pipeline_lib/papers/topk/claims.yaml"
     ledger_of_topk.write_text(ledger_of_topk.read_text().replace("MAX(second_moment / printed)", "MAX(gamma)"))
     assert project.planned(WANTED[0]) == {"judge_claims": 1}
@@ -92,7 +91,7 @@ def test_what_is_planted_and_not_caught_leaves_no_claim_verified(claims: dict[st
 
 def test_only_printed_errors_are_refuted(claims: dict[str, dict[str, Any]]) -> None:
     """A claim that is expected to be refuted has a control, whatever the size of the study."""
-    wrong = {claim.id for claim in ledger.load() if any(planted.holds for planted in claim.planted)}
+    wrong = {claim.id for claim in readings.ledger_of_claims() if any(planted.holds for planted in claim.planted)}
     refuted = {name for name, claim in claims.items() if claim["status"] == "refuted"}
     assert refuted - wrong <= UNFINISHED
     assert len(wrong & refuted) > 20

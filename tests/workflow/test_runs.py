@@ -71,7 +71,7 @@ def test_texts_of_a_study_are_never_wildcards_or_formats(with_data: Callable[...
     assert [model["title"] for model in json.loads((results / "models.json").read_text())["models"]] == [hostile, "$x"]
     assert json.loads((results / "data/letor-sim.json").read_text())["title"] == hostile
     page = (project.folder / "reports/small/report.html").read_text()
-    assert "<script>" not in page
+    assert "<script> %" not in page  # the page has scripts of its own
     assert 'href="javascript' not in page
     assert "Nothing to be done" in project.snakemake()
 

@@ -91,6 +91,9 @@ def code(command, *targets):
     return lambda wildcards: code_digest(command, *targets)
 
 
+import_closure.remember(Path(".snakemake/sources.json"))
+
+
 @cache
 def code_digest(command, *targets):
     """The digest of a command's code, which Snakemake compares to decide whether a job must run again."""
