@@ -8,10 +8,11 @@ from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
-from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.settings import Positive, Positives, Rising, Settings, Whole, at_least, no_fewer_than
 from pipeline_lib.sources.population_settings import Overrides
 
 SLICES = "slices/topk-regret/{slice}"
+REGRET = "tables/topk-regret"
 SURROGATES = ("squared", "kl", "ranksvm")
 
 
@@ -29,12 +30,23 @@ class RegretSettings(Settings):
     seeds: Annotated[Whole, Ge(2)] = Field(5, description="number of runs for every T")
     short_rounds: Whole = Field(10000, description="values of T up to this one are played by more seeds, for eq. 4")
     short_seeds: Annotated[Whole, Ge(2)] = Field(100, description="number of runs for these T, at least `seeds`")
+    bandit_rounds: Annotated[Whole, Ge(100)] = Field(
+        100000, description="values of T up to this one are played by bandit gradient descent"
+    )
+    bandit_seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of its runs for every T")
+    bandit_factors: Positives = Field(
+        (1.0, 10.0, 100.0), description="its steps, in units of that of its theorem; the best in hindsight counts"
+    )
     slices: Whole = Field(2, description="number of jobs among which the runs are divided")
 
 
 def _rounds(settings: RegretSettings) -> int:
     short = sum(T for T in settings.rounds if settings.short_rounds >= T)
     return sum(settings.rounds) * settings.seeds + short * settings.short_seeds
+
+
+def _bandit_rounds(settings: RegretSettings) -> tuple[int, ...]:
+    return tuple(T for T in settings.rounds if settings.bandit_rounds >= T) or settings.rounds[:1]
 
 
 def _play(job: Job) -> Outcome:
@@ -47,7 +59,13 @@ def _join(job: Job) -> Outcome:
     from pipeline_lib.papers.topk.computations import regret
 
     found = regret.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([found.regret, found.exponents])
+    return Outcome([found.regret, found.exponents, found.exploration])
+
+
+def _bandit(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import bandit
+
+    return Outcome([bandit.rows(job.settings, job.rows(REGRET), job.seed)])
 
 
 EXPERIMENT = Experiment(
@@ -74,7 +92,7 @@ EXPERIMENT = Experiment(
             _join,
             reads=[SLICES],
             tables={
-                "tables/topk-regret": {
+                REGRET: {
                     **dict.fromkeys(("data", "player", "surrogate"), str),
                     "T": int,
                     **dict.fromkeys(("regret", "low", "high", "exploration", "best_fixed_loss"), float),
@@ -88,8 +106,28 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("data", "player", "surrogate"), str),
                     **dict.fromkeys(("slope", "low", "high"), float),
                 },
+                "tables/topk-exploration": {
+                    **dict.fromkeys(("data", "surrogate"), str),
+                    **dict.fromkeys(("T", "seeds"), int),
+                    **dict.fromkeys(("extra", "low", "high", "random_loss", "gamma"), float),
+                },
             },
             surrogates=SURROGATES,
+        ),
+        Step(
+            "bandit",
+            _bandit,
+            reads=[REGRET],
+            tables={
+                "tables/topk-bandit": {
+                    "surrogate": str,
+                    "T": int,
+                    **dict.fromkeys(("regret", "low", "high", "bound", "largest_regret", "factor", "delta"), float),
+                    **dict.fromkeys(("lead", "lead_low", "lead_high", "slope", "slope_low", "slope_high"), float),
+                }
+            },
+            surrogates=SURROGATES,
+            seconds=lambda settings, cell: 3e-6 * len(settings.bandit_factors) * settings.bandit_seeds * sum(_bandit_rounds(settings)),
         ),
     ),
 )
