@@ -22,7 +22,8 @@ __all__ = ["KNOWN", "largest", "steepest"]
 KNOWN = ("squared", "kl", "ranksvm")
 """The surrogates whose ranges are known here."""
 
-OfQuery = Callable[[Floats, Floats, Floats], float]
+OfDocuments = Callable[[Floats, Floats, Floats], Floats]
+OfPairs = Callable[[Floats, Floats], Floats]
 
 
 @checked(radius=checks.POSITIVE)
@@ -40,7 +41,7 @@ def largest(data: RankingData, surrogate: str, radius: float) -> Floats:
     >>> largest(data, "ranksvm", 2.0).tolist(), largest(data, "squared", 2.0).tolist()
     ([3.0], [5.0])
     """
-    return _per_query(data, surrogate, radius, _LARGEST)
+    return _per_query(data, surrogate, radius, _LARGEST, _largest_pair)
 
 
 @checked(radius=checks.POSITIVE)
@@ -58,32 +59,39 @@ def steepest(data: RankingData, surrogate: str, radius: float) -> Floats:
     >>> steepest(data, "ranksvm", 2.0).tolist(), steepest(data, "squared", 2.0).tolist()
     ([1.0], [3.0])
     """
-    return _per_query(data, surrogate, radius, _STEEPEST)
+    return _per_query(data, surrogate, radius, _STEEPEST, _steepest_pair)
 
 
-def _per_query(data: RankingData, surrogate: str, radius: float, known: Mapping[str, OfQuery]) -> Floats:
-    if surrogate not in known:
-        raise DataError(f"surrogate: expected one of {', '.join(known)}, found {surrogate!r}")
+def _per_query(
+    data: RankingData, surrogate: str, radius: float, documents: Mapping[str, OfDocuments], pairs: OfPairs
+) -> Floats:
+    if surrogate not in KNOWN:
+        raise DataError(f"surrogate: expected one of {', '.join(KNOWN)}, found {surrogate!r}")
     norms, y = np.linalg.norm(data.X64, axis=1), data.y.astype(np.float64)
+    reach = radius * norms
+    if surrogate in documents:
+        return np.asarray(np.add.reduceat(documents[surrogate](reach, norms, y), data.offsets[:-1]))
     parts = itertools.pairwise(data.offsets)
-    return np.array([known[surrogate](radius * norms[i:j], norms[i:j], y[i:j]) for i, j in parts])
-
-
-def _pairs(y: Floats) -> Floats:
-    return np.asarray(y[:, None] > y[None, :])
+    return np.array([pairs(reach[i:j], norms[i:j])[y[i:j, None] > y[None, i:j]].sum() for i, j in parts])
 
 
 def _divergence(s: Floats, y: Floats) -> Floats:
     return np.asarray(np.exp(y) * (y - s - 1.0) + np.exp(s))
 
 
-_LARGEST: Mapping[str, OfQuery] = {
-    "squared": lambda reach, _, y: float(np.maximum((-reach - y) ** 2, (reach - y) ** 2).sum()),
-    "kl": lambda reach, _, y: float(np.maximum(_divergence(-reach, y), _divergence(reach, y)).sum()),
-    "ranksvm": lambda reach, _, y: float((1.0 + reach[:, None] + reach[None, :])[_pairs(y)].sum()),
+_LARGEST: Mapping[str, OfDocuments] = {
+    "squared": lambda reach, _, y: np.maximum((-reach - y) ** 2, (reach - y) ** 2),
+    "kl": lambda reach, _, y: np.maximum(_divergence(-reach, y), _divergence(reach, y)),
 }
-_STEEPEST: Mapping[str, OfQuery] = {
-    "squared": lambda reach, norms, y: float((2.0 * (reach + y) * norms).sum()),
-    "kl": lambda reach, norms, y: float((np.exp(np.maximum(reach, y)) * norms).sum()),
-    "ranksvm": lambda _, norms, y: float((norms[:, None] + norms[None, :])[_pairs(y)].sum()),
+_STEEPEST: Mapping[str, OfDocuments] = {
+    "squared": lambda reach, norms, y: 2.0 * (reach + y) * norms,
+    "kl": lambda reach, norms, y: np.exp(np.maximum(reach, y)) * norms,
 }
+
+
+def _largest_pair(reach: Floats, _: Floats) -> Floats:
+    return np.asarray(1.0 + reach[:, None] + reach[None, :])
+
+
+def _steepest_pair(_: Floats, norms: Floats) -> Floats:
+    return np.asarray(norms[:, None] + norms[None, :])

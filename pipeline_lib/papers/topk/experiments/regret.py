@@ -33,9 +33,9 @@ class RegretSettings(Settings):
     bandit_rounds: Annotated[Whole, Ge(100)] = Field(
         100000, description="values of T up to this one are played by bandit gradient descent"
     )
-    bandit_seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of its runs for every T")
+    bandit_seeds: Annotated[Whole, Ge(2)] = Field(8, description="number of its runs for every T")
     bandit_factors: Positives = Field(
-        (1.0, 10.0, 100.0), description="its steps, in units of that of its theorem; the best in hindsight counts"
+        (1.0, 10.0), description="its steps, in units of that of its theorem; the best in hindsight counts"
     )
     slices: Whole = Field(2, description="number of jobs among which the runs are divided")
 
