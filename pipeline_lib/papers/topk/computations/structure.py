@@ -72,7 +72,8 @@ def sums(settings: StructureSettings, seed: int) -> list[Row]:
 
         KL(p, q) = sum_i p_i log p_i - p_i log q_i - p_i + q_i,
 
-    with p, q the softmax of labels and scores for ListNet, each less its value at s = 0, and p = e^R, q = e^s for KL.
+    with p, q the softmax of labels and scores for ListNet, and p = e^R, q = e^s for KL, each less its value at s = 0.
+    ``from exchanged divergence``: the same with KL(q, p).
     """
     rows, rng, m = [], generator(seed, "topk-structure", "sums"), 4
     lists = [(rng.normal(size=m), rng.integers(0, 4, size=m).astype(np.int32)) for _ in range(settings.lists)]
@@ -82,12 +83,14 @@ def sums(settings: StructureSettings, seed: int) -> list[Row]:
         rows.append({"surrogate": name, "statistic": "joint", "value": joint})
     for name, of_scores in (("listnet", _softmax), ("kl", np.exp)):
         loss = surrogates.create(name)
-        largest = max(
-            abs(_value(loss, s, y) - _divergence(of_scores(y), of_scores(s)) - origin)
-            for s, y in lists
-            for origin in (_value(loss, 0.0 * s, y) - _divergence(of_scores(y), of_scores(0.0 * s)),)
-        )
-        rows.append({"surrogate": name, "statistic": "from divergence", "value": largest})
+        for statistic, divergence in DIVERGENCES.items():
+            excess = [
+                _value(loss, point, y) - divergence(of_scores(y), of_scores(point))
+                for s, y in lists
+                for point in (s, np.zeros(m))
+            ]
+            largest = max(abs(at_s - at_0) for at_s, at_0 in zip(excess[::2], excess[1::2], strict=True))
+            rows.append({"surrogate": name, "statistic": statistic, "value": largest})
     return rows
 
 
@@ -112,3 +115,9 @@ def _softmax(v: Any) -> Floats:
 
 def _divergence(p: Floats, q: Floats) -> float:
     return float(np.sum(p * np.log(p) - p * np.log(q) - p + q))
+
+
+DIVERGENCES = {
+    "from divergence": _divergence,
+    "from exchanged divergence": lambda p, q: _divergence(q, p),
+}
