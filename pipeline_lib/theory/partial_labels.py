@@ -141,6 +141,8 @@ def split(values: Floats, m: int, grades: int, labels: int) -> tuple[Floats, Flo
     _check(m, grades, labels)
     terms = np.asarray(values, np.float64)
     shape = terms.shape
+    if terms.ndim not in (1, 2) or shape[0] != grades**m:
+        raise DataError(f"values: expected {grades**m} values or rows, one for each label vector, found shape {shape}")
     undetermined = np.zeros(shape)
     for size in range(labels + 1, m + 1):
         for documents in itertools.combinations(range(m), size):
@@ -161,8 +163,7 @@ def unseen_by_neighbours(m: int, grades: int, labels: int) -> float:
     >>> unseen_by_neighbours(3, 2, 3) < 1e-12, unseen_by_neighbours(2, 2, 1) < 1e-12, unseen_by_neighbours(3, 2, 2) > 0.1
     (True, True, True)
     """
-    vectors, values = label_vectors(m, grades), relevances(m, grades)
-    difference, largest = values[:, 0] - values[:, 1], 0.0
+    vectors, difference, largest = label_vectors(m, grades), _difference(m, grades, labels), 0.0
     for rank in range(m - 1):
         others = list(range(2, m))
         orders = [[*others[:rank], *pair, *others[rank:]] for pair in ((0, 1), (1, 0))]
@@ -184,8 +185,7 @@ def law_pair(m: int, grades: int, labels: int) -> LawPair:
     >>> round(law_pair(3, 2, 1).gap, 4), law_pair(3, 2, 2).gap
     (0.0967, 0.0)
     """
-    values = relevances(m, grades)
-    difference = values[:, 0] - values[:, 1]
+    difference = _difference(m, grades, labels)
     _, free = split(difference, m, grades, labels)
     size = len(free)
     largest = np.abs(free).max()
@@ -208,8 +208,8 @@ def hardest_pair(m: int, grades: int, labels: int) -> LawPair:
     """
     from scipy.optimize import linprog
 
-    vectors, values = label_vectors(m, grades), relevances(m, grades)
-    difference, size = values[:, 0] - values[:, 1], len(vectors)
+    vectors, difference = label_vectors(m, grades), _difference(m, grades, labels)
+    size = len(vectors)
     joint = _joint_laws(vectors, grades, labels)
     # The variables are P, Q and t. That P sums to 1 makes Q do so, since their joint laws agree.
     equal = np.vstack(
@@ -274,6 +274,15 @@ def _check(m: int, grades: int, labels: int) -> None:
             f"expected m >= 1, at least two grades, labels in 1..m and at most {MOST_LABEL_VECTORS:,} label vectors, "
             f"found m = {m}, grades = {grades}, labels = {labels}"
         )
+
+
+def _difference(m: int, grades: int, labels: int) -> Floats:
+    """F_12 for every label vector."""
+    _check(m, grades, labels)
+    if m < 2:
+        raise DataError(f"m: expected at least two documents, found {m}")
+    values = relevances(m, grades)
+    return np.asarray(values[:, 0] - values[:, 1])
 
 
 def _component(terms: Floats, documents: tuple[int, ...], m: int) -> Floats:
