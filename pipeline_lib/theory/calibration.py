@@ -1,9 +1,9 @@
 r"""Does the order of a surrogate's minimisers maximise the expected NDCG under every law of labels?
 
-`topk`, Theorem 5.1 (Ravikumar, Tewari and Yang 2011): a surrogate is calibrated for NDCG if the scores that minimise its
-expectation under any law P of labels sort the documents as a_i(P) = E G(y_i)/Z(y) does. A law under which all minimisers
-put document 1 before document 2, while a_2 - a_1 > 0, shows that a surrogate is not calibrated. The largest such
-difference is the value of a linear programme, because the minimisers of these surrogates are known:
+`topk`, Theorem 5.1 (Ravikumar, Tewari and Yang 2011): a surrogate is calibrated for NDCG if the scores that minimise
+its expectation under any law P of labels sort the documents as a_i(P) = E G(y_i)/Z(y) does. A law under which all
+minimisers put document 1 before document 2, while a_2 - a_1 > 0, shows that a surrogate is not calibrated. The largest
+such difference is the value of a linear programme, because the minimisers of these surrogates are known:
 
 | surrogate | its minimisers sort by |
 |---|---|
@@ -56,8 +56,7 @@ class Misordering(NamedTuple):
     law : shape (grades^m,)
         Probabilities of the rows of :func:`pipeline_lib.theory.partial_labels.label_vectors`.
     gap : float
-        a_2 - a_1 under this law, while all minimisers have s_1 > s_2: not calibrated if it is positive. Where no law has
-        such minimisers with a gap above minus the margin, it is not.
+        a_2 - a_1 under this law, while all minimisers have s_1 > s_2. With a gap > 0 the surrogate is not calibrated.
     """
 
     law: Floats
@@ -139,4 +138,4 @@ def _programme(lead: Floats, leads: Floats, margin: float) -> Misordering | None
     if found.x is None:
         return None
     law = np.maximum(found.x, 0.0)
-    return Misordering(law / law.sum(), float(-found.fun))
+    return Misordering(law / law.sum(), float(lead @ found.x))

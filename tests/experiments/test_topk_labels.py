@@ -15,9 +15,15 @@ from tests import readings
 
 SETTINGS = LabelsSettings.parse(
     {
-        **{"documents": [2, 3], "grades": [2], "played": [3], "played_grades": [2]},
-        **{"rounds": [1000, 3000, 10000], "seeds": 4, "leader_seeds": 50},
-        **{"learner_rounds": [100, 200, 400], "learner_seeds": 2},
+        "documents": [2, 3],
+        "grades": [2],
+        "played": [3],
+        "played_grades": [2],
+        "rounds": [1000, 3000, 10000],
+        "seeds": 4,
+        "leader_seeds": 50,
+        "learner_rounds": [100, 200, 400],
+        "learner_seeds": 2,
     }
 )
 

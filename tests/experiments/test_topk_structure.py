@@ -97,7 +97,9 @@ def test_minimisers_have_no_gradient():
     for name in ("squared", "kl", "listnet", "squared-ndcg"):
         s = calibration.minimiser(name, law, 3, 2)
         loss = surrogates.create(name)
-        slope = sum(p * loss.gradient(s, y, [0, 3]) for p, y in zip(law, itertools.product((0, 1), repeat=3), strict=True))
+        slope = sum(
+            p * loss.gradient(s, y, [0, 3]) for p, y in zip(law, itertools.product((0, 1), repeat=3), strict=True)
+        )
         np.testing.assert_allclose(slope, 0.0, atol=1e-3)
 
 

@@ -128,8 +128,10 @@ def test_what_neighbouring_orders_leave_open_by_enumeration(m: int, k: int) -> N
             other = [1 if i == 0 else 0 if i == 1 else i for i in order]
             columns = []
             for top in (order[:k], other[:k]):
-                for labels in itertools.product(range(2), repeat=k):
-                    columns.append([float(all(y[i] == v for i, v in zip(top, labels, strict=True))) for y in vectors])
+                columns += [
+                    [float(all(y[i] == v for i, v in zip(top, labels, strict=True))) for y in vectors]
+                    for labels in itertools.product(range(2), repeat=k)
+                ]
             design = np.array(columns).T
             fitted = design @ np.linalg.pinv(design) @ target
             worst = max(worst, float(np.abs(target - fitted).max()))

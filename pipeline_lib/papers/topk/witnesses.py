@@ -273,20 +273,22 @@ def no_polynomial(U: int = 16) -> Instance:
 
 
 def relative_variances(relevant: int, gamma: F) -> tuple[F, F]:
-    """Of RankSVM from two labels, and of the squared loss from one: m = 3, one relevant document, orthonormal features."""
+    """Of RankSVM from two labels and the squared loss from one: m = 3, one relevant document, orthonormal features."""
     m, tops = 3, shown(3, gamma)
     others = [other for other in range(1, m + 1) if other != relevant]
     pairs = [sum(p for order, p in tops.items() if set(order[:2]) == {relevant, other}) for other in others]
-    return sum((2 / p for p in pairs), F(0)) / ((m - 1) ** 2 + (m - 1)) - 1, 1 / first(m, gamma)[relevant] - 1
+    ranksvm: F = sum((2 / F(p) for p in pairs), F(0)) / ((m - 1) ** 2 + (m - 1)) - 1
+    return ranksvm, 1 / first(m, gamma)[relevant] - 1
 
 
 @witness(
     "noise-of-pairs",
     place="topk, section 6, RankSVM",
     says="The estimator of RankSVM's gradient, from two labels, has a lower variance than that of the squared loss.",
-    why="The gradients at w = 0 are -2 R and the sum over j of e_j - e_i for the relevant document i, with squared lengths "
-    "4 and (m - 1)^2 + (m - 1). The estimates have one term for every set of documents that may be shown, divided by its "
-    "probability, so that E||z||^2 is the sum of the squared lengths of terms, each divided by its probability.",
+    why="The gradients at w = 0 are -2 R and the sum over j of e_j - e_i for the relevant document i, with squared "
+    "lengths 4 and (m - 1)^2 + (m - 1). The estimates have one term for every set of documents that may be shown, "
+    "divided by its probability, so that E||z||^2 is the sum of the squared lengths of terms, each "
+    "divided by its probability.",
     errata="BG",
     claims=("topk-variance", "topk-variance-corrected"),
     true_for={"relevant": 3},
@@ -355,8 +357,8 @@ def order_of_labels(law: tuple[F, F, F] = (F(3, 10), F(3, 10), F(4, 10))) -> Ins
     labels = pair + one_each / 2, third  # E[R_1] = E[R_2] and E[R_3]
     shares: tuple[Number, Number] = (pair / (1 + D2) + one_each / 2, third)
     return Instance(
-        f"m = 3, R = (1, 1, 0) with probability {pair}, (1, 0, 0) and (0, 1, 0) with {one_each / 2} each, (0, 0, 1) with "
-        f"{third}",
+        f"m = 3, R = (1, 1, 0) with probability {pair}, (1, 0, 0) and (0, 1, 0) with {one_each / 2} each, (0, 0, 1) "
+        f"with {third}",
         (
             Relation(
                 "documents 1 and 3 have the same order by both: the product of the differences is positive",
@@ -475,9 +477,12 @@ def lead_of_first(law: Law, discounts: Sequence[Number] = DISCOUNTS) -> Number:
     total: Number = F(0)
     for y in law:
         gains = sorted((2**label - 1 for label in y), reverse=True)
-        ideal = sum((G * D for G, D in zip(gains, discounts, strict=False) if G), F(0))
-        total = total + (2 ** y[0] - 2 ** y[1]) / ideal if y[0] != y[1] else total
-    return total / len(law)
+        ideal: Number = F(0)
+        for G, D in zip(gains, discounts, strict=False):
+            ideal = ideal + G * D
+        if y[0] != y[1]:
+            total = total + F(2 ** y[0] - 2 ** y[1]) / ideal
+    return total / F(len(law))
 
 
 def told_apart(one: Law, other: Law, k: int) -> int:
@@ -513,10 +518,10 @@ def opposite_orders(
     "binary-labels-shown",
     place="topk, section 5, the open question of k ≥ 2",
     says="Laws of m binary labels that agree in any k = m - 2 of them have the same best order of NDCG.",
-    why="Document 2 is irrelevant, and the others are relevant in an even number under P, in an odd number under Q; each "
-    "law is then mixed with the other one, documents 1 and 2 exchanged. With k = m - 1 nothing of the kind exists: the "
-    "sum over all label vectors of (-1)^(y_1 + ... + y_m) (y_1 - y_2)/Z(y) is 0 because Z does not change if documents "
-    "1 and 2 are exchanged.",
+    why="Document 2 is irrelevant, and the others are relevant in an even number under P, in an odd number under Q; "
+    "each law is then mixed with the other one, documents 1 and 2 exchanged. With k = m - 1 nothing of the kind "
+    "exists: the sum over all label vectors of (-1)^(y_1 + ... + y_m) (y_1 - y_2)/Z(y) is 0 because Z does not change "
+    "if documents 1 and 2 are exchanged.",
     claims=("topk-more-labels", "topk-more-labels-limit"),
     true_for={"mixed": False},
 )
@@ -539,8 +544,8 @@ def binary_labels_shown(mixed: bool = True) -> Instance:
     "graded-labels-shown",
     place="topk, section 5, the open question of k ≥ 2",
     says="Laws of m labels with three grades that agree in any k = m - 1 of them have the same best order of NDCG.",
-    why="Document 1 has the label 1 or 2, the others 0 or 2; 2 is drawn an even number of times under P, an odd number of "
-    "times under Q; each law is then mixed with the other one, documents 1 and 2 exchanged.",
+    why="Document 1 has the label 1 or 2, the others 0 or 2; 2 is drawn an even number of times under P, an odd number "
+    "of times under Q; each law is then mixed with the other one, documents 1 and 2 exchanged.",
     claims=("topk-more-labels", "topk-more-labels-limit"),
     true_for={"mixed": False},
 )
@@ -548,8 +553,8 @@ def graded_labels_shown(mixed: bool = True) -> Instance:
     cases = [(m - 1, [(1, 2), *[(0, 2)] * (m - 1)]) for m in range(2, 7)]
     supposed, holds = opposite_orders(cases, mixed)
     return Instance(
-        "E (G(y_1) - G(y_2))/Z(y) for m = 2, ..., 6 and uniform laws on the label vectors with an even or odd number of "
-        "labels 2, y_1 in {1, 2} and the other labels in {0, 2}" + (", mixed with each other" if mixed else ""),
+        "E (G(y_1) - G(y_2))/Z(y) for m = 2, ..., 6 and uniform laws on the label vectors with an even or odd number "
+        "of labels 2, y_1 in {1, 2} and the other labels in {0, 2}" + (", mixed with each other" if mixed else ""),
         tuple(supposed),
         tuple(holds),
     )

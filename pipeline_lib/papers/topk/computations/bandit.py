@@ -2,9 +2,9 @@
 
 `topk`, section 4.3, holds the rate of Algorithm 1, T^(2/3), against T^(3/4) of bandit gradient descent
 (:mod:`pipeline_lib.learners.bandit`). Its step is the best in hindsight, for every T, among multiples of that of its
-theorem, which favours it; Algorithm 1 has the step of section 6. Both play the same sequences of queries from the population of Theorem 4.1. Regret
-is that against the best fixed ranker in the ball, and ``lead`` the regret of bandit gradient descent less that of
-Algorithm 1, with the two intervals added.
+theorem, which favours it; Algorithm 1 has the step of section 6. Both play the same sequences of queries from the
+population of Theorem 4.1. Regret is that against the best fixed ranker in the ball, and ``lead`` the regret of bandit
+gradient descent less that of Algorithm 1, with the two intervals added.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 def rows(settings: RegretSettings, measured: Iterable[Row], seed: int) -> list[dict[str, Any]]:
     """Play every game that Algorithm 1 played on the population, up to the longest of bandit gradient descent.
 
-    ``measured`` are the rows of the table of regrets, from which the best fixed loss and the regret of Algorithm 1 come.
+    ``measured`` are the rows of the table of regrets, with the best fixed loss and the regret of Algorithm 1.
     """
     known = {(row["surrogate"], row["T"]): row for row in measured if _of_algorithm_1(row)}
     found = []
@@ -71,7 +71,9 @@ def _best_factor(
 ) -> tuple[float, Floats]:
     """The multiple of the step with the least mean loss, and the average loss of every seed."""
     played = {
-        factor: np.array([_loss(game, of_theorem, factor, T, (seed, number)) for number in range(settings.bandit_seeds)])
+        factor: np.array(
+            [_loss(game, of_theorem, factor, T, (seed, number)) for number in range(settings.bandit_seeds)]
+        )
         for factor in settings.bandit_factors
     }
     best = min(played, key=lambda factor: float(played[factor].mean()))

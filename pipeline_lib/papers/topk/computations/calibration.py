@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 
 def rows(settings: StructureSettings, seed: int) -> list[Row]:
-    """The regret in NDCG of minimisers: under every surrogate's worst law, and of the calibrated one under many laws."""
+    """The regret in NDCG of minimisers under every surrogate's worst law, and of the calibrated one under many."""
     found = []
     for m, grades in CASES:
         worst = {name: calibration.largest_misordering(name, m, grades) for name in (*NOT_CALIBRATED, CALIBRATED)}

@@ -200,7 +200,7 @@ def repaired_game(
     axes: tuple[Axis, ...],
     k: int | None = None,
 ) -> top_k_feedback.Run:
-    """One game of the third panel on features with R_D = 1, with as many labels as in the figure unless ``k`` is given."""
+    """One game of the third panel, with R_D = 1 and as many labels as in the figure unless ``k`` is given."""
     _, gamma = top_k_feedback.theorem_parameters(settings.rounds)
     C = top_k_moments.start_constant(name, int(data.documents_per_query.max()), int(data.y.max()))
     eta = factor * radius * math.sqrt(gamma / (C * settings.rounds))

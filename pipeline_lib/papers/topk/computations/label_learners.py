@@ -6,10 +6,10 @@ NDCG against the best fixed order of the law P, without the noise of labels and 
 
     sum_t V(P) - (1 - gamma) V(P, order of w_t) - gamma V(P, random order),
 
-averaged over the two laws. Learners are Algorithm 1 with every surrogate that has an estimator from k labels, and online
-gradient descent with all labels (k = m) on ListNet and on the squared loss against G(y)/Z(y). No learner can do better
-than linear regret where k labels do not determine the best order. Where they do, a surrogate must also be calibrated for
-NDCG: otherwise its minimiser shows another order, however many labels are seen.
+averaged over the two laws. Learners are Algorithm 1 with every surrogate that has an estimator from k labels, and
+online gradient descent with all labels (k = m) on ListNet and on the squared loss against G(y)/Z(y). No learner can do
+better than linear regret where k labels do not determine the best order. Where they do, a surrogate must also be
+calibrated for NDCG: otherwise its minimiser shows another order, however many labels are seen.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def games(settings: LabelsSettings, seed: int) -> list[dict[str, Any]]:
 
 
 def regret(player: Player, law: Floats, T: int, radius: float, axes: tuple[int, int, int]) -> float:
-    """The expected regret in NDCG, given its weights, of one game of T rounds, against the best fixed order of the law."""
+    """The expected regret in NDCG, given its weights, of one game of T rounds, against the best fixed order."""
     seed, number, side = axes
     name = (seed, "topk-label-learners", *player, side, number, T)
     order = generator(*name, "labels").choice(len(law), size=T, p=law)

@@ -143,9 +143,10 @@ def bound(T: float, eta: float, gamma: float, U: float, C: float, B: float) -> f
 def _best(T: float, U: float, C: float, B: float) -> Floats:
     from scipy.optimize import minimize
 
-    start = [math.log(T) * -0.5, math.log(T) * -0.25]
-    found = minimize(
-        lambda logs: math.log(bound(T, math.exp(logs[0]), math.exp(logs[1]), U, C, B)), start, method="BFGS", tol=1e-12
-    )
-    eta, gamma = np.exp(found.x)
+    start = np.array([math.log(T) * -0.5, math.log(T) * -0.25])
+
+    def logarithm(logs: Floats) -> float:
+        return math.log(bound(T, math.exp(logs[0]), math.exp(logs[1]), U, C, B))
+
+    eta, gamma = np.exp(minimize(logarithm, start, method="BFGS", tol=1e-12).x)
     return np.array([eta, gamma, bound(T, float(eta), float(gamma), U, C, B)])

@@ -9,8 +9,8 @@ by certified minimisation over the same rounds, every query counted as often as 
 
     E sum_t phi(X_t w_t, y_t) <= min_w sum_t phi(X_t w, y_t) + U^2 / (2 eta) + eta/2 E sum_t ||z_t||^2.
 
-(5) is about the difference between the two left sides (:mod:`pipeline_lib.papers.topk.computations.exploration`).
-The right side of (4) is measured in the same games as its left side. Judged is the mean over seeds of their difference, one
+(5) is about the difference between the two left sides (:mod:`pipeline_lib.papers.topk.computations.exploration`). The
+right side of (4) is measured in the same games as its left side. Judged is the mean over seeds of their difference, one
 seed's loss less the same seed's bound, with the interval of this paired difference.
 
 Next to sequences from a population there are sequences of one query, on which (4) is nearly an equality: two documents
@@ -23,7 +23,6 @@ prescribed eta. ``biased`` divides by the printed probabilities (docs/errata.md,
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

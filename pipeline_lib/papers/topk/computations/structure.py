@@ -1,4 +1,4 @@
-"""What can be estimated from the labels of k documents, which listwise losses can, and of how many scores is a loss a sum?
+"""What can be estimated from the labels of k documents, which listwise losses can, and which losses are plain sums?
 
 `topk`: the necessity in Lemma 1, the sentences of section 4.1 on other listwise methods, the way from ListNet's cross
 entropy to the KL loss, and section 6, which calls the KL loss listwise.
@@ -7,6 +7,7 @@ entropy to the KL loss, and section 6, which calls the KL loss listwise.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,7 @@ Row = dict[str, Any]
 
 
 def estimable() -> list[Row]:
-    """For every gradient and k: how far it is from the mean of any estimator, and what of it takes more than k labels."""
+    """For every gradient and k: its distance from the mean of any estimator, and what takes more than k labels."""
     rows = []
     for name, (m, y_max) in itertools.product(ESTIMATED, CASES):
         loss, scores = surrogates.create(name), np.linspace(0.9, -0.9, m)
@@ -50,7 +51,7 @@ def estimable() -> list[Row]:
 
 
 def listwise(settings: StructureSettings, seed: int) -> list[Row]:
-    """For every listwise loss and k < m: what of its gradient takes more than k labels, at the scores where most does."""
+    """For every listwise loss and k < m: what of its gradient takes more than k labels, where most does."""
     rows = []
     for name, largest_labels in LISTWISE.items():
         loss = surrogates.create(name)
@@ -79,7 +80,9 @@ def sums(settings: StructureSettings, seed: int) -> list[Row]:
     lists = [(rng.normal(size=m), rng.integers(0, 4, size=m).astype(np.int32)) for _ in range(settings.lists)]
     for name in SUMMED:
         loss = surrogates.create(name)
-        joint = max(_second_difference(loss, s, y, i, j) for s, y in lists for i, j in itertools.combinations(range(m), 2))
+        joint = max(
+            _second_difference(loss, s, y, i, j) for s, y in lists for i, j in itertools.combinations(range(m), 2)
+        )
         rows.append({"surrogate": name, "statistic": "joint", "value": joint})
     for name, of_scores in (("listnet", _softmax), ("kl", np.exp)):
         loss = surrogates.create(name)
@@ -117,7 +120,7 @@ def _divergence(p: Floats, q: Floats) -> float:
     return float(np.sum(p * np.log(p) - p * np.log(q) - p + q))
 
 
-DIVERGENCES = {
+DIVERGENCES: Mapping[str, Callable[[Floats, Floats], float]] = {
     "from divergence": _divergence,
     "from exchanged divergence": lambda p, q: _divergence(q, p),
 }

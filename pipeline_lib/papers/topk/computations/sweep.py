@@ -1,13 +1,13 @@
 """What are more labels worth in the experiment of Figure 1, and does the order of documents in the file matter?
 
 **Labels.** Algorithm 1 as in the third panel (:mod:`pipeline_lib.papers.topk.computations.figure`: unbiased, features
-scaled, the U and the step chosen for each loss) with k = 1, 2, ... labels, on the queries with at least as many documents
-as the largest k. With k = 0 no label is seen: bandit gradient descent, whose step is the best in hindsight among
-multiples of that of its theorem, learns from the loss alone.
+scaled, the U and the step chosen for each loss) with k = 1, 2, ... labels, on the queries with at least as many
+documents as the largest k. With k = 0 no label is seen: bandit gradient descent, whose step is the best in hindsight
+among multiples of that of its theorem, learns from the loss alone.
 
-**Ties.** In the first round all scores are 0, and SmoothDCG with a small epsilon hardly moves scores that it has once set
-apart. Equal scores are ranked in the order of the file. Here the same games are also played on documents that are put in
-a random order within their queries, which breaks ties at random.
+**Ties.** In the first round all scores are 0, and SmoothDCG with a small epsilon hardly moves scores that it has once
+set apart. Equal scores are ranked in the order of the file. Here the same games are also played on documents that are
+put in a random order within their queries, which breaks ties at random.
 """
 
 from __future__ import annotations

@@ -98,7 +98,9 @@ EXPERIMENT = Experiment(
                     "learner": str,
                     "learnable": bool,
                     "T": int,
-                    **dict.fromkeys(("regret", "low", "high", "linear_limit", "slope", "slope_low", "slope_high"), float),
+                    **dict.fromkeys(
+                        ("regret", "low", "high", "linear_limit", "slope", "slope_low", "slope_high"), float
+                    ),
                 }
             },
             surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet", "squared-ndcg"),

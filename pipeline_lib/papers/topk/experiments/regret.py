@@ -127,7 +127,9 @@ EXPERIMENT = Experiment(
                 }
             },
             surrogates=SURROGATES,
-            seconds=lambda settings, cell: 3e-6 * len(settings.bandit_factors) * settings.bandit_seeds * sum(_bandit_rounds(settings)),
+            seconds=lambda settings, cell: (
+                3e-6 * len(settings.bandit_factors) * settings.bandit_seeds * sum(_bandit_rounds(settings))
+            ),
         ),
     ),
 )
