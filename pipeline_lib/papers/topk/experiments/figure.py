@@ -54,19 +54,12 @@ def _choose(job: Job) -> Outcome:
 
 
 def _play(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import figure
+    from pipeline_lib.papers.topk.computations import figure, sweep
 
     [(name, data)] = job.datasets().items()
     found = figure.measure(job.settings, name, data, job.rows(REPAIR), job.seed)
-    return Outcome([found.curves, found.gaps])
-
-
-def _sweep(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import sweep
-
-    [(name, data)] = job.datasets().items()
-    found = sweep.measure(job.settings, name, data, job.rows(REPAIR), job.seed)
-    return Outcome([found.labels, found.ties])
+    more = sweep.measure(job.settings, name, data, job.rows(REPAIR), job.seed)
+    return Outcome([found.curves, found.gaps, more.labels, more.ties])
 
 
 def _join(job: Job) -> Outcome:
@@ -125,20 +118,12 @@ EXPERIMENT = Experiment(
             "figure",
             _play,
             reads=[REPAIR],
-            tables={CURVES: _CURVES, GAPS: _GAPS},
+            tables={CURVES: _CURVES, GAPS: _GAPS, LABELS: _LABELS, TIES: _TIES},
             surrogates=(*_SURROGATES, "smooth-dcg", "listnet"),
             cost=Cost(2.0, 20.0, 500.0, 20.0),
-            seconds=lambda settings, cell: 2e-5 * settings.rounds * settings.seeds,
-        ),
-        Step(
-            "sweep",
-            _sweep,
-            reads=[REPAIR],
-            tables={LABELS: _LABELS, TIES: _TIES},
-            surrogates=(*_SURROGATES, "smooth-dcg"),
-            cost=Cost(2.0, 20.0, 500.0, 20.0),
             seconds=lambda settings, cell: (
-                5e-6 * settings.sweep_rounds * settings.sweep_seeds * (len(settings.sweep_labels) + 10)
+                2e-5 * settings.rounds * settings.seeds
+                + 5e-6 * settings.sweep_rounds * settings.sweep_seeds * (len(settings.sweep_labels) + 10)
             ),
         ),
         Step(

@@ -44,18 +44,12 @@ class LabelsSettings(Settings):
     radius: Positive = Field(3.0, description="U, the radius of these learners")
 
 
-def _learners(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import label_learners
-
-    return Outcome([label_learners.games(job.settings, job.seed)])
-
-
 def _run(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import labels
+    from pipeline_lib.papers.topk.computations import label_learners, labels
 
-    laws = labels.laws(job.settings)
     games = labels.games(job.settings, job.seed)
-    return Outcome([laws, games.regret, games.exponents])
+    learners = label_learners.games(job.settings, job.seed)
+    return Outcome([labels.laws(job.settings), games.regret, games.exponents, learners])
 
 
 _CASE = dict.fromkeys(("m", "grades", "k"), int)
@@ -85,14 +79,6 @@ EXPERIMENT = Experiment(
                     "learnable": bool,
                     **dict.fromkeys(("slope", "low", "high"), float),
                 },
-            },
-            cost=Cost(2.0),
-            seconds=lambda settings, cell: 2.0 + 2e-5 * sum(T ** (2 / 3) for T in settings.rounds) * settings.seeds,
-        ),
-        Step(
-            "label_learners",
-            _learners,
-            tables={
                 "tables/topk-label-learners": {
                     **_CASE,
                     "learner": str,
@@ -101,12 +87,14 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(
                         ("regret", "low", "high", "linear_limit", "slope", "slope_low", "slope_high"), float
                     ),
-                }
+                },
             },
             surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "ranknet", "rankboost", "listnet", "squared-ndcg"),
             cost=Cost(2.0, start_mb=500.0),
             seconds=lambda settings, cell: (
-                1e-6 * sum(settings.learner_rounds) * settings.learner_seeds * 12.0 * sum(settings.played)
+                2.0
+                + 2e-5 * sum(T ** (2 / 3) for T in settings.rounds) * settings.seeds
+                + 1e-6 * sum(settings.learner_rounds) * settings.learner_seeds * 12.0 * sum(settings.played)
             ),
         ),
     ),

@@ -12,7 +12,6 @@ from pipeline_lib.settings import Positive, Positives, Rising, Settings, Whole, 
 from pipeline_lib.sources.population_settings import Overrides
 
 SLICES = "slices/topk-regret/{slice}"
-REGRET = "tables/topk-regret"
 SURROGATES = ("squared", "kl", "ranksvm")
 
 
@@ -56,16 +55,11 @@ def _play(job: Job) -> Outcome:
 
 
 def _join(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import regret
+    from pipeline_lib.papers.topk.computations import bandit, regret
 
     found = regret.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([found.regret, found.exponents, found.exploration])
-
-
-def _bandit(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import bandit
-
-    return Outcome([bandit.rows(job.settings, job.rows(REGRET), job.seed)])
+    alone = bandit.rows(job.settings, found.regret, job.seed)
+    return Outcome([found.regret, found.exponents, found.exploration, alone])
 
 
 EXPERIMENT = Experiment(
@@ -92,7 +86,7 @@ EXPERIMENT = Experiment(
             _join,
             reads=[SLICES],
             tables={
-                REGRET: {
+                "tables/topk-regret": {
                     **dict.fromkeys(("data", "player", "surrogate"), str),
                     "T": int,
                     **dict.fromkeys(("regret", "low", "high", "exploration", "best_fixed_loss"), float),
@@ -111,20 +105,12 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("T", "seeds"), int),
                     **dict.fromkeys(("extra", "low", "high", "random_loss", "gamma"), float),
                 },
-            },
-            surrogates=SURROGATES,
-        ),
-        Step(
-            "bandit",
-            _bandit,
-            reads=[REGRET],
-            tables={
                 "tables/topk-bandit": {
                     "surrogate": str,
                     "T": int,
                     **dict.fromkeys(("regret", "low", "high", "bound", "largest_regret", "factor", "delta"), float),
                     **dict.fromkeys(("lead", "lead_low", "lead_high", "slope", "slope_low", "slope_high"), float),
-                }
+                },
             },
             surrogates=SURROGATES,
             seconds=lambda settings, cell: (

@@ -25,25 +25,21 @@ class StructureSettings(Settings):
     horizon: Annotated[Whole, Ge(10)] = Field(100000, description="T, which gives their gamma")
 
 
-def _losses(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import structure
+def _run(job: Job) -> Outcome:
+    from pipeline_lib.papers.topk.computations import calibration, noise, structure
 
+    measured = noise.measured(job.settings, job.seed)
     return Outcome(
-        [structure.estimable(), structure.listwise(job.settings, job.seed), structure.sums(job.settings, job.seed)]
+        [
+            structure.estimable(),
+            structure.listwise(job.settings, job.seed),
+            structure.sums(job.settings, job.seed),
+            calibration.rows(job.settings, job.seed),
+            measured.variances,
+            measured.quotients,
+            noise.tuning(),
+        ]
     )
-
-
-def _calibration(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import calibration
-
-    return Outcome([calibration.rows(job.settings, job.seed)])
-
-
-def _noise(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import noise
-
-    found = noise.measured(job.settings, job.seed)
-    return Outcome([found.variances, found.quotients, noise.tuning()])
 
 
 EXPERIMENT = Experiment(
@@ -51,7 +47,7 @@ EXPERIMENT = Experiment(
     (
         Step(
             "structure",
-            _losses,
+            _run,
             tables={
                 "tables/topk-estimable": {
                     **dict.fromkeys(("surrogate", "exploration"), str),
@@ -64,27 +60,11 @@ EXPERIMENT = Experiment(
                     "beyond": float,
                 },
                 "tables/topk-sums": {**dict.fromkeys(("surrogate", "statistic"), str), "value": float},
-            },
-            surrogates=("squared", "kl", "smooth-dcg", "ranksvm", "listnet", "structured-ndcg", "svm-map"),
-            cost=Cost(2.0, start_mb=500.0),
-        ),
-        Step(
-            "calibration",
-            _calibration,
-            tables={
                 "tables/topk-calibration": {
                     **dict.fromkeys(("surrogate", "laws"), str),
                     **dict.fromkeys(("m", "grades", "number"), int),
                     **dict.fromkeys(("gap", "largest_regret"), float),
-                }
-            },
-            surrogates=("squared", "kl", "ranksvm", "listnet", "squared-ndcg"),
-            cost=Cost(2.0, start_mb=500.0),
-        ),
-        Step(
-            "noise",
-            _noise,
-            tables={
+                },
                 "tables/topk-variances": {
                     **dict.fromkeys(("surrogate", "probabilities"), str),
                     **dict.fromkeys(("m", "k", "queries"), int),
@@ -101,8 +81,10 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("U", "C", "B", "exponent"), float),
                 },
             },
-            surrogates=("squared", "kl", "ranksvm"),
-            cost=Cost(2.0, start_mb=500.0),
+            surrogates=(
+                *("squared", "kl", "smooth-dcg", "ranksvm", "listnet", "structured-ndcg", "svm-map", "squared-ndcg"),
+            ),
+            cost=Cost(4.0, start_mb=500.0),
         ),
     ),
 )
