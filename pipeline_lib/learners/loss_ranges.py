@@ -1,7 +1,8 @@
 """How large, and how steep, can the loss of a query be for a linear ranker in a ball?
 
 With ||w|| <= U, the score of a document lies between -U ||x|| and U ||x||. Every document is given the score in this
-range that is worst for it, whatever the others have, so that the numbers are bounds that need not be attained.
+range that is worst for it, whatever the others have, so that the numbers are bounds that need not be attained. As in
+:mod:`pipeline_lib.learners.top_k_kernels`, e^300 stands for every larger exponential.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
+from pipeline_lib.learners.top_k_kernels import LARGEST_EXPONENT
 from pipeline_lib.ranking_data import RankingData
 
 __all__ = ["KNOWN", "largest", "steepest"]
@@ -76,7 +78,7 @@ def _per_query(
 
 
 def _divergence(s: Floats, y: Floats) -> Floats:
-    return np.asarray(np.exp(y) * (y - s - 1.0) + np.exp(s))
+    return np.asarray(np.exp(y) * (y - s - 1.0) + np.exp(np.minimum(s, LARGEST_EXPONENT)))
 
 
 _LARGEST: Mapping[str, OfDocuments] = {
@@ -85,7 +87,7 @@ _LARGEST: Mapping[str, OfDocuments] = {
 }
 _STEEPEST: Mapping[str, OfDocuments] = {
     "squared": lambda reach, norms, y: 2.0 * (reach + y) * norms,
-    "kl": lambda reach, norms, y: np.exp(np.maximum(reach, y)) * norms,
+    "kl": lambda reach, norms, y: np.exp(np.minimum(np.maximum(reach, y), LARGEST_EXPONENT)) * norms,
 }
 
 

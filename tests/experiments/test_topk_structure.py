@@ -13,6 +13,7 @@ from scipy.integrate import dblquad, quad
 from pipeline_lib import surrogates
 from pipeline_lib.learners import top_k_moments
 from pipeline_lib.papers.topk.computations import calibration, exploration, noise, structure, sweep
+from pipeline_lib.papers.topk.experiments.figure import FigureSettings
 from pipeline_lib.papers.topk.experiments.structure import StructureSettings
 from pipeline_lib.ranking_data import RankingData
 from tests import readings
@@ -101,6 +102,20 @@ def test_minimisers_have_no_gradient():
             p * loss.gradient(s, y, [0, 3]) for p, y in zip(law, itertools.product((0, 1), repeat=3), strict=True)
         )
         np.testing.assert_allclose(slope, 0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 0, 2, 1], [1, 1, 1, 2, 2]])
+def test_short_lists_and_equal_labels_are_played_with_the_fewest_labels(labels):
+    data = RankingData.from_arrays(np.eye(5), labels, [1, 1, 1, 2, 2])
+    asked = FigureSettings.parse({"sweep_labels": [5], "sweep_rounds": 1000, "sweep_seeds": 2, "bandit_factors": [1.0]})
+    repair = [
+        {"surrogate": name, "radius": 1.0, "factor": 1.0, "chosen": True} for name in ("ranksvm", "kl", "squared")
+    ]
+    found = sweep.measure(asked, "made", data, repair, 1)
+    played = [(row["surrogate"], row["k"]) for row in found.labels]
+    assert played == [("ranksvm", 0), ("ranksvm", 2), ("kl", 0), ("kl", 1), ("squared", 0), ("squared", 1)]
+    assert all(0.0 < row["ndcg"] <= 1.0 for row in found.labels)
+    assert len(found.ties) == 5
 
 
 def test_documents_are_shuffled_within_their_queries():

@@ -2,8 +2,8 @@
 
 **Labels.** Algorithm 1 as in the third panel (:mod:`pipeline_lib.papers.topk.computations.figure`: unbiased, features
 scaled, the U and the step chosen for each loss) with k = 1, 2, ... labels, on the queries with at least as many
-documents as the largest k. With k = 0 no label is seen: bandit gradient descent, whose step is the best in hindsight
-among multiples of that of its theorem, learns from the loss alone.
+documents as the largest k that a query with a relevant document allows. With k = 0 no label is seen: bandit gradient
+descent, whose step is the best in hindsight among multiples of that of its theorem, learns from the loss alone.
 
 **Ties.** In the first round all scores are 0, and SmoothDCG with a small epsilon hardly moves scores that it has once
 set apart. Equal scores are ranked in the order of the file. Here the same games are also played on documents that are
@@ -12,6 +12,7 @@ put in a random order within their queries, which breaks ties at random.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.learners import bandit, top_k_feedback
+from pipeline_lib.learners import bandit, loss_ranges, top_k_feedback
 from pipeline_lib.papers.topk.computations import figure
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
@@ -52,19 +53,21 @@ def measure(
 def _labels(
     settings: FigureSettings, dataset: str, data: RankingData, chosen: Mapping[str, Mapping[str, Any]], seed: int
 ) -> list[Row]:
-    lengths = data.documents_per_query
-    values = [k for k in settings.sweep_labels if k <= lengths.max()]
-    small = figure.scaled(data.take(np.flatnonzero(lengths >= max(values))))
+    lengths, relevant = data.documents_per_query, np.maximum.reduceat(data.y, data.offsets[:-1]) > 0
+    longest = int(lengths[relevant].max())
+    values = [k for k in settings.sweep_labels if k <= longest]
+    most = max([figure.FEWEST_DOCUMENTS, *values])
+    small = figure.scaled(data.take(np.flatnonzero(lengths >= most)))
     about = {"queries": small.n_queries, "T": settings.rounds, "seeds": settings.sweep_seeds}
     rows = []
     for name in figure.REPAIRED:
         radius, factor = chosen[name]["radius"], chosen[name]["factor"]
         played = {0: _bandit(settings, small, name, radius, (seed, "topk-sweep", dataset))}
-        for k in values:
-            if k >= top_k_feedback.ORDERS[name]:
-                axes = [(seed, "topk-sweep", dataset, k, number) for number in range(settings.sweep_seeds)]
-                runs = [figure.repaired_game(settings, small, name, radius, factor, one, k) for one in axes]
-                played[k] = np.array([run.ndcg[-1] for run in runs])
+        fewest = top_k_feedback.ORDERS[name]
+        for k in [k for k in values if k >= fewest] or [fewest]:
+            axes = [(seed, "topk-sweep", dataset, k, number) for number in range(settings.sweep_seeds)]
+            runs = [figure.repaired_game(settings, small, name, radius, factor, one, k) for one in axes]
+            played[k] = np.array([run.ndcg[-1] for run in runs])
         for k, ends in played.items():
             summary = over_folds(ends)
             row = {"dataset": dataset, "surrogate": name, "k": k, **about}
@@ -74,7 +77,10 @@ def _labels(
 
 def _bandit(settings: FigureSettings, data: RankingData, name: str, radius: float, axes: tuple[Axis, ...]) -> Floats:
     """The average NDCG@10 of bandit gradient descent for every seed, with the best step in hindsight."""
-    of_theorem = bandit.theorem_parameters(data, name, radius, settings.rounds)
+    if not loss_ranges.largest(data, name, radius).any():  # no two labels differ, and nothing is to be learned
+        of_theorem = bandit.Parameters(1.0, radius / 2.0, math.inf)
+    else:
+        of_theorem = bandit.theorem_parameters(data, name, radius, settings.rounds)
     ends = []
     for factor in settings.bandit_factors:
         runs = [
