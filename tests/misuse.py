@@ -306,6 +306,15 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "surrogates.check_options": {"name": value("listnet"), "options": value({})},
     **{f"learners.{name}": {"name": value("erm")} for name in ("get", "target_of")},
     "learners.adarank.run": {"repeats": value(1)},
+    "learners.bandit.Parameters": {"step": value(0.1), "delta": value(0.2), "bound": value(10.0)},
+    "learners.bandit.run": {
+        "rounds": value(5),
+        "step": value(0.1),
+        "delta": value(0.2),
+        "losses": value(True),
+        "checkpoints": value([1, 3, 5]),
+    },
+    "learners.bandit.theorem_parameters": {"T": value(100)},
     "learners.balls.lowest": {"slope": value(np.array([1.0, -2.0]))},
     "learners.cone.fit": {
         "start": value(np.array([[1.0, 0.2], [0.1, 1.0]])),
@@ -463,9 +472,12 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         }
         for name in (
             *("LawPair", "learnable", "label_vectors", "relevances", "split"),
-            *("law_pair", "hardest_pair", "linear_rate", "best_value"),
+            *("law_pair", "hardest_pair", "linear_rate", "best_value", "regret_exponent", "unseen_by_neighbours"),
         )
     },
+    "theory.calibration.Misordering": {"law": value([0.25, 0.25, 0.25, 0.25]), "gap": value(0.1)},
+    "theory.calibration.largest_misordering": {"surrogate": value("squared"), "m": value(2), "grades": value(2)},
+    "theory.decomposability.estimation_error": {"m": value(2), "y_max": value(1), "labels": value(1)},
     "theory.decomposability.mixed_difference": {"documents": value([0, 1]), "step": value(1), "y": value([0, 1, 0])},
     "theory.entropy.Covering": {"scale": value(2.0)},
     "theory.entropy.integral": {"covering": lambda good: theory.entropy.Covering(2.0, 10.0, 1.0), "reach": value(1.0)},

@@ -311,7 +311,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             eta=c * step,
             gamma=gamma,
             radius=chosen["radius"],
-            seed=(*_axes(seed), "exploration"),
+            seed=(*axes_of(seed), "exploration"),
             order=order,
             probabilities=chosen["probabilities"],
             losses=False,
@@ -343,12 +343,12 @@ def _played(
     judge: ArrayLike | None,
     seed: Seed,
 ) -> Run:
-    stops = _checkpoints(checkpoints, len(queries))
+    stops = stops_of(checkpoints, len(queries))
     gains = loss.name == "squared-ndcg"
     values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
     judged = np.empty(0) if judge is None else _judge(judge, data.n_documents)
     sigma, sign = options_of(loss)
-    state = generator(*_axes(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
+    state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
     reach = math.inf if radius is None else radius
     found = kernels.play(
         *(data.X, data.y, data.offsets, queries, values, judged, KINDS[loss.name], ORDERS.get(loss.name, 1), k),
@@ -375,7 +375,7 @@ def _played(
     return Run(w, stops, path, ndcg, losses, own, norms, int(explored), names_of(data))
 
 
-def _axes(seed: Seed) -> tuple[Axis, ...]:
+def axes_of(seed: Seed) -> tuple[Axis, ...]:
     return seed if isinstance(seed, tuple) else (seed,)
 
 
@@ -387,7 +387,7 @@ def _check_labels(data: RankingData, y_max: int | None) -> None:
         raise DataError(f"row {beyond[0]}: expected a label of at most y_max = {y_max}, found {data.y[beyond[0]]}")
 
 
-def _checkpoints(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
+def stops_of(checkpoints: ArrayLike | None, T: int) -> NDArray[np.int64]:
     stops = log_checkpoints(T) if checkpoints is None else np.asarray(checkpoints)
     good = stops.ndim == 1 and len(stops) and stops.dtype.kind in "iu"
     if not (good and stops[0] >= 1 and stops[-1] <= T and (np.diff(stops) > 0).all()):

@@ -2,7 +2,8 @@
 
 A function F decomposes over l coordinates when F(y) = sum over sets of l documents of functions of their labels.
 `topk`, Lemma 1: then, and only then, the labels of l documents at a time suffice for an unbiased estimate of F. Lemmas
-2 and 3 state that RankSVM's gradient does not decompose over 1 coordinate, nor ListNet's over 1 or 2.
+2 and 3 state that RankSVM's gradient does not decompose over 1 coordinate, nor ListNet's over 1 or 2. The lemma itself
+is checked by :func:`estimation_error`, which knows of no decomposition: it solves for the estimator.
 """
 
 from __future__ import annotations
@@ -86,6 +87,47 @@ def interactions(function: LabelFunction, m: int, y_max: int) -> Floats:
     together = np.array([np.count_nonzero(y) for y in vectors])
     largest = np.abs(terms.reshape(len(vectors), -1)).max(axis=1)
     return np.array([largest[together == size].max(initial=0.0) for size in range(m + 1)])
+
+
+@checked
+def estimation_error(function: LabelFunction, m: int, y_max: int, labels: int, gamma: float) -> float:
+    """How far ``function`` is from the mean of any estimator that sees the labels of ``labels`` documents on top.
+
+    An order sigma of the m documents is drawn with probability gamma/m! + (1 - gamma) 1[sigma = (1, ..., m)]. An
+    estimator g(sigma, y_sigma(1), ..., y_sigma(labels)) has the mean sum over sigma of P(sigma) g(sigma, ...). That is
+    linear in the values of g: the nearest mean to ``function`` over all label vectors is a least-squares solution. An
+    unbiased estimator exists if and only if the error is 0.
+
+    Returns
+    -------
+    float
+        The largest error over label vectors and entries, divided by the largest absolute value of ``function``.
+
+    Example
+    -------
+    >>> product = lambda y: float(y[0] * y[1])
+    >>> round(estimation_error(product, 3, 1, 1, 0.1), 3), estimation_error(product, 3, 1, 2, 0.1) < 1e-12
+    (0.25, True)
+    """
+    if not (m >= 1 and y_max >= 0 and 1 <= labels <= m) or not 0.0 <= gamma <= 1.0:
+        raise DataError(
+            f"expected m >= 1, y_max >= 0, labels in 1..m and gamma in [0, 1], found m = {m}, y_max = {y_max}, "
+            f"labels = {labels}, gamma = {gamma}"
+        )
+    orders = list(itertools.permutations(range(m)))
+    columns = len(orders) * (y_max + 1) ** labels
+    if columns * (y_max + 1) ** m > MOST_LABEL_VECTORS:
+        raise DataError(f"expected at most {MOST_LABEL_VECTORS} outcomes, found more for m = {m}, labels = {labels}")
+    vectors = np.array(list(itertools.product(range(y_max + 1), repeat=m)), np.int32)
+    means = np.zeros((len(vectors), columns))
+    powers = (y_max + 1) ** np.arange(labels)
+    for number, order in enumerate(orders):
+        probability = gamma / len(orders) + (1.0 - gamma) * (number == 0)
+        seen = number * (y_max + 1) ** labels + vectors[:, order[:labels]] @ powers
+        means[np.arange(len(vectors)), seen] = probability
+    truth = np.array([np.ravel(np.asarray(function(y), np.float64)) for y in vectors])
+    nearest = means @ np.linalg.lstsq(means, truth, rcond=None)[0]
+    return float(np.abs(truth - nearest).max() / max(np.abs(truth).max(), 1e-300))
 
 
 @checked

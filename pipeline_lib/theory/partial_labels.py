@@ -18,6 +18,11 @@ to all such sums under the uniform law R on the N label vectors. Where f is not 
 have the same joint law of any k labels, so that no learner can tell them apart, and opposite best orders of documents
 1 and 2: a_1 - a_2 is t under P and -t under Q, t = e E_R f^2. ``docs/feedback-on-top.md`` proves that f = 0 exactly
 where k >= m - 1 for binary labels, and k = m for three or more grades.
+
+Where f = 0, the rate depends on what two orders tell that differ by an exchange of neighbouring ranks. If F_12 is a sum
+of functions of the labels that these two orders show, regret is of order T^(1/2), and otherwise of order T^(2/3), since
+a learner has to show other orders in order to choose between the two (Bartok et al. 2014, on finite games of partial
+monitoring).
 """
 
 from __future__ import annotations
@@ -65,6 +70,23 @@ def learnable(m: int, grades: int, labels: int) -> bool:
     """
     _check(m, grades, labels)
     return labels >= (m - 1 if grades == 2 else m)
+
+
+@checked
+def regret_exponent(m: int, grades: int, labels: int) -> float:
+    """The power of T with which the least regret in NDCG grows that any learner can have against all label laws.
+
+    1 where NDCG is not learnable, 1/2 where all labels are seen or one of two binary ones, and 2/3 for binary labels of
+    all documents but one, m >= 3 (``docs/feedback-on-top.md``).
+
+    Example
+    -------
+    >>> [round(regret_exponent(4, 2, k), 3) for k in (1, 2, 3, 4)], regret_exponent(2, 2, 1)
+    ([1.0, 1.0, 0.667, 0.5], 0.5)
+    """
+    if not learnable(m, grades, labels):
+        return 1.0
+    return 0.5 if labels == m or m == 2 else 2.0 / 3.0
 
 
 @checked
@@ -119,11 +141,37 @@ def split(values: Floats, m: int, grades: int, labels: int) -> tuple[Floats, Flo
     _check(m, grades, labels)
     terms = np.asarray(values, np.float64)
     shape = terms.shape
+    if terms.ndim not in (1, 2) or shape[0] != grades**m:
+        raise DataError(f"values: expected {grades**m} values or rows, one for each label vector, found shape {shape}")
     undetermined = np.zeros(shape)
     for size in range(labels + 1, m + 1):
         for documents in itertools.combinations(range(m), size):
             undetermined += _component(terms.reshape(*(grades,) * m, -1), documents, m).reshape(shape)
     return terms - undetermined, undetermined
+
+
+@checked
+def unseen_by_neighbours(m: int, grades: int, labels: int) -> float:
+    """The largest part of F_12 that is no sum of functions of what two neighbouring orders show, over such orders.
+
+    The orders differ by an exchange of documents 1 and 2 at ranks r and r + 1. Each shows the labels of its first
+    ``labels`` documents; that of the rest, 3, 4, ..., is the same for both. The part is orthogonal to the sums under
+    the uniform law; its size is the largest absolute value.
+
+    Example
+    -------
+    >>> unseen_by_neighbours(3, 2, 3) < 1e-12, unseen_by_neighbours(3, 2, 2) > 0.1
+    (True, True)
+    """
+    vectors, difference, largest = label_vectors(m, grades), _difference(m, grades, labels), 0.0
+    for rank in range(m - 1):
+        others = list(range(2, m))
+        orders = [[*others[:rank], *pair, *others[rank:]] for pair in ((0, 1), (1, 0))]
+        sets = {tuple(sorted(order[:labels])) for order in orders}
+        told = np.vstack([_events(vectors, grades, documents) for documents in sorted(sets)]).T
+        fitted = told @ np.linalg.lstsq(told, difference, rcond=None)[0]
+        largest = max(largest, float(np.abs(difference - fitted).max()))
+    return largest
 
 
 @checked
@@ -137,9 +185,7 @@ def law_pair(m: int, grades: int, labels: int) -> LawPair:
     >>> round(law_pair(3, 2, 1).gap, 4), law_pair(3, 2, 2).gap
     (0.0967, 0.0)
     """
-    _check_two(m)
-    values = relevances(m, grades)
-    difference = values[:, 0] - values[:, 1]
+    difference = _difference(m, grades, labels)
     _, free = split(difference, m, grades, labels)
     size = len(free)
     largest = np.abs(free).max()
@@ -162,9 +208,8 @@ def hardest_pair(m: int, grades: int, labels: int) -> LawPair:
     """
     from scipy.optimize import linprog
 
-    _check_two(m)
-    vectors, values = label_vectors(m, grades), relevances(m, grades)
-    difference, size = values[:, 0] - values[:, 1], len(vectors)
+    vectors, difference = label_vectors(m, grades), _difference(m, grades, labels)
+    size = len(vectors)
     joint = _joint_laws(vectors, grades, labels)
     # The variables are P, Q and t. That P sums to 1 makes Q do so, since their joint laws agree.
     equal = np.vstack(
@@ -231,9 +276,13 @@ def _check(m: int, grades: int, labels: int) -> None:
         )
 
 
-def _check_two(m: int) -> None:
+def _difference(m: int, grades: int, labels: int) -> Floats:
+    """F_12 for every label vector."""
+    _check(m, grades, labels)
     if m < 2:
-        raise DataError(f"m: expected two documents or more, whose order can differ, found {m}")
+        raise DataError(f"m: expected at least two documents, found {m}")
+    values = relevances(m, grades)
+    return np.asarray(values[:, 0] - values[:, 1])
 
 
 def _component(terms: Floats, documents: tuple[int, ...], m: int) -> Floats:
@@ -247,8 +296,11 @@ def _component(terms: Floats, documents: tuple[int, ...], m: int) -> Floats:
 
 def _joint_laws(vectors: NDArray[np.int64], grades: int, labels: int) -> Floats:
     """One row per set of documents and vector of their labels: which label vectors agree with it."""
-    rows = []
-    for documents in itertools.combinations(range(vectors.shape[1]), labels):
-        code = vectors[:, documents] @ grades ** np.arange(labels)
-        rows += [code == value for value in range(grades**labels)]
-    return np.array(rows, np.float64)
+    sets = itertools.combinations(range(vectors.shape[1]), labels)
+    return np.vstack([_events(vectors, grades, documents) for documents in sets])
+
+
+def _events(vectors: NDArray[np.int64], grades: int, documents: tuple[int, ...]) -> Floats:
+    """One row per vector of labels of these documents: which label vectors agree with it."""
+    code = vectors[:, documents] @ grades ** np.arange(len(documents))
+    return np.array([code == value for value in range(grades ** len(documents))], np.float64)

@@ -141,7 +141,7 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
     monkeypatch.setattr(regret, "best_fixed", lambda *_: 0.0)
     monkeypatch.setattr(regret, "largest_loss", lambda *_: 1e9)
     rows = []
-    for game in regret._games(asked, 1):
+    for game in regret.games_of(asked, 1):
         for number, T in itertools.product(range(2), asked.rounds):
             eta, squared_norm = T ** (-2 / 3), 1e4 * (1 + number)
             bound = game.radius**2 / (2 * eta * T) + eta * squared_norm / 2

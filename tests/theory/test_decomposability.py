@@ -6,11 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline_lib import surrogates
 from pipeline_lib.errors import DataError
 from pipeline_lib.theory.constants import constants
-from pipeline_lib.theory.decomposability import interactions, mixed_difference, order
+from pipeline_lib.theory.decomposability import estimation_error, interactions, mixed_difference, order
 
 SCORES = np.array([0.31, -0.22, 0.13, -0.54])
 
@@ -102,3 +104,30 @@ def test_bad_arguments_are_refused():
         mixed_difference(lambda y: y, [0, 1], [2])
     with pytest.raises(DataError, match="label vectors"):
         interactions(lambda y: y, 30, 1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 4), st.integers(1, 3), st.integers(0, 10**6))
+def test_an_estimator_exists_exactly_where_a_function_decomposes(m: int, size: int, seed: int) -> None:
+    # A random sum of functions of `size` labels each: estimable from k labels if and only if k >= size.
+    rng = np.random.default_rng(seed)
+    size = min(size, m)
+    sets = list(itertools.combinations(range(m), size))
+    terms = {documents: rng.normal(size=(2,) * size) for documents in sets}
+    function = lambda y: sum(float(terms[A][tuple(y[list(A)])]) for A in sets)  # noqa: E731
+    for k in range(1, m + 1):
+        error = estimation_error(function, m, 1, k, 0.2)
+        assert (error < 1e-9) == (interactions(function, m, 1)[k + 1 :].max(initial=0.0) < 1e-9)
+        assert k < size or error < 1e-9
+
+
+def test_what_is_never_shown_cannot_be_estimated() -> None:
+    assert estimation_error(lambda y: float(y[0]), 3, 2, 1, 0.0) < 1e-12
+    assert estimation_error(lambda y: float(y[1]), 3, 2, 1, 0.0) == pytest.approx(0.5)
+    assert estimation_error(lambda y: float(y[1]), 3, 2, 1, 1e-3) < 1e-9
+
+
+@pytest.mark.parametrize(("k", "gamma"), [(0, 0.1), (4, 0.1), (1, 1.5)])
+def test_impossible_estimation_is_refused(k: int, gamma: float) -> None:
+    with pytest.raises(DataError, match="gamma"):
+        estimation_error(lambda y: 0.0, 3, 1, k, gamma)

@@ -104,7 +104,44 @@ def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(DataError, match="at most 100,000 label vectors"):
         partial_labels.label_vectors(20, 3)
     for pair in (partial_labels.law_pair, partial_labels.hardest_pair):
-        with pytest.raises(DataError, match="m: expected two documents"):
+        with pytest.raises(DataError, match="m: expected at least two documents"):
             pair(1, 2, 1)
     with pytest.raises(DataError, match=r"labels in 1\.\.m"):
         partial_labels.law_pair(3, 2, 4)
+
+
+@pytest.mark.parametrize(("m", "grades", "k"), [case for case in CASES if case[1] ** case[0] <= 81])
+def test_the_rate_follows_from_what_neighbouring_orders_show(m: int, grades: int, k: int) -> None:
+    unseen = partial_labels.unseen_by_neighbours(m, grades, k)
+    exponent = partial_labels.regret_exponent(m, grades, k)
+    assert (exponent == 0.5) == (unseen < 1e-9)
+    assert (exponent == 1.0) == (partial_labels.law_pair(m, grades, k).gap > 1e-9)
+
+
+@pytest.mark.parametrize(("m", "k"), [(3, 2), (4, 3), (3, 1)])
+def test_what_neighbouring_orders_leave_open_by_enumeration(m: int, k: int) -> None:
+    # The nearest sum of functions of both tops, for every pair of orders that exchange documents 1 and 2 side by side.
+    vectors = list(itertools.product(range(2), repeat=m))
+    values = partial_labels.relevances(m, 2)
+    target = values[:, 0] - values[:, 1]
+    worst = 0.0
+    for order in itertools.permutations(range(m)):
+        rank = order.index(0)
+        if rank + 1 < m and order[rank + 1] == 1:
+            other = [1 if i == 0 else 0 if i == 1 else i for i in order]
+            columns = []
+            for top in (order[:k], other[:k]):
+                columns += [
+                    [float(all(y[i] == v for i, v in zip(top, labels, strict=True))) for y in vectors]
+                    for labels in itertools.product(range(2), repeat=k)
+                ]
+            design = np.array(columns).T
+            fitted = design @ np.linalg.pinv(design) @ target
+            worst = max(worst, float(np.abs(target - fitted).max()))
+    assert partial_labels.unseen_by_neighbours(m, 2, k) == pytest.approx(worst, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["hardest_pair", "law_pair", "unseen_by_neighbours"])
+def test_one_document_has_no_order(name: str) -> None:
+    with pytest.raises(DataError, match="two documents"):
+        getattr(partial_labels, name)(1, 2, 1)

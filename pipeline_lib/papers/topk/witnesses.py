@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction as F
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import factorial
 
-from pipeline_lib.witnesses import D2, E, Instance, Number, Relation, exp, listed, witness
+from pipeline_lib.witnesses import D2, E, Instance, Number, Relation, ends, exp, listed, log2, witness
 
 __all__: list[str] = []
 
@@ -269,6 +269,111 @@ def no_polynomial(U: int = 16) -> Instance:
     )
 
 
+# --- BG, BH: section 6 --------------------------------------------------------------------------------------------
+
+
+def relative_variances(relevant: int, gamma: F) -> tuple[F, F]:
+    """Of RankSVM from two labels and the squared loss from one: m = 3, one relevant document, orthonormal features."""
+    m, tops = 3, shown(3, gamma)
+    others = [other for other in range(1, m + 1) if other != relevant]
+    pairs = [sum(p for order, p in tops.items() if set(order[:2]) == {relevant, other}) for other in others]
+    ranksvm: F = sum((2 / F(p) for p in pairs), F(0)) / ((m - 1) ** 2 + (m - 1)) - 1
+    return ranksvm, 1 / first(m, gamma)[relevant] - 1
+
+
+@witness(
+    "noise-of-pairs",
+    place="topk, section 6, RankSVM",
+    says="The estimator of RankSVM's gradient, from two labels, has a lower variance than that of the squared loss.",
+    why="The gradients at w = 0 are -2 R and the sum over j of e_j - e_i for the relevant document i, with squared "
+    "lengths 4 and (m - 1)^2 + (m - 1). The estimates have one term for every set of documents that may be shown, "
+    "divided by its probability, so that E||z||^2 is the sum of the squared lengths of terms, each "
+    "divided by its probability.",
+    errata="BG",
+    claims=("topk-variance", "topk-variance-corrected"),
+    true_for={"relevant": 3},
+)
+def noise_of_pairs(relevant: int = 1, gamma: F = F(1, 3)) -> Instance:
+    ranksvm, squared = relative_variances(relevant, gamma)
+    other = relative_variances(4 - relevant, gamma)
+    return Instance(
+        f"m = 3, orthonormal documents, w = 0, scores that put them in the order 1, 2, 3, gamma = {gamma}; document "
+        f"{relevant} is relevant, R = 1; variances E ||z||^2 - ||E z||^2 are divided by ||E z||^2",
+        (Relation("RankSVM's is less than that of the squared loss", ranksvm, "<", squared),),
+        (Relation(f"it is if document {4 - relevant} is relevant instead", other[0], "<", other[1]),),
+    )
+
+
+@witness(
+    "sum-over-documents",
+    place="topk, section 6, KL",
+    says="The KL loss is listwise in nature: it takes the scores of several documents together.",
+    why="Apart from terms that are linear in the scores, the KL loss is e^(s_1) + ... + e^(s_m), and ListNet's is the "
+    "logarithm of this sum. e^(s_i) is 1 or 2 here.",
+    errata="BH",
+    claims=("topk-kl-listwise", "topk-kl-listwise-corrected"),
+    true_for={"normalised": True},
+)
+def sum_over_documents(normalised: bool = False) -> Instance:
+    totals = {(a, b): F(a + b) for a in (1, 2) for b in (1, 2)}
+    raised, mixed = totals[2, 2] + totals[1, 1], totals[2, 1] + totals[1, 2]
+    if normalised:  # the second difference of a logarithm is 0 if and only if the products agree
+        raised, mixed = totals[2, 2] * totals[1, 1], totals[2, 1] * totals[1, 2]
+    return Instance(
+        "m = 2, scores 0 or log 2; the second difference of "
+        + ("the logarithm of e^(s_1) + e^(s_2)" if normalised else "e^(s_1) + e^(s_2)")
+        + " in both scores",
+        (Relation("it is not 0", raised, "≠", mixed),),
+        (
+            Relation(
+                "that of e^(s_1) + e^(s_2) is 0: KL is a sum over documents",
+                totals[2, 2] - totals[2, 1] - totals[1, 2] + totals[1, 1],
+                "=",
+                0,
+            ),
+            Relation(
+                "that of its logarithm is not: 4 * 2 and 3 * 3 differ",
+                totals[2, 2] * totals[1, 1],
+                "≠",
+                totals[2, 1] * totals[1, 2],
+            ),
+        ),
+    )
+
+
+# --- Section 1: surrogates that are not calibrated ----------------------------------------------------------------
+
+
+@witness(
+    "order-of-labels",
+    place="topk, section 1 and Theorem 5.1",
+    says="The minimiser of the squared loss against the labels, E[R], sorts documents as E[G/Z] does.",
+    why="The law is the second one of Table 1.",
+    claims=("topk-not-calibrated",),
+    true_for={"law": (F(3, 10), F(0), F(7, 10))},
+)
+def order_of_labels(law: tuple[F, F, F] = (F(3, 10), F(3, 10), F(4, 10))) -> Instance:
+    pair, one_each, third = law
+    labels = pair + one_each / 2, third  # E[R_1] = E[R_2] and E[R_3]
+    shares: tuple[Number, Number] = (pair / (1 + D2) + one_each / 2, third)
+    return Instance(
+        f"m = 3, R = (1, 1, 0) with probability {pair}, (1, 0, 0) and (0, 1, 0) with {one_each / 2} each, (0, 0, 1) "
+        f"with {third}",
+        (
+            Relation(
+                "documents 1 and 3 have the same order by both: the product of the differences is positive",
+                (labels[0] - labels[1]) * (shares[0] - shares[1]),
+                ">",
+                0,
+            ),
+        ),
+        (
+            Relation("document 3 belongs first: E[G_3/Z] > E[G_1/Z]", shares[1] - shares[0], ">", 0),
+            Relation("by E[R] it would be last" if labels[0] > labels[1] else "as by E[R]", labels[0], "≠", labels[1]),
+        ),
+    )
+
+
 # --- AN: Theorem 5.2 ----------------------------------------------------------------------------------------------
 
 
@@ -346,4 +451,110 @@ def two_labels_shown(scale: tuple[tuple[int, int], ...] = ((1, 3), (0, 4), (1, 3
             Relation("document 1 belongs first under the one law: E[(G_1 - G_2)/Z]", even, ">", 0),
             Relation("and second under the other", odd, "<", 0),
         ),
+    )
+
+
+DISCOUNTS: tuple[Number, ...] = (F(1), *(1 / log2(rank + 1, 200) for rank in range(2, 7)))
+"""D(1), ..., D(6), each up to 1/200 in the logarithm."""
+
+Law = list[tuple[int, ...]]
+"""The label vectors that are drawn, all with the same probability."""
+
+
+def with_parity(grades: Sequence[tuple[int, ...]], odd: int) -> Law:
+    """One of two grades for every document, or a single one; all vectors with an even, or odd, number of upper ones."""
+    choices = product(*(range(len(pair)) for pair in grades))
+    return [tuple(pair[c] for pair, c in zip(grades, u, strict=True)) for u in choices if sum(u) % 2 == odd]
+
+
+def exchanged(law: Law) -> Law:
+    """The law with documents 1 and 2 exchanged."""
+    return [(y[1], y[0], *y[2:]) for y in law]
+
+
+def lead_of_first(law: Law, discounts: Sequence[Number] = DISCOUNTS) -> Number:
+    """E (G(y_1) - G(y_2))/Z(y): document 1 belongs before document 2 if it is positive."""
+    total: Number = F(0)
+    for y in law:
+        gains = sorted((2**label - 1 for label in y), reverse=True)
+        ideal: Number = F(0)
+        for G, D in zip(gains, discounts, strict=False):
+            ideal = ideal + G * D
+        if y[0] != y[1]:
+            total = total + F(2 ** y[0] - 2 ** y[1]) / ideal
+    return total / F(len(law))
+
+
+def told_apart(one: Law, other: Law, k: int) -> int:
+    """How many sets of k documents have joint laws of their labels that differ."""
+    sets = combinations(range(len(one[0])), k)
+    return sum(sorted([y[i] for i in A] for y in one) != sorted([y[i] for i in A] for y in other) for A in sets)
+
+
+def two_laws(grades: Sequence[tuple[int, ...]], mixed: bool) -> tuple[Law, Law]:
+    """Vectors with even and with odd parity, each mixed with the other one's exchange."""
+    even, odd = with_parity(grades, 0), with_parity(grades, 1)
+    return (even + exchanged(odd), odd + exchanged(even)) if mixed else (even, odd)
+
+
+def opposite_orders(
+    cases: Sequence[tuple[int, Sequence[tuple[int, ...]]]], mixed: bool
+) -> tuple[list[Relation], list[Relation]]:
+    """The relations of two laws for every k and grades: what is supposed of their orders, and what is the case."""
+    supposed, holds = [], []
+    for k, grades in cases:
+        p, q = two_laws(grades, mixed)
+        leads, about = (lead_of_first(p), lead_of_first(q)), f"m = {len(grades)}, k = {k}"
+        supposed.append(Relation(f"{about}: both laws have one best order", leads[0] * leads[1], ">", 0))
+        holds += [
+            Relation(f"{about}: sets of k documents that tell the laws apart", told_apart(p, q, k), "=", 0),
+            Relation(f"{about}: document 1 belongs first under one law", max(leads, key=lambda x: ends(x)[0]), ">", 0),
+            Relation(f"{about}: and second under the other", min(leads, key=lambda x: ends(x)[0]), "<", 0),
+        ]
+    return supposed, holds
+
+
+@witness(
+    "binary-labels-shown",
+    place="topk, section 5, the open question of k ≥ 2",
+    says="Laws of m binary labels that agree in any k = m - 2 of them have the same best order of NDCG.",
+    why="Document 2 is irrelevant, and the others are relevant in an even number under P, in an odd number under Q; "
+    "each law is then mixed with the other one, documents 1 and 2 exchanged. With k = m - 1 nothing of the kind "
+    "exists: the sum over all label vectors of (-1)^(y_1 + ... + y_m) (y_1 - y_2)/Z(y) is 0 because Z does not change "
+    "if documents 1 and 2 are exchanged.",
+    claims=("topk-more-labels", "topk-more-labels-limit"),
+    true_for={"mixed": False},
+)
+def binary_labels_shown(mixed: bool = True) -> Instance:
+    cases = [(m - 2, [(0, 1), (0,), *[(0, 1)] * (m - 2)]) for m in range(3, 7)]
+    supposed, holds = opposite_orders(cases, mixed)
+    reciprocal = [F(1, rank) for rank in range(1, 7)]
+    for m in range(3, 7):
+        even, odd = (lead_of_first(with_parity([(0, 1)] * m, parity), reciprocal) for parity in (0, 1))
+        holds.append(Relation(f"m = {m}, k = m - 1, D(i) = 1/i: the sum over all vectors", even - odd, "=", 0))
+    return Instance(
+        "E (G(y_1) - G(y_2))/Z(y) for m = 3, 4, 5, 6 and uniform laws on label vectors with even or odd sums, y_2 = 0"
+        + (", mixed with each other" if mixed else ""),
+        tuple(supposed),
+        tuple(holds),
+    )
+
+
+@witness(
+    "graded-labels-shown",
+    place="topk, section 5, the open question of k ≥ 2",
+    says="Laws of m labels with three grades that agree in any k = m - 1 of them have the same best order of NDCG.",
+    why="Document 1 has the label 1 or 2, the others 0 or 2; 2 is drawn an even number of times under P, an odd number "
+    "of times under Q; each law is then mixed with the other one, documents 1 and 2 exchanged.",
+    claims=("topk-more-labels", "topk-more-labels-limit"),
+    true_for={"mixed": False},
+)
+def graded_labels_shown(mixed: bool = True) -> Instance:
+    cases = [(m - 1, [(1, 2), *[(0, 2)] * (m - 1)]) for m in range(2, 7)]
+    supposed, holds = opposite_orders(cases, mixed)
+    return Instance(
+        "E (G(y_1) - G(y_2))/Z(y) for m = 2, ..., 6 and uniform laws on the label vectors with an even or odd number "
+        "of labels 2, y_1 in {1, 2} and the other labels in {0, 2}" + (", mixed with each other" if mixed else ""),
+        tuple(supposed),
+        tuple(holds),
     )

@@ -147,12 +147,12 @@ def _played(
             found.setdefault(("", learner), []).append(_control(settings, data, learner, axes))
         for learner in SHOWN:
             for panel in PANELS:
-                found.setdefault((panel, learner), []).append(_game(settings, data, learner, panel, axes).ndcg)
+                found.setdefault((panel, learner), []).append(game(settings, data, learner, panel, axes).ndcg)
             for told, power in FULL_INFORMATION.items():
                 found.setdefault((told, learner), []).append(_with_all_labels(settings, data, learner, power, axes))
         for name, row in chosen.items():
-            game = repaired_game(settings, small, name, row["radius"], row["factor"], axes)
-            found.setdefault(("repaired", name), []).append(game.ndcg)
+            repaired = repaired_game(settings, small, name, row["radius"], row["factor"], axes)
+            found.setdefault(("repaired", name), []).append(repaired.ndcg)
     return found
 
 
@@ -192,16 +192,22 @@ def scaled(data: RankingData) -> RankingData:
 
 
 def repaired_game(
-    settings: FigureSettings, data: RankingData, name: str, radius: float, factor: float, axes: tuple[Axis, ...]
+    settings: FigureSettings,
+    data: RankingData,
+    name: str,
+    radius: float,
+    factor: float,
+    axes: tuple[Axis, ...],
+    k: int | None = None,
 ) -> top_k_feedback.Run:
-    """One game of the third panel on features with R_D = 1."""
+    """One game of the third panel, with R_D = 1 and as many labels as in the figure unless ``k`` is given."""
     _, gamma = top_k_feedback.theorem_parameters(settings.rounds)
     C = top_k_moments.start_constant(name, int(data.documents_per_query.max()), int(data.y.max()))
     eta = factor * radius * math.sqrt(gamma / (C * settings.rounds))
     return top_k_feedback.run(
         data,
         name,
-        k=SHOWN[name],
+        k=SHOWN[name] if k is None else k,
         rounds=settings.rounds,
         eta=eta,
         gamma=gamma,
@@ -267,9 +273,10 @@ def _loss(settings: FigureSettings, learner: str) -> Surrogate:
     return surrogates.create("smooth-dcg", sigma=settings.smoothing, sign=sign)
 
 
-def _game(
+def game(
     settings: FigureSettings, data: RankingData, learner: str, panel: Panel, axes: tuple[Axis, ...]
 ) -> top_k_feedback.Run:
+    """One game of the first two panels."""
     eta, gamma = top_k_feedback.theorem_parameters(settings.rounds)
     return top_k_feedback.run(
         data,

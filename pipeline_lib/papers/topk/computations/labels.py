@@ -11,6 +11,11 @@ order and use the labels of the first k. Otherwise they show the order that is b
 - ``unbiased``: the mean over the rounds of exploration of an estimate of F_i = (1/m) sum_j F_ij that uses the k labels
   seen. Its expectation is the part of F_i that is a sum of functions of k labels: all of it where NDCG is learnable.
 - ``independent``: the relevances under independent labels with the laws of single labels seen so far.
+
+Where k = m nothing has to be explored: ``all labels`` shows the best order for the label vectors of all rounds before,
+which it works out anew after 1, 2, 4, ... rounds. Its laws are the same pair, and a pair that differs the less the more
+rounds there are, ``near tie``: the mean of the two laws plus or minus c/sqrt(T) times half their difference. No learner
+has regret below a multiple of T^(1/2) on all of these.
 """
 
 from __future__ import annotations
@@ -36,8 +41,10 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-PAIR, PRODUCT = "pair", "independent labels"
-UNBIASED, INDEPENDENT = "unbiased", "independent"
+PAIR, PRODUCT, NEAR_TIE = "pair", "independent labels", "near tie"
+UNBIASED, INDEPENDENT, ALL_LABELS = "unbiased", "independent", "all labels"
+NEARNESS = 20.0
+"""c of the law pairs that differ by c/sqrt(T): the noise of T rounds then hides which law it is, or nearly so."""
 
 
 class Game(NamedTuple):
@@ -54,7 +61,7 @@ class Game(NamedTuple):
         """Whether the learner can have regret o(T) on the laws."""
         if self.law == PRODUCT:
             return True
-        return self.learner == UNBIASED and partial_labels.learnable(self.m, self.grades, self.k)
+        return self.learner != INDEPENDENT and partial_labels.learnable(self.m, self.grades, self.k)
 
 
 @dataclass
@@ -66,7 +73,11 @@ class Games:
 
 
 def laws(settings: LabelsSettings) -> list[dict[str, Any]]:
-    """For every length, number of grades and k: the gap of the pairs of laws that k labels do not tell apart."""
+    """For every length, number of grades and k: the gap of the pairs of laws that k labels do not tell apart.
+
+    ``unseen`` is the part of F_12 that two neighbouring orders do not show, ``exponent`` the power of T of regret that
+    follows (:func:`pipeline_lib.theory.partial_labels.regret_exponent`).
+    """
     rows = []
     for m, grades in itertools.product(settings.documents, settings.grades):
         if grades**m > settings.vectors:
@@ -82,6 +93,8 @@ def laws(settings: LabelsSettings) -> list[dict[str, Any]]:
                     "largest_gap": pair.gap,
                     "explicit_gap": partial_labels.law_pair(m, grades, k).gap,
                     "linear_rate": partial_labels.linear_rate(pair.p, pair.q, m, grades),
+                    "unseen": partial_labels.unseen_by_neighbours(m, grades, k),
+                    "exponent": partial_labels.regret_exponent(m, grades, k),
                 }
             )
     return rows
@@ -91,14 +104,11 @@ def games(settings: LabelsSettings, seed: int) -> Games:
     """Play every game at every T, and fit the exponents of the regret."""
     found = Games()
     for game in progress.counted(list(_played(settings)), _LOG, "games"):
-        pair = _laws(game)
-        regrets = np.array(
-            [[np.mean([_regret(game, law, T, (seed, number, side)) for side, law in enumerate(pair)])
-              for T in settings.rounds] for number in range(settings.seeds)]
-        )  # fmt: skip
+        pairs = {T: _laws(game, T) for T in settings.rounds}
+        regrets = np.array([_regrets(game, pairs[T], T, settings, seed) for T in settings.rounds]).T
         case = {**game._asdict(), "learnable": game.learnable}
-        rate = partial_labels.linear_rate(pair[0], pair[-1], game.m, game.grades)
         for i, T in enumerate(settings.rounds):
+            rate = partial_labels.linear_rate(pairs[T][0], pairs[T][-1], game.m, game.grades)
             summary = over_folds(regrets[:, i])
             measured = {"regret": summary.mean, "low": summary.low, "high": summary.high}
             found.regret.append({**case, "T": T, **measured, "linear_limit": T * rate})
@@ -108,22 +118,34 @@ def games(settings: LabelsSettings, seed: int) -> Games:
 
 
 def _played(settings: LabelsSettings) -> Iterator[Game]:
-    for m, grades in itertools.product(settings.played, settings.grades):
+    for m, grades in itertools.product(settings.played, settings.played_grades):
         for k in range(1, m + 1):
             yield Game(m, grades, k, PAIR, UNBIASED)
         yield Game(m, grades, 1, PAIR, INDEPENDENT)
         yield Game(m, grades, 1, PRODUCT, INDEPENDENT)
+        yield Game(m, grades, m, PAIR, ALL_LABELS)
+        yield Game(m, grades, m, NEAR_TIE, ALL_LABELS)
 
 
-def _laws(game: Game) -> list[Floats]:
-    """The laws of a game: the pair of the largest k at which there is one, or one law of independent labels."""
+def _laws(game: Game, T: int) -> list[Floats]:
+    """The laws of a game: a pair that differs much or little, or one law of independent labels."""
     if game.law == PRODUCT:
         # Document i has the grades with odds that favour high grades the more the smaller i is.
         odds = np.exp(np.linspace(0.6, -0.6, game.m)[:, None] * np.arange(game.grades))
         return [_product(odds / odds.sum(axis=1, keepdims=True))]
-    hardest = max(k for k in range(1, game.m) if not partial_labels.learnable(game.m, game.grades, k))
-    pair = partial_labels.hardest_pair(game.m, game.grades, hardest)
-    return [pair.p, pair.q]
+    p, q = hardest(game.m, game.grades)
+    if game.law == PAIR:
+        return [p, q]
+    middle, half = (p + q) / 2.0, min(1.0, NEARNESS / T**0.5) * (p - q) / 2.0
+    return [middle + half, middle - half]
+
+
+@functools.cache
+def hardest(m: int, grades: int) -> tuple[Floats, Floats]:
+    """The pair of laws with the largest gap for the largest k at which there is one; m >= 3, or three grades."""
+    most = max(k for k in range(1, m) if not partial_labels.learnable(m, grades, k))
+    pair = partial_labels.hardest_pair(m, grades, most)
+    return pair.p, pair.q
 
 
 def _product(marginals: Floats) -> Floats:
@@ -131,6 +153,16 @@ def _product(marginals: Floats) -> Floats:
     m, grades = marginals.shape
     vectors = partial_labels.label_vectors(m, grades)
     return np.asarray(np.prod(marginals[np.arange(m), vectors], axis=1))
+
+
+def _regrets(game: Game, pair: list[Floats], T: int, settings: LabelsSettings, seed: int) -> Floats:
+    """The regret of every seed, averaged over the laws."""
+    if game.learner == ALL_LABELS:
+        return np.mean([_of_leader(game, law, T, settings, (seed, side)) for side, law in enumerate(pair)], axis=0)
+    return np.array(
+        [np.mean([_regret(game, law, T, (seed, number, side)) for side, law in enumerate(pair)])
+         for number in range(settings.seeds)]
+    )  # fmt: skip
 
 
 def _regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> float:
@@ -146,9 +178,24 @@ def _regret(game: Game, law: Floats, T: int, axes: tuple[int, int, int]) -> floa
     drawn = random.choice(len(law), size=len(times), p=law)
     orders = random.permuted(np.tile(np.arange(game.m), (len(times), 1)), axis=1)
     estimates = _ESTIMATES[game.learner](game, drawn, orders)
-    lost = best - _value(np.vstack([np.zeros(game.m), estimates]), relevance)
+    lost = best - value(np.vstack([np.zeros(game.m), estimates]), relevance)
     exploring = best - relevance.mean() * ranking.discounts(game.m).sum()
     return float(shown @ lost + len(times) * exploring)
+
+
+def _of_leader(game: Game, law: Floats, T: int, settings: LabelsSettings, axes: tuple[int, int]) -> Floats:
+    """The regrets under one law of the leader that sees all labels, for every one of its seeds."""
+    seed, side = axes
+    random = generator(seed, "topk-labels", *game, side, T)
+    values = partial_labels.relevances(game.m, game.grades)
+    relevance = law @ values
+    best, lost = partial_labels.best_value(relevance), np.zeros(settings.leader_seeds)
+    total = np.zeros((settings.leader_seeds, game.m))
+    changes = [0, *(2**i for i in range(T.bit_length()) if 2**i < T), T]
+    for length in np.diff(changes):
+        lost += length * (best - value(total, relevance))
+        total += random.multinomial(length, law, size=settings.leader_seeds) @ values
+    return lost
 
 
 def _explorations(random: np.random.Generator, T: int) -> NDArray[np.int64]:
@@ -160,8 +207,14 @@ def _explorations(random: np.random.Generator, T: int) -> NDArray[np.int64]:
     return np.asarray(times[times < T])
 
 
-def _value(estimates: Floats, relevance: Floats) -> Floats:
-    """V(P, sigma) of the orders by each row of estimates, shape (rows,)."""
+def value(estimates: Floats, relevance: Floats) -> Floats:
+    """V(P, sigma) of the orders by each row of estimates, shape (rows,).
+
+    Example
+    -------
+    >>> value(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0.5, 1.0])).round(4).tolist()
+    [1.3155, 1.1309]
+    """
     return np.asarray(relevance[np.argsort(-estimates, axis=1, kind="stable")] @ ranking.discounts(len(relevance)))
 
 

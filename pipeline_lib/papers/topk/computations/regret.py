@@ -9,7 +9,8 @@ by certified minimisation over the same rounds, every query counted as often as 
 
     E sum_t phi(X_t w_t, y_t) <= min_w sum_t phi(X_t w, y_t) + U^2 / (2 eta) + eta/2 E sum_t ||z_t||^2.
 
-Its right side is measured in the same games as its left side. Judged is the mean over seeds of their difference, one
+(5) is about the difference between the two left sides (:mod:`pipeline_lib.papers.topk.computations.exploration`). The
+right side of (4) is measured in the same games as its left side. Judged is the mean over seeds of their difference, one
 seed's loss less the same seed's bound, with the interval of this paired difference.
 
 Next to sequences from a population there are sequences of one query, on which (4) is nearly an equality: two documents
@@ -22,7 +23,6 @@ prescribed eta. ``biased`` divides by the printed probabilities (docs/errata.md,
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import erm, top_k_feedback
+from pipeline_lib.learners import erm, loss_ranges, top_k_feedback
+from pipeline_lib.papers.topk.computations import exploration
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import Axis, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
@@ -65,15 +66,17 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of the two tables."""
+    """Rows of the three tables."""
 
     regret: list[dict[str, Any]]
     exponents: list[dict[str, Any]]
+    exploration: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class _Game:
-    # Who plays which surrogate on what, for how many rounds, in a ball of which radius
+class Game:
+    """Who plays which surrogate on what, for how many rounds, in a ball of which radius."""
+
     source: str
     player: str
     surrogate: str
@@ -83,9 +86,11 @@ class _Game:
 
     @property
     def key(self) -> Key:
+        """Data, player and surrogate."""
         return self.source, self.player, self.surrogate
 
     def rounds(self, settings: RegretSettings) -> tuple[int, ...]:
+        """The values of T that are played."""
         short = tuple(T for T in settings.rounds if T <= WRONG_ROUNDS)
         if self.player == LEARNER:
             return tuple(settings.rounds)
@@ -95,7 +100,7 @@ class _Game:
 def measure(settings: RegretSettings, seed: int, part: int) -> list[dict[str, Any]]:
     """Play the games of one slice of the seeds, ``part`` from 0: a row for every seed, player, surrogate and T."""
     numbers = range(part, max(settings.seeds, settings.short_seeds), settings.slices)
-    games = _games(settings, seed)
+    games = games_of(settings, seed)
     return [
         _played(game, seed, number, T)
         for number in progress.counted(numbers, _LOG, "seeds")
@@ -113,10 +118,11 @@ def join(settings: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
     DataError
         When the rows are not those of every seed, player, surrogate and T.
     """
-    games = _games(settings, seed)
+    games = games_of(settings, seed)
     played = _by_game(settings, games, rows)
     regret: list[dict[str, Any]] = []
     exponents: list[dict[str, Any]] = []
+    explored: list[dict[str, Any]] = []
     best: dict[tuple[str, str, int], float] = {}
     for game in games:
         totals = []
@@ -127,11 +133,13 @@ def join(settings: RegretSettings, rows: Iterable[Row], seed: int) -> Results:
             found = played[game.key][T]
             totals.append((found["loss"][: settings.seeds] - best[at]) * T)
             regret.append(_row(settings, game, T, found, best[at]))
+            if game.player == LEARNER:
+                explored.append(exploration.row(game, T, found["loss"] - found["own_loss"]))
         T_s = np.array(game.rounds(settings), dtype=np.float64)
         fitted = fit_exponent(T_s, np.array(totals).T)
         row = {"data": game.source, "player": game.player, "surrogate": game.surrogate}
         exponents.append({**row, "slope": fitted.slope, "low": fitted.low, "high": fitted.high})
-    return Results(regret, exponents)
+    return Results(regret, exponents, explored)
 
 
 def best_fixed(data: RankingData, name: str, order: NDArray[np.int64], radius: float) -> float:
@@ -161,26 +169,11 @@ def largest_loss(data: RankingData, name: str, order: NDArray[np.int64], radius:
     >>> largest_loss(data, "ranksvm", np.array([0]), 2.0), largest_loss(data, "squared", np.array([0]), 2.0)
     (3.0, 5.0)
     """
-    reach, y = radius * np.linalg.norm(data.X64, axis=1), data.y.astype(np.float64)
-    if name == "ranksvm":
-        losses = [_widest_pairs(reach[i:j], y[i:j]) for i, j in itertools.pairwise(data.offsets)]
-    else:
-        ends = [_pointwise(name, end, y) for end in (-reach, reach)]
-        losses = np.add.reduceat(np.maximum(*ends), data.offsets[:-1]).tolist()
-    return float(np.mean(np.array(losses)[order]))
+    return float(np.mean(loss_ranges.largest(data, name, radius)[order]))
 
 
-def _widest_pairs(reach: Floats, y: Floats) -> float:
-    widest = 1.0 + reach[:, None] + reach[None, :]
-    return float(widest[y[:, None] > y[None, :]].sum())
-
-
-def _pointwise(name: str, s: Floats, y: Floats) -> Floats:
-    return np.asarray((s - y) ** 2 if name == "squared" else np.exp(y) * (y - s - 1.0) + np.exp(s))
-
-
-def _games(settings: RegretSettings, seed: int) -> list[_Game]:
-    # Games of different length share their first rounds, and those of all seeds share all.
+def games_of(settings: RegretSettings, seed: int) -> list[Game]:
+    """All games; those of different length share their first rounds, and those of all seeds share all."""
     population = Population(PopulationSettings.from_mapping(settings.population))
     drawn = population.draw(settings.queries, generator(seed, "topk-regret", "queries"))
     order = generator(seed, "topk-regret", "rounds").integers(0, drawn.n_queries, size=settings.rounds[-1])
@@ -190,7 +183,7 @@ def _games(settings: RegretSettings, seed: int) -> list[_Game]:
         TWO_DOCUMENTS: (pair, np.zeros_like(order), 1.0 / (2.0 * FEATURE)),
     }
     return [
-        _Game(source, player, surrogate, *sequences[source])
+        Game(source, player, surrogate, *sequences[source])
         for player in PLAYERS
         for source, names in GAMES.items()
         for surrogate in names
@@ -199,13 +192,13 @@ def _games(settings: RegretSettings, seed: int) -> list[_Game]:
     ]
 
 
-def _seeds(settings: RegretSettings, game: _Game, T: int) -> int:
+def _seeds(settings: RegretSettings, game: Game, T: int) -> int:
     if (game.player, game.source) != (LEARNER, POPULATION) or settings.short_rounds < T:
         return settings.seeds
     return max(settings.seeds, settings.short_seeds)
 
 
-def _played(game: _Game, seed: int, number: int, T: int) -> dict[str, Any]:
+def _played(game: Game, seed: int, number: int, T: int) -> dict[str, Any]:
     eta, gamma = top_k_feedback.theorem_parameters(T)
     axes: tuple[Axis, ...] = (seed, "topk-regret", game.surrogate, number, T)
     found = top_k_feedback.run(
@@ -228,13 +221,13 @@ def _played(game: _Game, seed: int, number: int, T: int) -> dict[str, Any]:
     return row
 
 
-def _least_loss(game: _Game, T: int) -> float:
+def _least_loss(game: Game, T: int) -> float:
     # The two documents are a margin of 1 apart at w = U.
     return 0.0 if game.source == TWO_DOCUMENTS else best_fixed(game.data, game.surrogate, game.order[:T], game.radius)
 
 
 def _by_game(
-    settings: RegretSettings, games: Iterable[_Game], rows: Iterable[Row]
+    settings: RegretSettings, games: Iterable[Game], rows: Iterable[Row]
 ) -> dict[Key, dict[int, dict[str, Floats]]]:
     # For every game, T and statistic an array over seeds, whatever the order of the rows
     named = {((row["data"], row["player"], row["surrogate"]), row["seed"], row["T"]): row for row in rows}
@@ -257,7 +250,7 @@ def _by_game(
     return found
 
 
-def _row(settings: RegretSettings, game: _Game, T: int, found: Mapping[str, Floats], best: float) -> dict[str, Any]:
+def _row(settings: RegretSettings, game: Game, T: int, found: Mapping[str, Floats], best: float) -> dict[str, Any]:
     # The regret of the first seeds, of which every T has some, and both sides of (4) of all that this T has
     eta, _ = top_k_feedback.theorem_parameters(T)
     first = {statistic: values[: settings.seeds] for statistic, values in found.items()}

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import FIRST, Experiment, Job, Outcome, Step
-from pipeline_lib.settings import Positive, Positives, Settings, Whole
+from pipeline_lib.settings import Positive, Positives, Rising, Settings, Whole
 
+LABELS, TIES = "slices/topk-sweep/{dataset}", "slices/topk-ties/{dataset}"
 CURVES, GAPS, REPAIR = "slices/topk-curves/{dataset}", "slices/topk-gaps/{dataset}", "tables/topk-repair"
 
 
@@ -36,6 +37,13 @@ class FigureSettings(Settings):
         (0.25, 1.0, 4.0, 16.0, 64.0), description="values of c tried for the third panel, eta = c U sqrt(gamma / (C T))"
     )
     repair_seeds: Annotated[Whole, Ge(2)] = Field(2, description="number of games for each of these values")
+    sweep_labels: Rising = Field((1, 2, 3, 5, 10), description="values of k, the number of labels that are seen")
+    sweep_rounds: Annotated[Whole, Ge(1000)] = Field(20000, description="T for these k and for the order of ties")
+    sweep_seeds: Annotated[Whole, Ge(2)] = Field(3, description="number of games for each of them")
+    bandit_factors: Positives = Field(
+        (1.0, 10.0, 100.0),
+        description="steps of bandit gradient descent, in units of that of its theorem; the best in hindsight counts",
+    )
 
 
 def _choose(job: Job) -> Outcome:
@@ -46,15 +54,16 @@ def _choose(job: Job) -> Outcome:
 
 
 def _play(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import figure
+    from pipeline_lib.papers.topk.computations import figure, sweep
 
     [(name, data)] = job.datasets().items()
     found = figure.measure(job.settings, name, data, job.rows(REPAIR), job.seed)
-    return Outcome([found.curves, found.gaps])
+    more = sweep.measure(job.settings, name, data, job.rows(REPAIR), job.seed)
+    return Outcome([found.curves, found.gaps, more.labels, more.ties])
 
 
 def _join(job: Job) -> Outcome:
-    return Outcome([job.rows(CURVES), job.rows(GAPS)])
+    return Outcome([job.rows(CURVES), job.rows(GAPS), job.rows(LABELS), job.rows(TIES)])
 
 
 _SURROGATES = ("squared", "kl", "ranksvm")
@@ -67,6 +76,16 @@ _CURVES = {
 _GAPS = {
     **dict.fromkeys(("dataset", "panel", "greater", "lesser"), str),
     **dict.fromkeys(("gap", "low", "high"), float),
+}
+_LABELS = {
+    **dict.fromkeys(("dataset", "surrogate"), str),
+    "k": int,
+    **dict.fromkeys(("ndcg", "low", "high"), float),
+    **dict.fromkeys(("queries", "T", "seeds"), int),
+}
+_TIES = {
+    **dict.fromkeys(("dataset", "learner"), str),
+    **dict.fromkeys(("in_order", "shuffled", "gap", "low", "high"), float),
 }
 
 EXPERIMENT = Experiment(
@@ -99,16 +118,24 @@ EXPERIMENT = Experiment(
             "figure",
             _play,
             reads=[REPAIR],
-            tables={CURVES: _CURVES, GAPS: _GAPS},
+            tables={CURVES: _CURVES, GAPS: _GAPS, LABELS: _LABELS, TIES: _TIES},
             surrogates=(*_SURROGATES, "smooth-dcg", "listnet"),
             cost=Cost(2.0, 20.0, 500.0, 20.0),
-            seconds=lambda settings, cell: 2e-5 * settings.rounds * settings.seeds,
+            seconds=lambda settings, cell: (
+                2e-5 * settings.rounds * settings.seeds
+                + 5e-6 * settings.sweep_rounds * settings.sweep_seeds * (len(settings.sweep_labels) + 10)
+            ),
         ),
         Step(
             "order",
             _join,
-            reads=[CURVES, GAPS],
-            tables={"tables/topk-curves": _CURVES, "tables/topk-gaps": _GAPS},
+            reads=[CURVES, GAPS, LABELS, TIES],
+            tables={
+                "tables/topk-curves": _CURVES,
+                "tables/topk-gaps": _GAPS,
+                "tables/topk-sweep": _LABELS,
+                "tables/topk-ties": _TIES,
+            },
         ),
     ),
 )

@@ -8,7 +8,7 @@ from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
-from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.settings import Positive, Positives, Rising, Settings, Whole, at_least, no_fewer_than
 from pipeline_lib.sources.population_settings import Overrides
 
 SLICES = "slices/topk-regret/{slice}"
@@ -29,12 +29,23 @@ class RegretSettings(Settings):
     seeds: Annotated[Whole, Ge(2)] = Field(5, description="number of runs for every T")
     short_rounds: Whole = Field(10000, description="values of T up to this one are played by more seeds, for eq. 4")
     short_seeds: Annotated[Whole, Ge(2)] = Field(100, description="number of runs for these T, at least `seeds`")
+    bandit_rounds: Annotated[Whole, Ge(100)] = Field(
+        100000, description="values of T up to this one are played by bandit gradient descent"
+    )
+    bandit_seeds: Annotated[Whole, Ge(2)] = Field(8, description="number of its runs for every T")
+    bandit_factors: Positives = Field(
+        (1.0, 10.0), description="its steps, in units of that of its theorem; the best in hindsight counts"
+    )
     slices: Whole = Field(2, description="number of jobs among which the runs are divided")
 
 
 def _rounds(settings: RegretSettings) -> int:
     short = sum(T for T in settings.rounds if settings.short_rounds >= T)
     return sum(settings.rounds) * settings.seeds + short * settings.short_seeds
+
+
+def _bandit_rounds(settings: RegretSettings) -> tuple[int, ...]:
+    return tuple(T for T in settings.rounds if settings.bandit_rounds >= T) or settings.rounds[:1]
 
 
 def _play(job: Job) -> Outcome:
@@ -44,10 +55,11 @@ def _play(job: Job) -> Outcome:
 
 
 def _join(job: Job) -> Outcome:
-    from pipeline_lib.papers.topk.computations import regret
+    from pipeline_lib.papers.topk.computations import bandit, regret
 
     found = regret.join(job.settings, job.rows(SLICES), job.seed)
-    return Outcome([found.regret, found.exponents])
+    alone = bandit.rows(job.settings, found.regret, job.seed)
+    return Outcome([found.regret, found.exponents, found.exploration, alone])
 
 
 EXPERIMENT = Experiment(
@@ -88,8 +100,22 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("data", "player", "surrogate"), str),
                     **dict.fromkeys(("slope", "low", "high"), float),
                 },
+                "tables/topk-exploration": {
+                    **dict.fromkeys(("data", "surrogate"), str),
+                    **dict.fromkeys(("T", "seeds"), int),
+                    **dict.fromkeys(("extra", "low", "high", "random_loss", "gamma"), float),
+                },
+                "tables/topk-bandit": {
+                    "surrogate": str,
+                    "T": int,
+                    **dict.fromkeys(("regret", "low", "high", "bound", "largest_regret", "factor", "delta"), float),
+                    **dict.fromkeys(("lead", "lead_low", "lead_high", "slope", "slope_low", "slope_high"), float),
+                },
             },
             surrogates=SURROGATES,
+            seconds=lambda settings, cell: (
+                3e-6 * len(settings.bandit_factors) * settings.bandit_seeds * sum(_bandit_rounds(settings))
+            ),
         ),
     ),
 )

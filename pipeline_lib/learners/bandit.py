@@ -1,0 +1,148 @@
+r"""How does a ranker learn online that is told nothing but its loss: bandit gradient descent.
+
+`topk`, section 4.3, compares the rate of Algorithm 1, T^(2/3), with T^(3/4), the best rate known for bandit convex
+optimisation by an efficient algorithm. That is reached by Flaxman, Kalai and McMahan (SODA 2005): on round t the ranker
+w_t + delta u_t is played, u_t uniform on the unit sphere, the number l_t = phi(X_t (w_t + delta u_t), y_t) is seen, and
+
+    w_(t+1) = projection of w_t - step l_t u_t onto ||w|| <= U - delta.
+
+(d / delta) l_t u_t is an unbiased estimate of the gradient of phi averaged over the ball of radius delta around w_t.
+With C and L bounds on the loss and its slope in the ball of radius U (Theorem 2 there, whose inner radius is U here),
+
+    step = U / (C sqrt(T)),   delta = T^(-1/4) sqrt(d C U^2 / (3 (L U + C))),
+    regret <= 2 T^(3/4) sqrt(3 U d C (L + C / U)).
+
+The rounds are those of :mod:`pipeline_lib.learners.top_k_feedback`: the same queries, measures and random numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib import checks, surrogates
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import bandit_kernels, loss_ranges
+from pipeline_lib.learners.ranker import Seed, names_of
+from pipeline_lib.learners.rounds import of_game
+from pipeline_lib.learners.top_k_estimates import KINDS, check_kind, options_of
+from pipeline_lib.learners.top_k_feedback import Run, axes_of, stops_of
+from pipeline_lib.learners.top_k_kernels import SHOWN
+from pipeline_lib.ranking import GAINS, discounts, ideal_dcgs
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.surrogates.ndcg_regression import normalised_gains
+
+__all__ = ["Parameters", "run", "theorem_parameters"]
+
+
+class Parameters(NamedTuple):
+    """What the theorem prescribes for T rounds, and its bound on the regret."""
+
+    step: float
+    delta: float
+    bound: float
+
+
+@checked(step=checks.POSITIVE, delta=checks.POSITIVE, radius=checks.POSITIVE)
+def run(
+    data: RankingData,
+    surrogate: str | Surrogate,
+    rounds: int,
+    step: float,
+    delta: float,
+    radius: float,
+    seed: Seed = 0,
+    *,
+    order: ArrayLike | None = None,
+    checkpoints: ArrayLike | None = None,
+    losses: bool = True,
+) -> Run:
+    """Play T = ``rounds`` rounds of bandit gradient descent.
+
+    Parameters
+    ----------
+    data : RankingData
+    surrogate : str or Surrogate
+        Any loss of :func:`pipeline_lib.learners.top_k_feedback.with_all_labels`.
+    rounds : int >= 1
+    step, delta : float > 0
+        delta is below the radius. :func:`theorem_parameters` has those of the theorem.
+    radius : float > 0
+        What is played keeps within ||w||_2 <= radius.
+    seed : int or tuple of axes
+        Of the directions, and of the queries' order when it is not given.
+    order : integers, shape (T,), optional
+        Queries by position; when not given, all queries once a pass, each pass in a new random order.
+    checkpoints : rising integers in 1..T, optional
+        The rounds to report on.
+    losses : bool
+        Measure the loss of w_t as well, which the learner does not see.
+
+    Returns
+    -------
+    Run
+        ``losses`` and ``ndcg`` are those of the rankers played, ``own_losses`` those of w_t; ``squared_norms`` are of
+        (d / delta) l_t u_t; ``explored`` is 0, since every round explores.
+
+    Raises
+    ------
+    DataError
+        When an argument is out of range, or the step is so large that scores overflow.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.0], [1.0]], [0, 1], [7, 7])
+    >>> result = run(data, "squared", rounds=2000, step=0.05, delta=0.3, radius=2.0, seed=1)
+    >>> bool(0.5 < result.w[0] < 1.5), bool(0.9 < result.ndcg[-1])
+    (True, True)
+    """
+    loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
+    check_kind(loss, KINDS)
+    if delta >= radius:
+        raise DataError(f"delta: expected less than the radius, {radius:g}, found {delta:g}")
+    queries, stops = of_game(data, rounds, order, seed), stops_of(checkpoints, rounds)
+    gains = loss.name == "squared-ndcg"
+    values = normalised_gains(data.y, data.offsets) if gains else data.y.astype(np.float64)
+    state = generator(*axes_of(seed)).integers(0, 2**64, size=1, dtype=np.uint64)
+    w, path, ndcg, shown, own, norms = bandit_kernels.play(
+        *(data.X, data.y, data.offsets, queries, values, KINDS[loss.name], *options_of(loss)),
+        *(float(step), float(delta), float(radius - delta), losses),
+        *(ideal_dcgs(data.y, data.offsets, SHOWN), discounts(SHOWN), GAINS, stops, state),
+    )
+    if not (np.isfinite(w).all() and np.isfinite(shown).all()):
+        raise DataError("step: scores overflowed; give smaller steps or a smaller radius")
+    if not losses:
+        own[:] = np.nan
+    return Run(w, stops, path, ndcg, shown, own, norms, 0, names_of(data))
+
+
+@checked(radius=checks.POSITIVE)
+def theorem_parameters(data: RankingData, surrogate: str, radius: float, T: int) -> Parameters:
+    """Step, delta and bound of the theorem, with C and L by :mod:`pipeline_lib.learners.loss_ranges`.
+
+    The theorem speaks of T so large that delta is below the radius; for smaller T, delta is half the radius, and the
+    bound is infinite.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.5], [-0.5]], [1, 0], [1, 1])
+    >>> [round(value, 4) for value in theorem_parameters(data, "ranksvm", 1.0, 10_000)]
+    [0.005, 0.0471, 8485.2814]
+    """
+    if T < 1:
+        raise DataError(f"T: expected at least one round, found {T}")
+    C = float(loss_ranges.largest(data, surrogate, radius).max())
+    L = float(loss_ranges.steepest(data, surrogate, radius).max())
+    if C == 0.0:
+        raise DataError(f"{surrogate}: expected a loss that is not 0 everywhere")
+    d = data.n_features
+    step, delta = radius / (C * math.sqrt(T)), T**-0.25 * math.sqrt(d * C * radius**2 / (3.0 * (L * radius + C)))
+    if delta >= radius:
+        return Parameters(step, radius / 2.0, math.inf)
+    return Parameters(step, delta, 2.0 * T**0.75 * math.sqrt(3.0 * radius * d * C * (L + C / radius)))
