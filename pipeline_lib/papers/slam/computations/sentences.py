@@ -212,8 +212,8 @@ def regularisation(n: int, lipschitz: float = 2.0, radius: float = 3.0) -> Value
 def strongly_convex(n: int, l2: float = 0.5, mean: float = 0.5) -> Values:
     """Both sides of (26) for f(w, z) = l2/2 w^2 - z w with z = -1 or 1 of mean ``mean``, over |w| <= 1/l2.
 
-    The minimiser of a sample is its mean divided by l2, whose expected excess is (1 - mean^2) / (2 l2 n); f is Lipschitz
-    with the constant 2. ``zero_excess`` is that of w = 0.
+    The minimiser of a sample is its mean divided by l2, whose expected excess is (1 - mean^2) / (2 l2 n); f is
+    2-Lipschitz. ``zero_excess`` is that of w = 0.
     """
     return {
         "excess": (1.0 - mean**2) / (2.0 * l2 * n),

@@ -41,7 +41,7 @@ def run(
     Returns
     -------
     rows
-        dataset, weights ("printed" or "tight"), lists ("whole" or "short"), n_queries, ndcg with its interval,
+        dataset, weights ("printed" or "tight"), lists ("whole" or "short"), n_queries, ndcg,
         largest_norm of the rankers over folds, the differences from the printed weights on the same lists
         (over_printed) and from whole lists with the same weights (over_whole) with intervals, and file_order, the
         NDCG@10 of the order of the file.
@@ -65,7 +65,7 @@ def run(
     for (kind, lists), own in joined.items():
         setting = {"dataset": dataset, "weights": kind, "lists": lists, "n_queries": len(own)}
         others = {"over_printed": joined["printed", lists], "over_whole": joined[kind, "whole"]}
-        row = {**setting, **_interval("ndcg", own, np.zeros(len(own)), level, (seed, *setting.values()))}
+        row: Row = {**setting, "ndcg": float(own.mean())}
         for name, other in others.items():
             row |= _interval(name, own, other, level, (seed, *setting.values(), name))
         norm, order = norms[kind, lists], float(np.concatenate(unranked).mean())
@@ -78,8 +78,8 @@ def _ndcg(scores: Floats, data: RankingData) -> Floats:
 
 
 def _interval(name: str, a: Floats, b: Floats, level: Mapping[str, Any], axes: tuple[Any, ...]) -> Row:
-    low, high = statistics.bootstrap_difference(
-        a, b, level=level["level"], resamples=level["resamples"], rng=generator(*axes, "slam-short-lists")
-    )
-    ends = ("low", "high") if name == "ndcg" else (f"{name}_low", f"{name}_high")
-    return {name: float((a - b).mean()), ends[0]: low, ends[1]: high}
+    low = high = 0.0
+    if a is not b:
+        rng = generator(*axes, "slam-short-lists")
+        low, high = statistics.bootstrap_difference(a, b, level=level["level"], resamples=level["resamples"], rng=rng)
+    return {name: float((a - b).mean()), f"{name}_low": low, f"{name}_high": high}

@@ -1,4 +1,4 @@
-"""Sentences and steps of proofs that other experiments leave out: section 3.1, sections 5 to 6, and sections 7.3 to 7.8."""
+"""Sentences and steps of proofs of sections 3 to 7 that the other experiments leave out."""
 
 from __future__ import annotations
 

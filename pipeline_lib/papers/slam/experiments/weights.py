@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
                 "tables/slam-short-lists": {
                     **dict.fromkeys(("dataset", "weights", "lists"), str),
                     "n_queries": int,
-                    **dict.fromkeys(("ndcg", "low", "high", "largest_norm"), float),
+                    **dict.fromkeys(("ndcg", "largest_norm"), float),
                     **dict.fromkeys(("over_printed", "over_printed_low", "over_printed_high"), float),
                     **dict.fromkeys(("over_whole", "over_whole_low", "over_whole_high"), float),
                     "file_order": float,
