@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WEIGHTS: tuple[Literal["printed", "tight"], ...] = ("printed", "tight")
 LISTS = ("whole", "short")
 CUTOFF = 10
-TOL = 1e-4
+TOL = 1e-3
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ class WeightsSettings(Settings):
     """The tightest weights of SLAM, and for which data its risk is smallest at w = 0."""
 
     enumerated: Annotated[Rising, at_least(2)] = Field(
-        (2, 3, 4, 5), description="values of m for which all label vectors are enumerated"
+        (2, 3, 4), description="values of m for which all label vectors are enumerated"
     )
     enumerated_label: Annotated[Whole, Le(4)] = Field(2, description="largest label of these vectors")
     lengths: Annotated[Rising, at_least(3)] = Field(
@@ -25,7 +25,7 @@ class WeightsSettings(Settings):
     documents: Whole = Field(10000, description="documents in a simulated sample, over all queries")
     noises: Positives = Field((0.05, 0.15, 0.5), description="noise of labels in the population, in units of the merit")
     sublists: Annotated[Rising, at_least(2)] = Field(
-        (4, 10, 20), description="documents per list into which the lists of data sets are cut"
+        (5, 20), description="documents per list into which the lists of data sets are cut"
     )
     margins: Positives = Field((0.1, 10.0), description="margins of SLAM's hinges with which every risk is minimised")
     l2: Positive = Field(0.001, description="l2 with which every risk is minimised")
