@@ -30,7 +30,7 @@ class WeightsSettings(Settings):
     margins: Positives = Field((0.1, 10.0), description="margins of SLAM's hinges with which every risk is minimised")
     l2: Positive = Field(0.001, description="l2 with which every risk is minimised")
     trained_sublists: Annotated[Whole, Field(ge=2)] = Field(
-        4, description="documents per list on which rankers are trained that are compared with those of whole lists"
+        3, description="documents per list on which rankers are trained that are compared with those of whole lists"
     )
     trained_l2: Positive = Field(0.01, description="l2 of these rankers")
 
