@@ -160,6 +160,9 @@ def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
     return float(GAINS[y_max] / D[last - 1]) if last >= 2 and y_max else 1.0
 
 
+Weights = Literal["printed", "tight"]
+"""Those of (9), or the valid ones with the smallest sum."""
+
 _HINGES = r"\varphi(s, y) = \sum_i v_i \max\Bigl( 0, \max_{j:\, y_j < y_i} (\Delta + s_j - s_i) \Bigr), \quad "  # (5)
 
 
@@ -242,7 +245,7 @@ class SlamNDCG(_Slam):
     upper_bounds: ClassVar[str] = "1-ndcg"
     kind = "ndcg"
 
-    def __init__(self, margin: float = 1.0, weights: Literal["printed", "tight"] = "printed") -> None:
+    def __init__(self, margin: float = 1.0, weights: Weights = "printed") -> None:
         super().__init__(margin)
         self.weights = weights
 

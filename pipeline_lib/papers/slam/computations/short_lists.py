@@ -7,7 +7,7 @@ cut at random into short ones. NDCG@10 on the test queries of all folds is compa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import erm, sublists
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
-from pipeline_lib.surrogates.slam import SlamNDCG
+from pipeline_lib.surrogates.slam import SlamNDCG, Weights
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.slam.experiments.weights import WeightsSettings
 
-WEIGHTS: tuple[Literal["printed", "tight"], ...] = ("printed", "tight")
+WEIGHTS: tuple[Weights, ...] = ("printed", "tight")
 LISTS = ("whole", "short")
 CUTOFF = 10
 TOL = 1e-3
@@ -46,7 +46,7 @@ def run(
         (over_printed) and from whole lists with the same weights (over_whole) with intervals, and file_order, the
         NDCG@10 of the order of the file.
     """
-    values: dict[tuple[str, str], list[Floats]] = {(w, lists): [] for w in WEIGHTS for lists in LISTS}
+    values: dict[tuple[Weights, str], list[Floats]] = {(w, lists): [] for w in WEIGHTS for lists in LISTS}
     norms = dict.fromkeys(values, 0.0)
     unranked: list[Floats] = []
     for fold, (train, test) in folds.items():
@@ -56,7 +56,7 @@ def run(
         trained_on = {"whole": inside, "short": sublists.cut(inside, settings.trained_sublists, rng)}
         unranked.append(_ndcg(np.zeros(test.n_documents), test))
         for (kind, lists), found in values.items():
-            loss = SlamNDCG(weights="tight" if kind == "tight" else "printed")
+            loss = SlamNDCG(weights=kind)
             w = erm.fit(trained_on[lists], loss, l2=settings.trained_l2, tol=TOL).w
             norms[kind, lists] = max(norms[kind, lists], float(np.linalg.norm(w)))
             found.append(_ndcg(outside.X64 @ w, outside))
