@@ -47,7 +47,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "weights": {
             "enumerated": [2, 3],
             "enumerated_label": 2,
-            "lengths": [4, 8],
+            "lengths": [10, 20],
             "documents": 1600,
             "noises": [0.05, 1.0],
             "sublists": [3],

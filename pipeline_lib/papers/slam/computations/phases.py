@@ -40,6 +40,8 @@ KINDS = (NDCG, TIGHT, MAP)
 FACTORS = (0.9, 1.1)
 """The separations of the normal documents, in units of e(m - r)."""
 LEAST_QUERIES = 400
+NORMAL_QUERIES = 1000
+"""The least numbers of queries in a sample; means of normal documents have to be accurate to a few per cent."""
 TOL = 1e-4
 """The relative gap to which risks are minimised, and the absolute one of directions; a tenth of it for one feature."""
 
@@ -84,7 +86,7 @@ def _samples(
             threshold = zero_minimiser.expected_maximum(m - r)
             for factor in FACTORS:
                 rng = generator(seed, "slam-weights", GAUSSIAN, m, r)
-                data = gaussian(max(LEAST_QUERIES, settings.documents // m), m, r, factor * threshold, rng)
+                data = gaussian(max(NORMAL_QUERIES, settings.documents // m), m, r, factor * threshold, rng)
                 separation = {"separation": factor * threshold, "threshold": threshold}
                 yield {**nothing, "source": GAUSSIAN, "m": m, "relevant": r, **separation}, NDCG, data
     for m, noise, data in populations(settings, seed):

@@ -25,7 +25,7 @@ class WeightsSettings(Settings):
     documents: Whole = Field(10000, description="documents in a simulated sample, over all queries")
     noises: Positives = Field((0.05, 0.15, 0.5), description="noise of labels in the population, in units of the merit")
     sublists: Annotated[Rising, at_least(2)] = Field(
-        (5, 20), description="documents per list into which the lists of data sets are cut"
+        (5, 10), description="documents per list into which the lists of data sets are cut"
     )
     margins: Positives = Field((0.1, 10.0), description="margins of SLAM's hinges with which every risk is minimised")
     l2: Positive = Field(0.001, description="l2 with which every risk is minimised")
