@@ -23,6 +23,8 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcg_in_data_order, ideal_ranks
 
+__all__ = ["tight_weights_of_all"]  # the other function is for surrogates, which have checked their input
+
 
 @checked
 def tight_weights_of_all(y: ArrayLike, offsets: ArrayLike) -> Floats:
