@@ -17,7 +17,7 @@ from pipeline_lib.papers.slam.computations import (
     short_lists,
     tight_weights,
 )
-from pipeline_lib.papers.slam.experiments.lengths import LengthsSettings
+from pipeline_lib.papers.slam.experiments.lengths import ListLengthsSettings
 from pipeline_lib.papers.slam.experiments.sentences import SentencesSettings
 from pipeline_lib.papers.slam.experiments.weights import WeightsSettings
 from pipeline_lib.ranking_data import RankingData
@@ -125,7 +125,7 @@ def test_rankers_of_whole_and_short_lists_are_compared_query_by_query(tmp_path: 
 
 
 def test_the_bound_without_m_holds_and_is_nearly_attained(tmp_path: Path) -> None:
-    rows = lengths.run(parsed("lengths", LengthsSettings), 5)
+    rows = lengths.run(parsed("lengths", ListLengthsSettings), 5)
     assert judged("slam-free-of-m", "slam-lengths", rows, "lengths", tmp_path) == ("verified", True)
     orthogonal = {(row["measure"], row["m"], row["active"]): row for row in rows if row["stream"] == lengths.ORTHOGONAL}
     for m in (3, 30):
@@ -137,7 +137,7 @@ def test_the_bound_without_m_holds_and_is_nearly_attained(tmp_path: Path) -> Non
 
 
 def test_margins_of_streams_are_those_of_their_lists() -> None:
-    for m, stream in lengths._streams(parsed("lengths", LengthsSettings, lengths=[3]), 1):
+    for m, stream in lengths._streams(parsed("lengths", ListLengthsSettings, lengths=[3]), 1):
         assert set(stream.data.documents_per_query) == {m}
         found = perceptron_bounds.largest_margin(stream.data)
         assert stream.gamma("ndcg") == pytest.approx(found.gamma, abs=2e-3)

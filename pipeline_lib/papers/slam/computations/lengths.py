@@ -21,7 +21,7 @@ from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import perceptron_bounds
 
 if TYPE_CHECKING:
-    from pipeline_lib.papers.slam.experiments.lengths import LengthsSettings
+    from pipeline_lib.papers.slam.experiments.lengths import ListLengthsSettings
 
 MEASURES = ("ndcg", "map")
 SEPARABLE, ORTHOGONAL = "separable", "orthogonal"
@@ -31,7 +31,7 @@ TOL = 1e-6
 Row = dict[str, Any]
 
 
-def run(settings: LengthsSettings, seed: int) -> list[Row]:
+def run(settings: ListLengthsSettings, seed: int) -> list[Row]:
     """One row for every stream, length, measure and active set, after all rounds.
 
     Returns
@@ -55,7 +55,7 @@ def run(settings: LengthsSettings, seed: int) -> list[Row]:
     return rows
 
 
-def _streams(settings: LengthsSettings, seed: int) -> Iterator[tuple[int, Stream]]:
+def _streams(settings: ListLengthsSettings, seed: int) -> Iterator[tuple[int, Stream]]:
     T, queries = settings.rounds, settings.queries
     for m in settings.lengths:
         rng = generator(seed, "slam-lengths", m)

@@ -12,7 +12,7 @@ from pipeline_lib.experiment import Experiment, Job, Outcome, Step
 from pipeline_lib.settings import Positive, Rising, Settings, Whole, at_least
 
 
-class LengthsSettings(Settings):
+class ListLengthsSettings(Settings):
     """The perceptron's loss bounds with and without the length of the lists, on short and on long lists."""
 
     lengths: Annotated[Rising, at_least(2)] = Field(
@@ -30,7 +30,7 @@ def _run(job: Job) -> Outcome:
 
 
 EXPERIMENT = Experiment(
-    LengthsSettings,
+    ListLengthsSettings,
     (
         Step(
             "lengths",
