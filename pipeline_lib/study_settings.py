@@ -96,6 +96,12 @@ MODELS: tuple[dict[str, Any], ...] = (
     {"name": "slam-perceptron", "title": "SLAM perceptron", "algorithm": "perceptron", "average": False},
     {"name": "slam-perceptron-averaged", "title": "SLAM perceptron, averaged", "algorithm": "perceptron"},
     {
+        "name": "slam-perceptron-misordered",
+        "title": "SLAM perceptron, averaged, misordered only",
+        "algorithm": "perceptron",
+        "active": "misordered",
+    },
+    {
         "name": "slam-perceptron-kernel",
         "title": "SLAM perceptron, averaged, Gaussian kernel",
         "algorithm": "perceptron",

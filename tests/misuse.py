@@ -218,6 +218,7 @@ BY_NAME: dict[str, Callable[[Good], Any]] = {
     "order": value(None),
     "measure": value("ndcg"),
     "names": value(["ndcg", "p@3", "err"]),
+    "v": fresh(lambda: np.linspace(0.0, 1.0, N)),
     "settings": value({}),
     "path": lambda good: good.letor,
     "folder": lambda good: good.target(),

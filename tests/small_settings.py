@@ -44,6 +44,27 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "finite_documents": [2, 3],
             "finite_repetitions": 2,
         },
+        "weights": {
+            "enumerated": [2, 3],
+            "enumerated_label": 2,
+            "lengths": [10, 20],
+            "documents": 1600,
+            "noises": [0.05, 1.0],
+            "sublists": [3],
+            "margins": [0.1, 10.0],
+            "l2": 0.001,
+            "trained_sublists": 3,
+            "trained_l2": 0.01,
+        },
+        "lengths": {"lengths": [3, 30], "rounds": 200, "queries": 5, "margin": 0.2},
+        "sentences": {
+            "lists": 40,
+            "lengths": [3, 6],
+            "enumerated": [3],
+            "constant_lengths": [2, 50],
+            "sizes": [100, 1000000],
+            "rounds": 12,
+        },
     },
     "topk": {
         "exactness": {

@@ -33,13 +33,24 @@ from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import bundle, completed, newton, projected, restarts, selection, smoothing, weighting
+from pipeline_lib.learners import (
+    bundle,
+    completed,
+    newton,
+    projected,
+    restarts,
+    selection,
+    smoothing,
+    sublists,
+    weighting,
+)
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.problem import Problem, Solution
 from pipeline_lib.learners.ranker import Model, Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
 
 _LOG = logging.getLogger(__name__)
@@ -195,7 +206,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         :class:`pipeline_lib.learners.declared.erm.ErmSettings`; what is missing has its default. Ties go to the larger
         l2.
     seed
-        Of the restarts for a surrogate that is not convex; nothing else is random.
+        Of random features, of sublists, and of the restarts for a surrogate that is not convex.
 
     Returns
     -------
@@ -213,6 +224,9 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     features = fitted(chosen["features"], train, seed)
     surrogate = surrogates.create(chosen["surrogate"], **chosen["options"])
     inside = features.apply(train)
+    if chosen["sublists"]:
+        axes = seed if isinstance(seed, tuple) else (seed,)
+        inside = sublists.cut(inside, chosen["sublists"], generator(*axes, "sublists"))
     tried: dict[int, tuple[Fit, Model, float]] = {}
     limits = (chosen["radius"], chosen["ball"], chosen["tol"])
     for k, fit in _fits(inside, surrogate, chosen["l2"], *limits, seed):

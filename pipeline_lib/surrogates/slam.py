@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numba import njit
@@ -56,6 +56,7 @@ from pipeline_lib.checks import MAX_LABEL, checked
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate, What
+from pipeline_lib.surrogates.slam_tight import tight_weights
 
 
 @checked
@@ -159,6 +160,9 @@ def v_max_supremum(m: int, y_max: int, kind: str = "ndcg") -> float:
     return float(GAINS[y_max] / D[last - 1]) if last >= 2 and y_max else 1.0
 
 
+Weights = Literal["printed", "tight"]
+"""Those of (9), or the valid ones with the smallest sum."""
+
 _HINGES = r"\varphi(s, y) = \sum_i v_i \max\Bigl( 0, \max_{j:\, y_j < y_i} (\Delta + s_j - s_i) \Bigr), \quad "  # (5)
 
 
@@ -183,7 +187,10 @@ class _Slam(Surrogate):
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """See the base class; (24), with hinges at exactly 0 closed and the first of equal scores as k(i)."""
         labels = np.minimum(y, 1) if self.kind == "map" else y
-        return _hinges(scores, labels, offsets, _weights(labels, offsets, self.kind), self.margin)
+        return _hinges(scores, labels, offsets, self._weights(labels, offsets), self.margin)
+
+    def _weights(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+        return _weights(y, offsets, self.kind)
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """2 (l_inf) or sqrt(2) (l_2) times the largest sum of weights; attained (see the module's docstring)."""
@@ -212,12 +219,15 @@ class _Slam(Surrogate):
 class SlamNDCG(_Slam):
     """phi^v with the weights (9); phi >= 1 - NDCG (Theorem 3), a bound that is not tight.
 
-    G = 2 (1 - D(m)) with respect to l_inf, sqrt(2) (1 - D(m)) with respect to l_2; attained.
+    G = 2 (1 - D(m)) with respect to l_inf, sqrt(2) (1 - D(m)) with respect to l_2; attained, with either weights: for
+    one relevant document they agree.
 
     Parameters
     ----------
     margin : float > 0
         Delta; the paper uses 1, and from 1 on the bound holds.
+    weights : "printed" or "tight"
+        Those of (9), or the valid ones with the smallest sum (:mod:`pipeline_lib.surrogates.slam_tight`).
 
     References
     ----------
@@ -234,6 +244,13 @@ class SlamNDCG(_Slam):
     formula: ClassVar[str] = _HINGES + r"v_i = \frac{(G(y_i) - G(y_m)) (D(i) - D(m))}{Z(y)}"
     upper_bounds: ClassVar[str] = "1-ndcg"
     kind = "ndcg"
+
+    def __init__(self, margin: float = 1.0, weights: Weights = "printed") -> None:
+        super().__init__(margin)
+        self.weights = weights
+
+    def _weights(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
+        return tight_weights(y, offsets) if self.weights == "tight" else super()._weights(y, offsets)
 
     def _largest_sum(self, m: int) -> float:
         return float(1.0 - discounts(m)[-1])

@@ -174,3 +174,44 @@ def test_cells_below_the_risk_of_zero_are_counted(tmp_path: Path) -> None:
     rows = [{**row, "n": n, "bound": bound} for n, bound in ((100, 0.4), (1000, 0.2))]
     text = page(tmp_path, {**risks(0.5), "slam-finite-risk": rows})
     assert "1 of 2 cells, from n = 1,000 on" in text
+
+
+PHASE: dict[str, Any] = {
+    "source": "d",
+    "kind": "ndcg",
+    "lead": 1.0,
+    "spread": 2.0,
+    "ratio": 0.5,
+    "l2": 0.1,
+    "margin": 1.0,
+}
+
+
+def test_minimisers_that_contradict_the_criterion_are_counted(tmp_path: Path) -> None:
+    right = [{**PHASE, "norm": 0.0, "certified": True}, {**PHASE, "ratio": 2.0, "norm": 1.0, "certified": True}]
+    wrong = [right[0], {**right[1], "norm": 0.0}]
+    assert "In all 2 trials" in page(tmp_path, {"slam-phases": right})
+    assert "In 1 of 2 trials" in page(tmp_path, {"slam-phases": wrong})
+
+
+def test_what_short_lists_and_tight_weights_change_is_said_by_their_intervals(tmp_path: Path) -> None:
+    row = {"dataset": "d", "weights": "tight", "lists": "short", "n_queries": 9, "ndcg": 0.5, "largest_norm": 1.0}
+    row |= {"over_printed": 0.02, "over_whole": 0.1, "file_order": 0.4}
+
+    def said(low: float, high: float) -> str:
+        return page(tmp_path, {"slam-short-lists": [{**row, "over_printed_low": low, "over_printed_high": high}]})
+
+    assert "increases by 0.02" in " ".join(said(0.01, 0.03).split())
+    assert "decreases by" in said(-0.03, -0.01)
+    assert "does not change" in said(-0.01, 0.03)
+
+
+def test_a_loss_above_the_bound_without_m_is_counted(tmp_path: Path) -> None:
+    row = {"stream": "orthogonal", "measure": "map", "m": 5, "T": 9, "largest_loss": 9.0, "gap": 0.0, "bound": 3.0}
+    rows = [
+        {**row, "active": active, "margin_bound": bound, "cumulative_loss": 2.0, "share_of_printed": 3.0 / bound}
+        for active, bound in (("margin", 30.0), ("misordered", 3.0))
+    ]
+    above = [rows[0], {**rows[1], "cumulative_loss": 3.5}]
+    assert "in all 1 runs" in page(tmp_path, {"slam-lengths": rows})
+    assert "exceeds a bound in 1 of 1 runs" in page(tmp_path, {"slam-lengths": above})

@@ -22,6 +22,7 @@ CASES = [(name, {}) for name in surrogates.NAMES] + [
     ("rankboost", {"normalisation": "mean"}),
     ("ranknet", {"normalisation": "all-pairs"}),
     ("ranksvm", {"normalisation": "mean", "margin": 0.5}),
+    ("slam-ndcg", {"weights": "tight"}),
     ("slam-ndcg@k", {"k": 3}),
     ("smooth-dcg", {"sigma": 0.3, "sign": "as-printed"}),
     ("smooth-dcg", {"k": 3, "sigma": 0.7, "sign": "regret"}),

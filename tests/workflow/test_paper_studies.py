@@ -21,6 +21,7 @@ KERNEL = {"kernel": "gaussian", "components": 20, "bandwidth": "median"}
 MODELS = [
     {"name": "squared", "algorithm": "erm", "surrogate": "squared"},
     {"name": "linear", "algorithm": "perceptron"},
+    {"name": "misordered", "algorithm": "perceptron", "active": "misordered", "passes": 2},
     {"name": "kernel", "algorithm": "perceptron", "features": KERNEL},
     {"name": "cone-sg", "algorithm": "cone", "passes": 2, "basis": [2], "published": "ConeRank-SG"},
     {"name": "top", "algorithm": "top-k-feedback", "surrogate": "ranksvm", "k": 2, "passes": 2},

@@ -20,6 +20,7 @@ from pipeline_lib.learners.declaration import (
     seen_by,
     several,
 )
+from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
     from pipeline_lib.cost import Size
@@ -37,6 +38,9 @@ class ErmSettings(Selecting):
     radius: Radius = Field(None, description="largest ||w||; null means no limit")
     ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
     tol: Tolerance = Field(1e-6, description="certified relative gap between the objective and its minimum")
+    sublists: Whole | None = Field(
+        None, description="cut training lists at random into lists of about so many documents; null means whole lists"
+    )
     features: Features = Field(
         "standardised", description="standardised, raw, or {kernel: gaussian, components: 300, bandwidth: median}"
     )

@@ -6,7 +6,8 @@ Documents are listed in the order of their labels, the most relevant first, unle
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from fractions import Fraction as F
 from itertools import permutations, product
 
@@ -135,6 +136,7 @@ def unit_step(r: F = F(1, 20), T: int = 1200) -> Instance:
     place="slam, section 5, Pred_t",
     says="Pred_t = sort(-eta sum over mistakes i < t of X_i z_i).",
     errata="AB",
+    claims=("slam-prediction", "slam-prediction-corrected"),
     true_for={"second": (0, 2)},
 )
 def prediction(second: tuple[int, int] = (1, 0)) -> Instance:
@@ -154,7 +156,7 @@ def prediction(second: tuple[int, int] = (1, 0)) -> Instance:
     place="slam, section 5 and section 7.4",
     says="A loss other than 0 means that some document of lower label has a strictly greater score, and c > 1 there.",
     errata="AP",
-    claims=("slam-prop4",),
+    claims=("slam-prop4", "slam-mistakes", "slam-mistakes-corrected"),
     true_for={"s": (1, 0)},
 )
 def ties(s: tuple[int, int] = (0, 0)) -> Instance:
@@ -438,4 +440,65 @@ def variance_of_k(k: int = 15, c: int = 3) -> Instance:
         f"O is {c} (for any c, k = 2^(c + 1) - 1 does it)",
         (Relation("k v_max ≤ c k", k * v_max, "≤", c * k),),
         (Relation("k v_max = k log2(k + 1), which is O(k log k)", k * v_max, "=", k * ((k + 1).bit_length() - 1)),),
+    )
+
+
+# --- BA, BB: steps of proofs in the appendix ------------------------------------------------------------------------
+
+
+@witness(
+    "exchanges",
+    place="slam, section 7.3",
+    says="1 - NDCG is largest when the active documents are exchanged with the last ones, in turn.",
+    errata="BA",
+    claims=("slam-thm3-exchanges", "slam-thm3-exchanges-corrected"),
+    true_for={"ranking": (0, 2, 1)},
+)
+def exchanges(ranking: tuple[int, int, int] = (2, 0, 1)) -> Instance:
+    gains = (1, 1, 0)
+    active = [i for i in (1, 0) if ranking.index(2) < ranking.index(i)]  # i_1 > i_2 > ...
+
+    def summed(pairs: Iterable[tuple[int, int]]) -> Counter[int]:
+        """How often D(1), D(2) and D(3) occur in a sum of differences D(a) - D(b)."""
+        times: Counter[int] = Counter()
+        for a, b in pairs:
+            times.update({a: 1})
+            times.subtract({b: 1})
+        return times
+
+    def over(value: Counter[int]) -> Number:
+        left = Counter(loss)
+        left.subtract(value)
+        return sum((discount(rank) * times for rank, times in left.items() if times), F(0))
+
+    loss = summed((i + 1, ranking.index(i) + 1) for i in (0, 1))
+    printed = summed((i + 1, 3 - number) for number, i in enumerate(active) if gains[i] > gains[2 - number])
+    weights = summed((i + 1, 3) for i in active)
+    shown = ", ".join(str(i + 1) for i in ranking)
+    return Instance(
+        f"R = (1, 1, 0), Z = 1 + D(2), the ranking {shown}; active are {listed([i + 1 for i in active])}: "
+        "document 2 would be exchanged with 3, and 1 with 2, which has the same label",
+        (Relation("Z (1 - NDCG) less Z times the value after these exchanges", over(printed), "≤", 0),),
+        (Relation("Z (1 - NDCG) less Z times the sum of their weights v^NDCG", over(weights), "≤", 0),),
+    )
+
+
+@witness(
+    "margin-attained",
+    place="slam, section 7.6",
+    says="Divided by the margin gamma, the scores of u* are more than 1 apart wherever labels differ.",
+    errata="BB",
+    claims=("slam-cor6-strict", "slam-cor6-strict-corrected"),
+    true_for={"share": F(1, 2)},
+)
+def margin_attained(share: F = F(1)) -> Instance:
+    scores, gamma = (F(1, 2), F(-1, 2)), share
+    lead = (scores[0] - scores[1]) / gamma
+    return Instance(
+        f"X = (1/2, -1/2)', R = (1, 0), u* = 1, gamma = {gamma}{', the largest margin' if share == 1 else ''}",
+        (Relation("s_1 - s_2 is more than 1 for u = u*/gamma", lead, ">", 1),),
+        (
+            Relation("it is at least 1", lead, "≥", 1),
+            Relation("so that f_t(u) = 0", hinge([score / gamma for score in scores], (1, 0), 0), "=", 0),
+        ),
     )

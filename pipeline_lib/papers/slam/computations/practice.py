@@ -1,8 +1,10 @@
-"""How do SLAM's learners compare with others, and does a kernel help them? (`slam`, section 7, question 3)
+"""How do SLAM's learners compare with others, and do a kernel or repairs help them? (`slam`, section 7, question 3)
 
-Three paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
-SLAM learner with every other kind of learner, the best of these with the remaining SLAM learners, and the best
-perceptron that has a kernel with those that have none. The first two are one family of tests.
+Four paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
+SLAM learner with every other kind of learner, the best of these with the remaining SLAM learners, the best perceptron
+that has a kernel with those that have none, and the best repaired SLAM learner with those as printed. A learner is
+repaired if it updates on misordered documents only, or is trained on short lists. The first two comparisons are one
+family of tests.
 """
 
 from __future__ import annotations
@@ -28,13 +30,14 @@ Family = Literal["slam", "baseline", "control"]
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the study: name, title, family, whether it is a perceptron, and whether it has a kernel."""
+    """A model of the study: name, title, family, and whether it is a perceptron, has a kernel, is a repaired one."""
 
     name: str
     title: str
     family: Family
     perceptron: bool
     kernel: bool
+    repaired: bool = False
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> Model:
@@ -50,8 +53,10 @@ class Model:
         family: Family = "control" if entry["control"] else "baseline"
         if perceptron or (entry["surrogate"] or "").startswith("slam-"):
             family = "slam"
-        kernel = isinstance(entry["settings"].get("features"), Mapping)
-        return cls(entry["model"], entry["title"], family, perceptron, kernel)
+        settings = entry["settings"]
+        kernel = isinstance(settings.get("features"), Mapping)
+        repaired = family == "slam" and bool(settings.get("active") == "misordered" or settings.get("sublists"))
+        return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired)
 
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, dict[str, Floats]]:
@@ -80,13 +85,16 @@ def run(
         tested = [model for model in models if model.name in per_model]
         slam, baselines = ([m for m in tested if m.family == family] for family in ("slam", "baseline"))
         with_kernel, without = ([m for m in tested if m.perceptron and m.kernel is kernel] for kernel in (True, False))
-        tests: list[list[Row]] = [[], []]
+        repaired, printed = ([m for m in slam if not m.kernel and m.repaired is repairs] for repairs in (True, False))
+        tests: list[list[Row]] = [[], [], []]
         if slam and baselines:
             others = [m for m in slam if m is not _best(slam, per_model)]
             tests[0] += _compared(dataset, "practice", slam, baselines, per_model, level, resamples, seed)
             tests[0] += _compared(dataset, "family", baselines, others, per_model, level, resamples, seed)
         if with_kernel and without:
             tests[1] += _compared(dataset, "kernel", with_kernel, without, per_model, level, resamples, seed)
+        if repaired and printed:
+            tests[2] += _compared(dataset, "repaired", repaired, printed, per_model, level, resamples, seed)
         for family in filter(None, tests):
             corrected = statistics.holm([row.pop("p") for row in family])
             unlearned = _unlearned(slam, per_model)

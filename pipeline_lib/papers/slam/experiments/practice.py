@@ -1,4 +1,4 @@
-"""SLAM's learners and all others, and perceptrons with and without a kernel, on every data set."""
+"""SLAM's learners and all others, perceptrons with and without a kernel, and repaired learners, on every data set."""
 
 from __future__ import annotations
 

@@ -1,0 +1,230 @@
+"""For which data is SLAM's risk smallest at w = 0, where nothing is learned?
+
+Let F(w) = E phi^v(X w, y) be SLAM's risk, over a population or over the queries of a sample, with any margin Delta > 0.
+At w = 0 every hinge is Delta > 0, so that the slope of F at 0 in the direction u is
+
+    F'(0; u) = E sum_i v_i (max_{j: y_j < y_i} <u, x_j> - <u, x_i>) = spread(u) - lead(u),
+
+    lead(u)   = E sum_i v_i (<u, x_i> - mean_{j: y_j < y_i} <u, x_j>),
+    spread(u) = E sum_i v_i (max_{j: y_j < y_i} <u, x_j> - mean_{j: y_j < y_i} <u, x_j>) >= 0.
+
+F is convex, and so w = 0 minimises it if and only if lead(u) <= spread(u) for every u. Neither Delta nor a term l2/2
+||w||^2, whose slope at 0 is 0, has any influence. The lead compares relevant documents with the average of the others,
+the spread grows with their number: for independent standard normal scores it is E max of n of them, about sqrt(2 log
+n), per unit of weight. docs/weights-of-slam.md has the proof and the measurements.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
+from pipeline_lib.checks import MAX_LABEL, checked
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import bundle
+from pipeline_lib.learners.problem import Problem
+from pipeline_lib.ranking import best_below
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates.base import Norm, Surrogate
+
+STEPS = 30
+"""The largest number of times that the direction is improved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A direction in which SLAM's risk falls most, or rises least, from w = 0, relative to the lead.
+
+    Attributes
+    ----------
+    u : float64, shape (d,)
+        Of norm at most 1.
+    lead, spread : float
+        Means over queries.
+    ratio : float
+        lead / spread: w = 0 minimises the risk if this largest ratio is at most 1. inf where only the lead is positive,
+        and 0 where no direction has a lead.
+    """
+
+    u: Floats
+    lead: float
+    spread: float
+
+    @property
+    def ratio(self) -> float:
+        """The lead divided by the spread."""
+        if self.lead <= 0.0:
+            return 0.0
+        return self.lead / self.spread if self.spread > 0.0 else math.inf
+
+
+@checked
+def expected_maximum(n: int) -> float:
+    """E max of n independent standard normal variables, to about 1e-12.
+
+    Example
+    -------
+    >>> expected_maximum(1), round(expected_maximum(2), 12) == round(1 / math.sqrt(math.pi), 12)
+    (0.0, True)
+    """
+    from scipy.special import log_ndtr
+
+    if n == 1:
+        return 0.0
+    x = np.linspace(-12.0, 12.0, 4801)
+    # The trapezoidal rule converges faster than any power of the step for such densities.
+    density = np.exp(math.log(n) - 0.5 * x**2 + (n - 1) * log_ndtr(x)) / math.sqrt(2.0 * math.pi)
+    return float((x * density).sum() * (x[1] - x[0]))
+
+
+@checked
+def lead_and_spread(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
+    """The lead and the spread of every query under these scores, shapes (Q,).
+
+    Parameters
+    ----------
+    scores, y, offsets
+        As for surrogates.
+    v : shape (N,)
+        The weights of the documents; one without a less relevant document counts as 0.
+
+    Raises
+    ------
+    DataError
+        When the arguments are not of this form.
+
+    Example
+    -------
+    >>> lead_and_spread([3.0, 2.0, 0.0], [1, 0, 0], [0, 3], [0.5, 0.0, 0.0])
+    (array([1.]), array([0.5]))
+    """
+    s, labels, bounds = checks.ranking(scores, y, offsets)
+    slopes = _lead_slopes(labels, bounds, checks.floats("v", v, shape=(len(s),)))
+    leads = np.add.reduceat(slopes * s, bounds[:-1])
+    return leads, _excesses(s, labels, bounds, np.asarray(v, np.float64))[0] + leads
+
+
+@checked(tol=checks.POSITIVE)
+def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direction:
+    """The direction with the largest ratio of lead and spread.
+
+    The ratio is maximised by Dinkelbach's method: spread(u) - c lead(u) is minimised over the unit ball by cutting
+    planes, and c is replaced by the ratio at the minimiser, until the minimum is above -``tol``. The ratio is that of
+    the direction itself; one found above 1 therefore proves that w = 0 is no minimiser.
+
+    Parameters
+    ----------
+    data : RankingData
+    v : shape (N,)
+        The weights of the documents.
+    tol : float > 0
+        In units of scores: of a mean over queries.
+
+    Raises
+    ------
+    DataError
+        When there is no query, or v has another shape.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[3.0], [2.0], [0.0]], [1, 0, 0], [7, 7, 7])
+    >>> best_direction(data, [0.5, 0.0, 0.0]).ratio
+    2.0
+    """
+    if not data.n_queries:
+        raise DataError("data: expected at least one query, found none")
+    y, bounds = data.y.astype(np.int32), data.offsets
+    weights = checks.floats("v", v, shape=(data.n_documents,))
+    slopes = _lead_slopes(y, bounds, weights)
+    gradient = data.X64.T @ slopes / data.n_queries
+    length = float(np.linalg.norm(gradient))
+    if length == 0.0:
+        return Direction(np.zeros(data.n_features), 0.0, 0.0)
+    found = _at(data, y, weights, slopes, gradient / length)
+    if data.n_features == 1:
+        return found
+    for _ in range(STEPS):
+        if found.spread == 0.0:
+            break
+        balance = _Balance(weights, slopes, found.spread / found.lead)
+        solution = bundle.minimise(Problem(data.X64, y, bounds, balance, 0.0, 1.0), found.u, tol)
+        better = _at(data, y, weights, slopes, solution.w)
+        if better.spread - found.spread / found.lead * better.lead > -tol or better.ratio <= found.ratio:
+            break
+        found = better
+    return found
+
+
+def _at(data: RankingData, y: NDArray[np.int32], v: Floats, slopes: Floats, u: Floats) -> Direction:
+    scores = data.X64 @ u
+    lead = float(slopes @ scores) / data.n_queries
+    return Direction(u, lead, lead + float(_excesses(scores, y, data.offsets, v)[0].mean()))
+
+
+class _Balance(Surrogate):
+    """1 + spread - c lead of every query; the 1 makes relative gaps absolute ones."""
+
+    name: ClassVar[str] = "spread-less-lead"
+
+    def __init__(self, v: Floats, slopes: Floats, c: float) -> None:
+        self.v, self.slopes, self.c = v, slopes, c
+
+    def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        excesses, gradient = _excesses(scores, y, offsets, self.v)
+        leads = np.add.reduceat(self.slopes * scores, offsets[:-1])
+        return 1.0 + excesses + (1.0 - self.c) * leads, gradient + (1.0 - self.c) * self.slopes
+
+    def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
+        return math.inf
+
+    def smoothness(self, m: int, y_max: int, *, score_bound: float | None = None) -> float:
+        return math.inf
+
+
+@njit(cache=True)
+def _lead_slopes(y, offsets, v):  # type: ignore[no-untyped-def]
+    # The gradient of the lead, which is linear in the scores
+    slopes, sums, counts = np.zeros(len(y)), np.zeros(MAX_LABEL + 1), np.zeros(MAX_LABEL + 1, np.int64)
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        sums[:], counts[:] = 0.0, 0
+        for i in range(begin, end):
+            counts[y[i]] += 1
+            sums[y[i]] += v[i]
+        # sums[l] becomes what every document of label l loses to those above it; lower counts those below a label.
+        lower = end - begin
+        owed = 0.0
+        for label in range(MAX_LABEL, -1, -1):
+            lower -= counts[label]
+            own, sums[label] = sums[label], owed
+            if lower > 0:
+                owed += own / lower
+        lowest = y[begin:end].min()
+        for i in range(begin, end):
+            slopes[i] = (v[i] if y[i] > lowest else 0.0) - sums[y[i]]
+    return slopes
+
+
+@njit(cache=True)
+def _excesses(s, y, offsets, v):  # type: ignore[no-untyped-def]
+    # sum_i v_i (max of lower s_j - s_i) of every query, the spread less the lead, and its gradient
+    values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
+    best = np.full(MAX_LABEL + 2, -1, np.int64)
+    for q in range(len(values)):
+        begin, end = offsets[q], offsets[q + 1]
+        top = best_below(s[begin:end], y[begin:end], best)
+        for i in range(begin, end):
+            k = best[y[i]]
+            if k >= 0:
+                values[q] += v[i] * (s[begin + k] - s[i])
+                gradient[i] -= v[i]
+                gradient[begin + k] += v[i]
+        best[: top + 2] = -1
+    return values, gradient

@@ -1,0 +1,90 @@
+"""When SLAM's risk is smallest at 0: the lead, the spread and their largest ratio against second computations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.learners import erm
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates.slam import SlamNDCG, weights_of_all
+from pipeline_lib.theory import zero_minimiser
+
+
+def sample(seed: int, d: int, separation: float, n: int = 12, m: int = 6) -> RankingData:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n * m)
+    X = rng.standard_normal((n * m, d)) + separation * (y[:, None] * np.eye(d)[0])
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
+
+
+def weights(data: RankingData) -> np.ndarray:
+    return weights_of_all(data.y.astype(np.int32), data.offsets)
+
+
+def by_hand(s, y, v) -> tuple[float, float]:
+    lead = spread = 0.0
+    for i in range(len(y)):
+        lower = [s[j] for j in range(len(y)) if y[j] < y[i]]
+        if lower:
+            mean = sum(lower) / len(lower)
+            lead += v[i] * (s[i] - mean)
+            spread += v[i] * (max(lower) - mean)
+    return lead, spread
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=25)
+def test_lead_and_spread_are_their_definitions(seed):
+    data, rng = sample(seed, 1, 0.5), np.random.default_rng(seed)
+    scores, v = rng.standard_normal(data.n_documents), rng.random(data.n_documents)
+    leads, spreads = zero_minimiser.lead_and_spread(scores, data.y, data.offsets, v)
+    for q in range(data.n_queries):
+        own = slice(data.offsets[q], data.offsets[q + 1])
+        assert (leads[q], spreads[q]) == pytest.approx(by_hand(scores[own], data.y[own], v[own]), abs=1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize("separation", [0.0, 0.3, 0.6, 1.2])
+def test_the_minimiser_is_0_exactly_where_the_ratio_is_at_most_1(d, separation):
+    data = sample(7, d, separation, n=40)
+    best = zero_minimiser.best_direction(data, weights(data))
+    assert abs(best.ratio - 1.0) > 0.01
+    for margin in (0.1, 1.0, 10.0):
+        for l2 in (1e-3, 1e-1):
+            fit = erm.fit(data, SlamNDCG(margin), l2=l2, tol=1e-7)
+            assert fit.certified
+            assert fit.w.any() == (best.ratio > 1.0)
+
+
+def test_no_direction_has_a_larger_ratio():
+    data = sample(3, 2, 0.4, n=30)
+    v = weights(data)
+    best = zero_minimiser.best_direction(data, v)
+    ratios = []
+    for angle in np.linspace(0.0, 2.0 * math.pi, 400):
+        scores = data.X64 @ [math.cos(angle), math.sin(angle)]
+        lead, spread = (part.mean() for part in zero_minimiser.lead_and_spread(scores, data.y, data.offsets, v))
+        ratios.append(lead / spread)
+    assert best.ratio == pytest.approx(max(ratios), rel=2e-3)
+    assert best.ratio == pytest.approx(best.lead / best.spread)
+
+
+def test_directions_without_a_lead_or_a_spread():
+    y, offsets = [1, 0], [7, 7]
+    assert zero_minimiser.best_direction(RankingData.from_arrays([[1.0], [0.0]], y, offsets), [1, 0]).ratio == math.inf
+    nothing = RankingData.from_arrays([[0.0], [0.0]], y, offsets)
+    assert zero_minimiser.best_direction(nothing, [1, 0]).ratio == 0.0
+    with pytest.raises(DataError):
+        zero_minimiser.best_direction(nothing, [1, 0, 0])
+
+
+def test_expected_maxima_are_those_of_samples_and_of_known_integrals():
+    assert zero_minimiser.expected_maximum(3) == pytest.approx(1.5 / math.sqrt(math.pi), abs=1e-12)
+    drawn = np.random.default_rng(0).standard_normal((40_000, 20)).max(axis=1)
+    assert zero_minimiser.expected_maximum(20) == pytest.approx(drawn.mean(), abs=4 * drawn.std() / 200)
