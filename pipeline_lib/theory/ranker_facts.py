@@ -26,7 +26,8 @@ class Facts:
 
     ``n`` queries of at most ``m`` documents with ``d`` features and labels up to ``y_max``; the norms ``l2`` and ``l1``
     of the weights; the largest Euclidean norm of a document, ``feature_l2``, and the largest absolute value of a
-    feature, ``feature_linf``; and the training risk ``empirical_risk`` of the loss less its smallest value.
+    feature, ``feature_linf``; the training risk ``empirical_risk`` of the loss less its smallest value; and ``square``,
+    the mean over queries of the sum of the squared norms of their documents, where it is known.
     """
 
     n: int
@@ -38,6 +39,7 @@ class Facts:
     feature_l2: float
     feature_linf: float
     empirical_risk: float
+    square: float | None = None
 
 
 LARGEST = ("m", "y_max", "feature_l2", "feature_linf")
@@ -81,6 +83,7 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         feature_linf=float(np.abs(X).max()),
         # A loss at its smallest value may be below it by rounding.
         empirical_risk=max(0.0, float(losses.mean())),
+        square=float(np.einsum("ij,ij->", X, X)) / data.n_queries,
     )
 
 
