@@ -13,7 +13,7 @@ COLUMNS: dict[str, type] = {
     "trivial": float,
     "position": int,
     **dict.fromkeys(("link", "label", "says"), str),
-    **dict.fromkeys(("value", "low", "high"), float),
+    **dict.fromkeys(("value", "low", "high", "previous", "previous_low", "previous_high"), float),
     **dict.fromkeys(("proved", "added"), bool),
     **dict.fromkeys(("factor", "without"), float),
     "costliest": bool,

@@ -121,13 +121,18 @@ class Chain:
                 "value": link.value,
                 "low": link.low,
                 "high": link.high,
+                "previous": before.value if before else None,
+                "previous_low": before.low if before else None,
+                "previous_high": before.high if before else None,
                 "proved": link.proved,
                 "added": link.added,
                 "factor": _known(factor),
                 "without": _known(self.without(position)) if position else None,
                 "costliest": position == self.costliest(),
             }
-            for position, (link, factor) in enumerate(zip(self.links, factors, strict=True))
+            for position, (before, link, factor) in enumerate(
+                zip((None, *self.links[:-1]), self.links, factors, strict=True)
+            )
         ]
 
 

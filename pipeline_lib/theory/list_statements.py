@@ -153,7 +153,7 @@ def optimistic_terms(
     return average**2, loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
 
 
-@checked(r_star=checks.AT_LEAST_0, r_0=checks.AT_LEAST_0, empirical_risk=checks.AT_LEAST_0)
+@checked(**dict.fromkeys(("r_star", "r_0", "empirical_risk"), checks.extended))
 def optimistic_deviation(r_star: float, r_0: float, empirical_risk: float) -> float:
     """L - Lhat for L = Lhat + 45 r* + sqrt(8 r* L) + sqrt(4 r0 L) + 20 r0, the largest L that Theorem 17 allows.
 

@@ -19,6 +19,7 @@ class ConeChainSettings(ChainSettings):
     queries: Annotated[Rising, at_least(2)] = Field(
         (100, 1000, 10000), description="values of P, the number of queries in a sample, drawn with replacement"
     )
+    repetitions: Whole = Field(5, ge=2, description="number of samples in the mean of every measured link")
     kinds: Annotated[Whole, Ge(2)] = Field(10, description="number of queries of the data set that are the population")
     documents: Annotated[Whole, Ge(2)] = Field(6, description="longer lists are cut to so many documents at random")
     basis: Whole = Field(2, description="K, the number of basis vectors")
