@@ -466,6 +466,11 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
             *("law_pair", "hardest_pair", "linear_rate", "best_value"),
         )
     },
+    **{
+        f"theory.contraction.{name}": {"square": value(2.0), "largest": value(10.0)}
+        for name in ("mean_at_most", "deviation")
+    },
+    "theory.list_statements.optimistic_deviation": {"r_star": value(0.1), "r_0": value(0.1)},
     "theory.decomposability.mixed_difference": {"documents": value([0, 1]), "step": value(1), "y": value([0, 1, 0])},
     "theory.entropy.Covering": {"scale": value(2.0)},
     "theory.entropy.integral": {"covering": lambda good: theory.entropy.Covering(2.0, 10.0, 1.0), "reach": value(1.0)},

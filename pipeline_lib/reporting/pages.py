@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pipeline_lib import papers as register
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.reporting import (
+    chains_section,
     claims_section,
     coverage_section,
     data_section,
@@ -72,6 +73,8 @@ def _front(study: Study, claims: JudgedStudy, papers: Sequence[str], of_papers: 
     blocks += [
         Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", words) for one, words in said if words
     ]
+    if lost := chains_section.overview(study, [one.name for one in of_papers]):
+        blocks.append(Subsection("bounds", "Where the bounds lose", tuple(lost)))
     blocks += [*overview_section.best_learners(study), *overview_section.cost(study)]
     return Page(FRONT, "Overview", (Section("overview", "Overview", tuple(blocks)),))
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib.reporting.declared_tables import col, table
-from pipeline_lib.reporting.figures import COLOURS, FAINT, INK, Figure, drawing, words
+from pipeline_lib.reporting.figures import COLOURS, FAINT, INK, PAPER, Figure, drawing, words
 from pipeline_lib.reporting.queries import Rows
 from pipeline_lib.reporting.tables import Table, scientific
 
@@ -54,7 +54,7 @@ def waterfall(chain: Rows) -> Figure:
         name=name.lower(),
         title=f"{first.place}: where the bound loses ({first.dataset}, {first.setting})",
         caption="From what is measured to the number that is stated; a bar's length is the factor of its step, on a "
-        "logarithmic axis; thin lines are 95 % intervals, hatched bars added terms; the dark bar has the largest factor",
+        "logarithmic axis; thin lines: 95 % intervals; hatched bars: added terms; dark: the largest factor",
         source=chain.source,
         description=" ".join(
             [
@@ -95,7 +95,16 @@ def draw(links: Sequence[SimpleNamespace], trivial: float) -> Drawing:
             axis.plot([max(link.low, 0.3 * link.value), link.high], [row, row], color=INK, linewidth=0.9)
         factor = "" if before is None else f"  ×{_short(link.value / before)}"
         beside = max(value for value in (before or 0.0, link.value, link.high))
-        axis.text(beside, row, f"  {_short(link.value)}{factor}", ha="left", va="center", fontsize=7, color=INK)
+        axis.annotate(
+            f"{_short(link.value)}{factor}",
+            (beside, row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7,
+            color=INK,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6},
+        )
         before = link.value
     axis.axvline(trivial, color=FAINT, linestyle="--", linewidth=1)
     axis.text(trivial, -0.75, words("without a theorem"), ha="center", va="bottom", fontsize=7, color=FAINT)
@@ -126,8 +135,8 @@ def summary(name: str, caption: str, found: Sequence[Rows], source: str = "") ->
         col("without", "Stated without it"),
     ]
     notes = [
-        "“Without a theorem”: the largest value that the quantity can have. “Stated without it”: the number if that step "
-        "cost nothing and all others what they cost now."
+        "“Without a theorem”: the largest value that the quantity can have. “Stated without it”: the number if that "
+        "step cost nothing and all others what they cost now."
     ]
     return table(name, caption, Rows(rows, tables), columns, notes=notes, source=source)
 

@@ -1,7 +1,8 @@
 """What do uniform bounds certify of one trained ranker: how large can its risk on new queries be?
 
-The bounds are those of `lists`, and :mod:`pipeline_lib.theory.contraction`, which is usually the tightest. They hold for all rankers of a ball at once, of a radius that is fixed before the data are seen. A trained ranker
-may lie anywhere, so the balls of radius W_j = 2^j / R_X, j = 0, 1, 2, ..., are taken, and the bound for each is applied
+The bounds are those of `lists`, and that of :mod:`pipeline_lib.theory.contraction`, which is usually the tightest.
+They hold for all rankers of a ball at once, of a radius that is fixed before the data are seen. A trained ranker may
+lie anywhere, so the balls of radius W_j = 2^j / R_X, j = 0, 1, 2, ..., are taken, and the bound for each is applied
 with the probability delta / ((j + 1)(j + 2)) of failing. These sum to delta, and for every ranker w, with W_j the
 smallest of the radii that is at least ||w||,
 

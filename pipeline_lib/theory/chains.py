@@ -12,9 +12,10 @@ for and therefore too small, on both sides of such an inequality.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ class Chain:
     def factors(self) -> tuple[float, ...]:
         """What every step multiplies the link before by; infinite above 0, and one for each link but the first."""
         values = [link.value for link in self.links]
-        return tuple(b / a if a > 0.0 else math.inf for a, b in zip(values[:-1], values[1:], strict=True))
+        return tuple(b / a if a > 0.0 else math.inf for a, b in itertools.pairwise(values))
 
     def without(self, position: int) -> float:
         """The stated number if the step to the link at ``position`` >= 1 cost nothing, all others being as they are.
@@ -156,13 +157,9 @@ def of(bound: str, place: str, setting: str, trivial: float, links: Iterable[Lin
     """The chain of some links, of which each that is ``added`` was given by its term alone."""
     known: list[Link] = []
     for link in links:
-        before = known[-1] if link.added else None
-        ends = (
-            (link.value, link.low, link.high)
-            if before is None
-            else tuple(end + link.value for end in (before.value, before.low, before.high))
-        )
-        known.append(Link(link.name, link.label, link.says, *ends, link.proved and bool(known), link.added))
+        base = (known[-1].value, known[-1].low, known[-1].high) if link.added else (0.0, 0.0, 0.0)
+        value, low, high = (a + b for a, b in zip(base, (link.value, link.low, link.high), strict=True))
+        known.append(replace(link, value=value, low=low, high=high, proved=link.proved and bool(known)))
     return Chain(bound, place, setting, trivial, tuple(known))
 
 
@@ -176,7 +173,7 @@ def falling(links: Sequence[Link], tolerance: float = 1e-9) -> list[str]:
     """
     return [
         link.name
-        for before, link in zip(links[:-1], links[1:], strict=True)
+        for before, link in itertools.pairwise(links)
         if link.proved and link.high < before.low - tolerance * abs(before.low)
     ]
 

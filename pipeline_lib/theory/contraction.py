@@ -7,10 +7,10 @@ the ball ||w||_2 <= W, and T_i = sum_j ||x_ij||^2, with probability at least 1 -
     sqrt(mu) = sqrt(a/2) + sqrt(a/2 + T),     T = (1/n) sum_i T_i,     a = m R_X^2 log(2/delta) / n.
 
 Proof. Replacing one query changes sup_w L(w) - Lhat(w) by at most B/n, so that by McDiarmid's inequality the supremum
-exceeds its mean by no more than the last term, with probability 1 - delta/2. By symmetrisation the mean is at most twice
-the Rademacher average of the losses. By the contraction inequality for vectors (Maurer 2016, Corollary 4) that average
-is at most sqrt(2) G^CW times that of the scores, with a sign of its own for every document, whose supremum over the
-ball is W ||sum_ij sigma_ij x_ij|| / n. By Jensen's inequality, over the signs and then over the samples,
+exceeds its mean by no more than the last term, with probability 1 - delta/2. By symmetrisation the mean is at most
+twice the Rademacher average of the losses. By the contraction inequality for vectors (Maurer 2016, Corollary 4) that
+average is at most sqrt(2) G^CW times that of the scores, with a sign of its own for every document, whose supremum over
+the ball is W ||sum_ij sigma_ij x_ij|| / n. By Jensen's inequality, over the signs and then over the samples,
 
     E ||sum_ij sigma_ij x_ij|| <= E sqrt( sum_i T_i ) <= sqrt(n E T_1).
 

@@ -71,7 +71,8 @@ class KnownPopulation:
 
     def losses(self, w: Floats) -> Floats:
         """phi_q(w) less its smallest value, shape (Q,)."""
-        return self.loss.unchecked(self.data.X64 @ w, self.data.y, self.data.offsets)[0] - self.least
+        values: Floats = self.loss.unchecked(self.data.X64 @ w, self.data.y, self.data.offsets)[0] - self.least
+        return values
 
     def sample(self, n: int, rng: np.random.Generator) -> Counts:
         """How often each query is drawn, shape (Q,)."""
@@ -79,7 +80,7 @@ class KnownPopulation:
 
     def signed(self, counts: Counts, rng: np.random.Generator) -> Floats:
         """The sum of the random signs of each query's copies, shape (Q,)."""
-        return 2.0 * rng.binomial(counts, 0.5) - counts
+        return np.asarray(2.0 * rng.binomial(counts, 0.5) - counts, np.float64)
 
     def fitted(self, counts: Counts, l2: float = 0.0, tol: float = 1e-6) -> Floats:
         """The regularised minimiser on a sample."""
@@ -88,7 +89,8 @@ class KnownPopulation:
 
     def gap_weights(self, counts: Counts) -> Floats:
         """The weights of the sum L(w) - Lhat(w)."""
-        return 1.0 / self.data.n_queries - counts / counts.sum()
+        shares = counts / counts.sum()
+        return np.asarray(1.0 / self.data.n_queries - shares, np.float64)
 
     def supremum(self, weights: Floats, starts: Iterable[Floats], steps: int) -> tuple[float, Floats]:
         """The largest value of sum_q weights_q phi_q(w) that a search from some points meets, and where it is."""

@@ -1,4 +1,4 @@
-"""By which steps do Theorems 1 and 2 of `cone` lead from the measured gap and stability to the numbers that they state?
+"""By which steps do Theorems 1 and 2 of `cone` lead from measured gaps and stability to what they state?
 
 Some queries of a data set, with short lists, are the whole population, and a sample of P queries is drawn from them with
 replacement, so that risks and suprema over queries are exact, and leaving one query out has as many outcomes as there

@@ -24,8 +24,8 @@ class SlamChainSettings(ChainSettings):
     radius: Positive = Field(5.0, description="B in ||w||_2 <= B, for documents scaled to ||x||_2 <= 1")
     documents: Annotated[Whole, Ge(2)] = Field(
         8,
-        description="longer lists are cut to so many documents at random: with noisy labels, w = 0 minimises SLAM's risk "
-        "on long ones",
+        description="longer lists are cut to so many documents at random: on long ones with noisy labels, w = 0 has "
+        "the least SLAM risk",
     )
     repetitions: Whole = Field(6, ge=2, description="number of samples in the mean of every measured link")
     replaced: Whole = Field(2, description="number of queries of every sample that are replaced, one at a time")

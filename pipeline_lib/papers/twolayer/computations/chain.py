@@ -36,7 +36,8 @@ def run(settings: TwoLayerChainSettings, datasets: dict[str, RankingData], seed:
     """One row for each link of every chain."""
     rows = []
     for dataset, documents in datasets.items():
-        data = scaled(documents)
+        rng = generator(seed, "twolayer-chain", dataset, "documents")
+        data = scaled(documents).subsample_documents(settings.longest, rng)
         for name in settings.losses:
             pairs = KnownPairs(data, pair_losses.get(name), settings.radius)
             for n in progress.counted(settings.queries, _LOG, f"sizes, {name} on {dataset},"):
@@ -130,7 +131,7 @@ def _averages(
 
     def average(numbers: Indices, factor: float) -> tuple[float, float]:
         # Of the losses and of linear rankers, for one draw of signs.
-        signs = factor * (2.0 * rng.integers(0, 2, numbers.shape) - 1.0)
+        signs = np.asarray(factor * (2.0 * rng.integers(0, 2, numbers.shape) - 1.0), np.float64)
         weights = pairs.weights(numbers, signs)
         met = np.flatnonzero(weights)
         constant = loss.at_zero * float(signs.sum())

@@ -8,6 +8,7 @@ phi(0) for every ranker, and enter a sum by their total weight alone.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,7 +39,7 @@ class KnownPairs:
         # of query q at place starts[q] + j m_q + k, or -1.
         X, y, bounds = self.data.X64, self.data.y, self.data.offsets
         differences, owners, numbers, known = [], [], [], 0
-        for q, (begin, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        for q, (begin, end) in enumerate(itertools.pairwise(bounds)):
             labels, m = y[begin:end].astype(np.int64), end - begin
             j, k = np.nonzero(np.triu(labels[:, None] != labels[None, :]))
             signs = np.sign(labels[j] - labels[k])
@@ -79,7 +80,8 @@ class KnownPairs:
     def weights(self, numbers: Indices, each: Floats | float) -> Floats:
         """The weights of all pairs where those with these ``numbers`` have the weights ``each``, shape (P,)."""
         shares = np.broadcast_to(each, numbers.shape)[numbers >= 0]
-        return np.bincount(numbers[numbers >= 0], shares, minlength=len(self.differences))
+        sums = np.bincount(numbers[numbers >= 0], shares, minlength=len(self.differences))
+        return sums.astype(np.float64)
 
     def supremum(self, weights: Floats, starts: Iterable[Floats], steps: int) -> tuple[float, Floats]:
         """The largest sum of weights_p (phi_p(w) - phi(0)) that a search from some points meets, and where it is."""

@@ -23,6 +23,9 @@ class TwoLayerChainSettings(ChainSettings):
     documents: Annotated[Whole, Ge(2)] = Field(
         8, description="m, the number of documents of every query in a sample, drawn with replacement"
     )
+    longest: Annotated[Whole, Ge(2)] = Field(
+        40, description="longer lists of the data set are cut to so many documents at random"
+    )
     radius: Positive = Field(2.5, description="W in ||w|| <= W, for documents scaled to ||x||_2 <= 1")
     losses: Annotated[tuple[Loss, ...], *Names.__metadata__] = Field(("hinge",), description="losses used in training")
     ascent_steps: Whole = Field(12, description="number of steps of every search for a supremum")

@@ -1,0 +1,159 @@
+"""Do chains multiply and add as they say, and is what is computed of a known population right?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import RankingData, surrogates
+from pipeline_lib.errors import DataError
+from pipeline_lib.theory import chains, contraction, entropy, list_statements, small_covers
+from pipeline_lib.theory.known_population import KnownPopulation
+
+FACTORS = st.lists(st.tuples(st.floats(0.1, 10.0), st.booleans()), min_size=2, max_size=6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(start=st.floats(0.1, 10.0), steps=FACTORS)
+def test_without_a_step_the_others_multiply_and_add_as_before(start: float, steps: list[tuple[float, bool]]) -> None:
+    value, links = start, [chains.exact("0", "", "", start)]
+    for k, (number, added) in enumerate(steps, 1):
+        value = value + number if added else value * number
+        links.append(chains.added(f"{k}", "", "", number) if added else chains.exact(f"{k}", "", "", value))
+    chain = chains.of("t", "", "", 1.0, links)
+    assert chain.stated == pytest.approx(value)
+    assert math.prod(chain.factors()) == pytest.approx(value / start)
+    for left_out in range(1, len(links)):
+        rest = start
+        for k, (number, added) in enumerate(steps, 1):
+            if k != left_out:
+                rest = rest + number if added else rest * number
+        assert chain.without(left_out) == pytest.approx(rest)
+    rows = chain.rows(n=1)
+    assert [row["previous"] for row in rows[1:]] == [row["value"] for row in rows[:-1]]
+    assert sum(row["costliest"] for row in rows) == 1
+
+
+def test_a_chain_needs_links_of_different_names() -> None:
+    with pytest.raises(DataError, match="links"):
+        chains.of("t", "", "", 1.0, [chains.exact("a", "", "", 1.0)] * 2)
+
+
+def test_only_links_with_intervals_apart_fall() -> None:
+    first, near = chains.estimated("a", "", "", [1.0, 3.0]), chains.estimated("b", "", "", [0.5, 2.0])
+    assert chains.falling([first, near]) == []
+    assert chains.falling([chains.exact("a", "", "", 1.0), chains.exact("b", "", "", 0.9)]) == ["b"]
+
+
+@pytest.fixture(scope="module")
+def population() -> KnownPopulation:
+    rng = np.random.default_rng(3)
+    X, y = rng.uniform(-0.7, 0.7, (60, 2)), rng.integers(0, 3, 60)
+    return KnownPopulation(
+        RankingData.from_arrays(X, y, np.repeat(np.arange(15), 4)), surrogates.create("listnet"), 3.0
+    )
+
+
+@pytest.mark.parametrize("ball", ["l2", "l1"])
+def test_the_supremum_is_that_of_a_grid(population: KnownPopulation, ball: str) -> None:
+    part, rng = KnownPopulation(population.data, population.loss, 3.0, ball), np.random.default_rng(0)  # type: ignore[arg-type]
+    corners = [np.array([math.cos(t), math.sin(t)]) for t in np.linspace(0.0, 2.0 * math.pi, 60, endpoint=False)]
+    scale = {"l2": 1.0, "l1": 2.0}[ball]
+    points = [
+        3.0 * r * c / (np.abs(c).sum() if scale == 2.0 else 1.0) for r in np.linspace(0.05, 1.0, 12) for c in corners
+    ]
+    losses = np.array([part.losses(w) for w in [np.zeros(2), *points]])
+    for _ in range(3):
+        counts = part.sample(30, rng)
+        for weights in (part.gap_weights(counts), part.signed(counts, rng) / 30):
+            found, where = part.supremum(weights, part.corners(rng, 4), 30)
+            assert found >= (losses @ weights).max() - 2e-3
+            assert found == pytest.approx(weights @ part.losses(where))
+            assert np.linalg.norm(where, 2 if ball == "l2" else 1) <= 3.0 + 1e-9
+
+
+def test_samples_and_signs_have_the_right_moments(population: KnownPopulation) -> None:
+    rng = np.random.default_rng(1)
+    samples = np.array([population.sample(20, rng) for _ in range(2000)])
+    assert (samples.sum(axis=1) == 20).all()
+    np.testing.assert_allclose(samples.mean(axis=0), 20 / 15, atol=0.15)
+    signs = np.array([population.signed(samples[0], rng) for _ in range(4000)])
+    np.testing.assert_allclose(signs.mean(axis=0), 0.0, atol=0.12)
+    np.testing.assert_allclose(signs.var(axis=0), samples[0], rtol=0.12)
+
+
+@pytest.mark.parametrize(("d", "n"), [(2, 100), (2, 10**6), (30, 10**4)])
+def test_the_integral_with_small_covers_is_that_of_a_riemann_sum(d: int, n: int) -> None:
+    A, B = 2.0, 5.0
+    covering = entropy.proposition_7(n=n, m=10, lipschitz=A, radius=1.0, feature_norm=1.0)
+    eps = np.linspace(1e-5, B, 200_000)
+    smaller = np.minimum(covering.log2(eps), np.where(eps >= A, 0.0, d * np.log2(1.0 + 2.0 * A / eps)))
+    areas = np.cumsum(np.sqrt(smaller / n)[::-1])[::-1] * (eps[1] - eps[0])
+    assert small_covers.integral(covering, A, d, n, B) == pytest.approx(
+        float(np.min(4.0 * eps + 10.0 * areas)), rel=0.01
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.0, 5.0), st.floats(0.0, 5.0), st.floats(0.0, 5.0))
+def test_the_optimistic_deviation_solves_its_inequality(r_star: float, r_0: float, empirical: float) -> None:
+    L = empirical + list_statements.optimistic_deviation(r_star, r_0, empirical)
+    right = empirical + 45.0 * r_star + math.sqrt(8.0 * r_star * L) + math.sqrt(4.0 * r_0 * L) + 20.0 * r_0
+    assert pytest.approx(right, rel=1e-9, abs=1e-12) == L
+
+
+@pytest.mark.parametrize(("n", "p", "delta"), [(10, 0.3, 0.05), (50, 0.05, 0.2), (200, 0.9, 0.01)])
+def test_the_mean_exceeds_its_bound_with_at_most_the_stated_probability(n: int, p: float, delta: float) -> None:
+    fails = sum(
+        math.comb(n, k) * p**k * (1.0 - p) ** (n - k)
+        for k in range(n + 1)
+        if contraction.mean_at_most(4.0 * k / n, 4.0, n, delta) < 4.0 * p
+    )
+    assert fails <= delta
+    # With a tenth of the exponent it would fail more often.
+    too_small = [
+        k
+        for k in range(n + 1)
+        if 4.0 * k / n + 0.1 * (contraction.mean_at_most(4.0 * k / n, 4.0, n, delta) - 4.0 * k / n) < 4.0 * p
+    ]
+    assert sum(math.comb(n, k) * p**k * (1.0 - p) ** (n - k) for k in too_small) > fails
+
+
+@pytest.mark.parametrize("name", ["listnet", "ranksvm", "smooth-dcg"])
+def test_the_contraction_inequality_holds_by_enumeration(name: str) -> None:
+    options = {"ranksvm": {"normalisation": "mean"}, "smooth-dcg": {"sign": "regret"}}.get(name, {})
+    loss, rng = surrogates.create(name, **options), np.random.default_rng(5)
+    X, y = rng.uniform(-1.0, 1.0, (9, 2)), [2, 0, 1, 0, 1, 0, 1, 2, 0]
+    data = RankingData.from_arrays(X, y, np.repeat([1, 2, 3], 3))
+    ball = [r * np.array([math.cos(t), math.sin(t)]) for r in (0.0, 0.5, 1.0) for t in np.linspace(0.0, 6.3, 80)]
+    losses = np.array([loss.value(data.X64 @ w, data.y, data.offsets) for w in ball])
+    average = np.mean([(losses @ np.array(signs)).max() for signs in itertools.product((-1, 1), repeat=3)])
+    lengths = [np.linalg.norm(np.array(signs) @ data.X64) for signs in itertools.product((-1, 1), repeat=9)]
+    linear = math.sqrt(2.0) * loss.lipschitz(3, 2, "l2", score_bound=math.sqrt(2.0)) * float(np.mean(lengths))
+    assert (
+        average
+        <= linear
+        <= math.sqrt(2.0)
+        * loss.lipschitz(3, 2, "l2", score_bound=math.sqrt(2.0))
+        * math.sqrt(contraction.squared_norms(data).sum())
+    )
+
+
+def test_the_certificate_holds_for_the_worst_ranker_of_most_samples(population: KnownPopulation) -> None:
+    rng, n, delta = np.random.default_rng(2), 60, 0.2
+    data, loss = population.data, population.loss
+    B = loss.excess_bound(4, 2, 3.0)
+    given_ = {"lipschitz_l2": loss.lipschitz(4, 2, "l2"), "radius": 3.0, "loss_bound": B, "delta": delta}
+    squares, largest = contraction.squared_norms(data), 4.0 * float((data.X64**2).sum(axis=1).max())
+    gaps, bounds = [], []
+    for _ in range(20):
+        counts = population.sample(n, rng)
+        gaps.append(population.supremum(population.gap_weights(counts), population.corners(rng, 3), 20)[0])
+        bounds.append(contraction.deviation(n, square=float(counts @ squares) / n, largest=largest, **given_))
+    assert np.mean(np.array(gaps) > np.array(bounds)) <= delta
+    assert max(bounds) < B
