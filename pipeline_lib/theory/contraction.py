@@ -34,7 +34,7 @@ from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 
-NAME, PLACE = "contraction", "docs/where-bounds-lose.md"
+NAME, PLACE = "contraction", "where-bounds-lose.md"
 
 
 @checked

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, surrogates
 from pipeline_lib.errors import DataError
-from pipeline_lib.theory import chains, contraction, entropy, list_statements, small_covers
+from pipeline_lib.theory import (
+    chains,
+    contraction,
+    entropy,
+    list_bounds,
+    list_statements,
+    regularised_links,
+    small_covers,
+)
 from pipeline_lib.theory.known_population import KnownPopulation
 
 FACTORS = st.lists(st.tuples(st.floats(0.1, 10.0), st.booleans()), min_size=2, max_size=6)
@@ -157,3 +165,44 @@ def test_the_certificate_holds_for_the_worst_ranker_of_most_samples(population: 
         bounds.append(contraction.deviation(n, square=float(counts @ squares) / n, largest=largest, **given_))
     assert np.mean(np.array(gaps) > np.array(bounds)) <= delta
     assert max(bounds) < B
+
+
+def two_points(radius: float) -> KnownPopulation:
+    """Two queries that differ in their labels; RankSVM's loss 1 -+ w/2 is linear on the ball."""
+    data = RankingData.from_arrays([[0.25], [-0.25]] * 2, [1, 0, 0, 1], [1, 1, 2, 2])
+    return KnownPopulation(data, surrogates.create("ranksvm"), radius)
+
+
+def test_the_minimiser_moves_as_far_as_strong_convexity_allows() -> None:
+    # L = 1/2: w = mean of +-1/2 over l2, and one of n queries replaced moves it by 1 / (n l2) = 2 L / (n l2).
+    n, l2 = 10, 0.5
+    population, counts = two_points(1.9), np.array([6, 4])
+    w, other = population.fitted(counts, l2, tol=1e-9), population.fitted(np.array([5, 5]), l2, tol=1e-9)
+    assert abs(float(w[0] - other[0])) == pytest.approx(2.0 * 0.5 / (l2 * n), rel=1e-4)
+    sample = regularised_links.measured(population, counts, np.zeros(1), l2, 8, np.random.default_rng(0))
+    assert sample.largest_move == pytest.approx(2.0 * 0.5 / (l2 * n), rel=1e-4)
+
+
+def test_the_mean_gap_is_the_mean_change_of_the_query_that_is_replaced() -> None:
+    # All samples of three queries, all replaced queries and all that replace them, each equally likely.
+    population, l2, gaps, changes = two_points(1.0), 0.5, [], []
+    for drawn in itertools.product((0, 1), repeat=3):
+        counts = np.bincount(drawn, minlength=2)
+        losses = population.losses(population.fitted(counts, l2, tol=1e-9))
+        gaps.append(float(population.gap_weights(counts) @ losses))
+        for left_out, new in itertools.product(range(3), (0, 1)):
+            others = counts - np.eye(2, dtype=np.int64)[drawn[left_out]] + np.eye(2, dtype=np.int64)[new]
+            other = population.losses(population.fitted(others, l2, tol=1e-9))
+            changes.append(float(other[drawn[left_out]] - losses[drawn[left_out]]))
+    assert np.mean(gaps) == pytest.approx(np.mean(changes), abs=1e-6)
+    assert np.mean(gaps) > 0.01
+
+
+@pytest.mark.parametrize("n", [1, 10, 1000])
+def test_twice_the_squared_constant_would_do_in_the_cited_theorem(n: int) -> None:
+    # 2 L^2 / (l2 n) + l2 B^2 / 2 is 2 L B / sqrt(n) at its best l2, and below the stated number.
+    L, B = 1.5, 2.0
+    l2 = 2.0 * L / (B * math.sqrt(n))
+    assert 2.0 * L**2 / (l2 * n) + 0.5 * l2 * B**2 == pytest.approx(2.0 * L * B / math.sqrt(n))
+    stated = list_bounds.evaluate("rerm", n=n, m=1, lipschitz=L, radius=B, feature_norm=1.0)
+    assert stated > math.sqrt(2.0) * 2.0 * L * B / math.sqrt(n)
