@@ -18,7 +18,7 @@ r"""How does a paper's page become a section of the report?
     table(...), col(...)                    a table (pipeline_lib.reporting.declared_tables)
     lines(...), panels(...), heat(...), curves(...), power(...), thinned(...)
                                             figures (pipeline_lib.reporting.declared_figures)
-    waterfall(...), chains(...), largest_chains(...), chain_summary(...)
+    waterfall(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
                                             from measurements to bounds (pipeline_lib.reporting.waterfalls)
 
 and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
@@ -145,6 +145,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "chains": waterfalls.chains,
         "largest_chains": waterfalls.largest,
         "chain_summary": waterfalls.summary,
+        "chain_steps": waterfalls.steps,
         "max": max,
         "min": min,
         "zip": zip,

@@ -49,9 +49,8 @@ def waterfall(chain: Rows) -> Figure:
     first, last = chain[0], chain[-1]
     shown = [row for i, row in enumerate(chain) if any(link.value > LEAST for link in chain[: i + 1])]
     dearest = next((row for row in chain if row.costliest), last)
-    name = "-".join(("chain", chain.tables[0].partition("-")[0], first.bound, first.dataset, first.loss))
     return Figure(
-        name=name.lower(),
+        name=_name(chain),
         title=f"{first.place}: where the bound loses ({first.dataset}, {first.setting})",
         caption="From what is measured to the number that is stated; a bar's length is the factor of its step, on a "
         "logarithmic axis; thin lines: 95 % intervals; hatched bars: added terms; dark: the largest factor",
@@ -124,6 +123,7 @@ def summary(name: str, caption: str, found: Sequence[Rows], source: str = "") ->
     rows = [_in_one(chain) for chain in found]
     tables = tuple(dict.fromkeys(table for chain in found for table in chain.tables))
     columns = [
+        *([col("paper", "Paper")] if len(tables) > 1 else []),
         col("place", "Bound"),
         *([col("dataset", "Data set")] if len({row.dataset for row in rows}) > 1 else []),
         col("setting", "Setting"),
@@ -145,6 +145,7 @@ def _in_one(chain: Rows) -> SimpleNamespace:
     first, last = chain[0], chain[-1]
     step = max(chain, key=lambda row: row.factor or 0.0)
     return SimpleNamespace(
+        paper=_paper(chain),
         place=first.place,
         dataset=first.dataset,
         setting=first.setting,
@@ -157,20 +158,43 @@ def _in_one(chain: Rows) -> SimpleNamespace:
     )
 
 
-def steps(name: str, caption: str, chain: Rows) -> Table:
+def steps(chain: Rows) -> Table:
     """The links of one chain in words."""
+    first = chain[0]
+    columns = [
+        col("says", "Step"),
+        col("value", "Value"),
+        col("low_shown", "95 % interval from"),
+        col("high_shown", "to"),
+        col("factor", "Factor"),
+        col("without", "Stated without it"),
+    ]
+    shown = [
+        # A link that is not estimated has no interval.
+        SimpleNamespace(**vars(row), **_ends(row))
+        for row in chain
+    ]
     return table(
-        name,
-        caption,
-        chain,
-        [
-            col("says", "Step"),
-            col("value", "Value"),
-            col(("low", "high"), "95 % interval", digits=4),
-            col("factor", "Factor"),
-            col("without", "Stated without it"),
-        ],
+        f"{_name(chain)}-steps",
+        f"{first.place}: the steps in words ({first.dataset}, {first.setting})",
+        Rows(shown, chain.tables),
+        columns,
     )
+
+
+def _ends(row: SimpleNamespace) -> dict[str, float | None]:
+    known = row.high > row.low
+    return {"low_shown": row.low if known else None, "high_shown": row.high if known else None}
+
+
+def _name(chain: Rows) -> str:
+    first = chain[0]
+    return "-".join(("chain", _paper(chain), first.bound, first.dataset, first.loss)).lower()
+
+
+def _paper(chain: Rows) -> str:
+    # The table of a paper's chains is called after it.
+    return chain.tables[0].partition("-")[0]
 
 
 def _short(value: float) -> str:

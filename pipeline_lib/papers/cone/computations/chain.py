@@ -1,9 +1,9 @@
 """By which steps do Theorems 1 and 2 of `cone` lead from measured gaps and stability to what they state?
 
-Some queries of a data set, with short lists, are the whole population, and a sample of P queries is drawn from them with
-replacement, so that risks and suprema over queries are exact, and leaving one query out has as many outcomes as there
-are queries (``leave_out``). Training goes on until it has converged. Gaps are less those of the cone that is trained on
-the whole population, whose mean is 0.
+Some queries of a data set, with short lists, are the whole population, and a sample of P queries is drawn from them
+with replacement, so that risks and suprema over queries are exact, and leaving one query out has as many outcomes as
+there are queries (``leave_out``). Training goes on until it has converged. Gaps are less those of the cone that is
+trained on the whole population, whose mean is 0.
 """
 
 from __future__ import annotations
