@@ -15,21 +15,21 @@ OWN = "contraction"
 
 
 def overview(study: Study, papers: Sequence[str]) -> list[Block]:
-    """The bound of our own where it is informative, and one row for each bound of the papers."""
+    """One row for each bound of the papers, with its costliest step; nothing where no chain was computed."""
     tables = Tables(study.results)
     found: list[Rows] = []
     for paper in papers:
         if tables.has(f"{paper}-chain"):
             rows = tables.rows(f"{paper}-chain")
             found += waterfalls.largest(rows, datasets=len(rows.distinct("dataset")))
-    blocks: list[Block] = [*_certified(study)]
-    if found:
-        caption = "Where the bounds lose: what is measured, what is stated, and the step with the largest factor"
-        blocks.append(waterfalls.summary("costliest-steps", caption, found))
-    return blocks
+    if not found:
+        return []
+    caption = "Where the bounds lose: what is measured, what is stated, and the step with the largest factor"
+    return [waterfalls.summary("costliest-steps", caption, found)]
 
 
-def _certified(study: Study) -> list[Block]:
+def certified(study: Study) -> list[Block]:
+    """What the bound of our own certifies; nothing where it is not informative."""
     rows = [row for row in study.certificates if row["risk"] is not None and not study.is_control(row["model"])]
     own = {(row["dataset"], row["model"]) for row in rows if row["bound"] == OWN}
     said = {

@@ -66,7 +66,8 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
 
 
 def _front(study: Study, claims: JudgedStudy, papers: Sequence[str], of_papers: Sequence[Page]) -> Page:
-    blocks: list[Block] = [*overview_section.overview(study), *ledger_section.left_out(claims, papers)]
+    blocks: list[Block] = [*overview_section.overview(study), *chains_section.certified(study)]
+    blocks += ledger_section.left_out(claims, papers)
     if picture := ledger_section.picture(claims, papers):
         blocks.append(Subsection("picture", "Every claim at a glance", tuple(picture)))
     said = ((one, tuple(page.findings(one.name, study.results, claims))) for one in of_papers)

@@ -78,6 +78,7 @@ def test_the_overview_says_which_step_costs_most_and_what_is_certified(tmp_path:
     table = pl.DataFrame(rows(10, 50.0), schema=experiment.schema_of(COLUMNS))
     storage.write_table(tmp_path / "tables" / "lists-chain.parquet", table)
     blocks = chains_section.overview(Study(ResultsFolder.at(tmp_path)), ["slam", "lists"])
+    assert chains_section.certified(Study(ResultsFolder.at(tmp_path))) == []
     assert [block.name for block in blocks if isinstance(block, Table)] == ["costliest-steps"]
     common = {"dataset": "made", "model": "a", "fold": 1, "place": "", "deviation": 1.0, "empirical_risk": 0.0}
     common |= {"largest_loss": 4.0, "n": 9, "delta": 0.05, "informative_from": 1, "reason": None}
@@ -86,10 +87,9 @@ def test_the_overview_says_which_step_costs_most_and_what_is_certified(tmp_path:
         common | {"bound": "erm", "risk": 30.0, "informative": False},
     ]
     storage.write_table(tmp_path / CERTIFICATES, pl.DataFrame(certified))
-    (tmp_path / "models.json").unlink(missing_ok=True)
     entry = {"model": "a", "title": "A", "algorithm": "erm", "surrogate": "listnet", "control": False, "settings": {}}
     storage.write_json(tmp_path / "models.json", {"models": [entry]})
-    first = chains_section.overview(Study(ResultsFolder.at(tmp_path)), ["lists"])[0]
+    [first] = chains_section.certified(Study(ResultsFolder.at(tmp_path)))
     assert isinstance(first, Paragraph)
     assert "1 of 1 linear ranker" in first.text
     assert "for 0 of them" in first.text
