@@ -25,6 +25,14 @@ PAPERS = ("slam", "lists", "cone", "twolayer")
 Rows = list[dict[str, Any]]
 
 
+def computed(paper: str, datasets: dict[str, RankingData], changed: dict[str, Any]) -> Rows:
+    """The rows of a paper's experiment with small settings."""
+    declared = importlib.import_module(f"pipeline_lib.papers.{paper}.experiments.chain").EXPERIMENT
+    computations = importlib.import_module(f"pipeline_lib.papers.{paper}.computations.chain")
+    rows: Rows = computations.run(declared.settings.parse(SETTINGS[paper]["chain"] | changed), datasets, 7)
+    return rows
+
+
 @pytest.fixture(scope="module")
 def data() -> RankingData:
     described = {"features": 4, "documents": (4, 7), "label_shares": [0.5, 0.3, 0.2]}
@@ -33,14 +41,8 @@ def data() -> RankingData:
 
 @pytest.fixture(scope="module")
 def tables(data: RankingData) -> dict[str, Rows]:
-    found = {}
-    for paper in PAPERS:
-        declared = importlib.import_module(f"pipeline_lib.papers.{paper}.experiments.chain").EXPERIMENT
-        changed = {"repetitions": 4} | ({"queries": [200]} if paper == "lists" else {})
-        settings = declared.settings.parse(SETTINGS[paper]["chain"] | changed)
-        computed = importlib.import_module(f"pipeline_lib.papers.{paper}.computations.chain")
-        found[paper] = computed.run(settings, {"made": data}, 7)
-    return found
+    more = {"repetitions": 4}
+    return {p: computed(p, {"made": data}, more | ({"queries": [200]} if p == "lists" else {})) for p in PAPERS}
 
 
 def chains(rows: Rows) -> Iterator[tuple[str, Rows]]:
@@ -113,3 +115,18 @@ def test_a_falling_link_refutes(tables: dict[str, Rows], tmp_path: Path) -> None
         for row in tables["lists"]
     ]
     assert judged("lists-links", {"lists-chain": wrong}, {}, tmp_path).status == "refuted"
+
+
+def test_data_that_some_bounds_cannot_be_applied_to_are_left_out() -> None:
+    rng = np.random.default_rng(0)
+    qids = np.repeat([1, 2, 3], 3)
+    one_feature = RankingData.from_arrays(rng.normal(size=(9, 1)), [0, 1, 2, 0, 0, 1, 2, 0, 1], qids)
+    bounds = {row["bound"] for row in computed("lists", {"made": one_feature}, {})}
+    assert "erm-l1" not in bounds
+    assert {"erm", "ogd", CERTIFICATE} <= bounds
+    alike = RankingData.from_arrays(rng.normal(size=(9, 2)), [0] * 9, qids)
+    assert computed("cone", {"made": alike}, {}) == []
+    kinked = {"losses": [{"name": "ranksvm", "surrogate": "ranksvm", "options": {"normalisation": "mean"}}]}
+    bounds = {row["bound"] for row in computed("lists", {"made": one_feature}, kinked)}
+    assert not bounds & {"optimistic", "smooth-ogd"}
+    assert {"erm", "rerm"} <= bounds

@@ -18,7 +18,6 @@ import numpy as np
 
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
 from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations.leave_out import RHO, Kinds, trained, worst_change
 from pipeline_lib.ranking_data import RankingData, Standardisation
@@ -39,6 +38,9 @@ def run(settings: ConeChainSettings, datasets: dict[str, RankingData], seed: int
     rows = []
     for dataset, documents in datasets.items():
         kinds = population(settings, documents, (seed, "cone-chain", dataset))
+        if kinds is None:
+            _LOG.info(f"{dataset}: no query with two different labels")
+            continue
         whole = trained(kinds, kinds.shares, _start(kinds, (seed, "cone-chain", dataset)))[0]
         for P in progress.counted(settings.queries, _LOG, f"sizes on {dataset},"):
             samples = [
@@ -50,15 +52,15 @@ def run(settings: ConeChainSettings, datasets: dict[str, RankingData], seed: int
     return rows
 
 
-def population(settings: ConeChainSettings, documents: RankingData, axes: tuple[Any, ...]) -> Kinds:
-    """Some queries with pairs of a data set, standardised, with at most so many documents each."""
+def population(settings: ConeChainSettings, documents: RankingData, axes: tuple[Any, ...]) -> Kinds | None:
+    """Some queries with pairs of a data set, standardised, with at most so many documents each; None without pairs."""
     rng = generator(*axes, "queries")
     short = Standardisation.of(documents).apply(documents).subsample_documents(settings.documents, rng)
     highest = np.maximum.reduceat(short.y, short.offsets[:-1])
     lowest = np.minimum.reduceat(short.y, short.offsets[:-1])
     with_pairs = np.flatnonzero(highest > lowest)
     if not len(with_pairs):
-        raise DataError("cone.chain: expected a query with two labels, found none; increase documents")
+        return None
     chosen = np.sort(rng.permutation(with_pairs)[: settings.kinds])
     shares = np.full(len(chosen), 1.0 / len(chosen))
     return Kinds("data", short.take(chosen), shares, settings.basis, settings.c * RHO)

@@ -63,6 +63,8 @@ def all_chains(measured: Measured, name: str) -> Iterator[Chain]:
         "smooth-ogd": _smooth_descent,
         "optimistic": _optimistic,
     }
+    if measured.data.n_features < 2:  # Corollary 11 contains log d
+        del makers["erm-l1"]
     for bound, links in makers.items():
         try:
             constants = measured.constants(bound)
