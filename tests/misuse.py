@@ -494,7 +494,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
             "w": value(np.ones(2)),
             "model": value(learners.models.LinearModel.of([1.0, 2.0])),
         }
-        for name in ("facts", "of_model", "recorded")
+        for name in ("facts", "effective", "of_model", "recorded")
     },
     **{
         f"theory.list_lengths.{name}": {"scores": value(1.0), "partial": value(0.5), "largest_gain": value(1.0)}

@@ -19,7 +19,8 @@ The T_i are independent numbers in [0, m R_X^2], so that by Chernoff's inequalit
 
 In place of the mean square of the documents, Chapelle and Wu's bound contains the largest, m R_X^2, and its
 concentration term is four times as large. For losses that are not affected by adding a number to all scores of a list,
-a document's vector may be taken relative to the mean of its list, which makes T smaller.
+documents are taken relative to the mean of their list, which changes no loss and makes T smaller
+(:func:`pipeline_lib.theory.ranker_facts.effective`).
 """
 
 from __future__ import annotations
@@ -31,25 +32,31 @@ import numpy as np
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory.ranker_facts import effective
 
 NAME, PLACE = "contraction", "where-bounds-lose.md"
 
 
 @checked
-def squared_norms(data: RankingData) -> Floats:
+def squared_norms(data: RankingData, surrogate: Surrogate) -> Floats:
     """T_i = sum_j ||x_ij||^2 of every query, shape (Q,).
+
+    Raises
+    ------
+    DataError
+        When there is no query.
 
     Example
     -------
-    >>> squared_norms(RankingData.from_arrays([[3.0, 4.0], [0.0, 1.0], [2.0, 0.0]], [1, 0, 0], [1, 1, 2])).tolist()
-    [26.0, 4.0]
+    >>> from pipeline_lib import surrogates
+    >>> data = RankingData.from_arrays([[3.0, 4.0], [1.0, 2.0], [2.0, 0.0]], [1, 0, 0], [1, 1, 2])
+    >>> [squared_norms(data, surrogates.create(name)).tolist() for name in ("squared", "listnet")]
+    [[30.0, 4.0], [4.0, 0.0]]
     """
-    if not data.n_queries:
-        raise DataError("data: expected at least one query, found none")
-    squares = np.einsum("ij,ij->i", data.X64, data.X64)
-    return np.add.reduceat(squares, data.offsets[:-1])
+    X = effective(data, surrogate)
+    return np.add.reduceat(np.einsum("ij,ij->i", X, X), data.offsets[:-1])
 
 
 @checked(square=checks.AT_LEAST_0, largest=checks.AT_LEAST_0, delta=checks.PROBABILITY)

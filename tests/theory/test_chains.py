@@ -18,6 +18,7 @@ from pipeline_lib.theory import (
     entropy,
     list_bounds,
     list_statements,
+    ranker_facts,
     regularised_links,
     small_covers,
 )
@@ -132,7 +133,16 @@ def test_the_mean_exceeds_its_bound_with_at_most_the_stated_probability(n: int, 
     assert sum(math.comb(n, k) * p**k * (1.0 - p) ** (n - k) for k in too_small) > fails
 
 
-@pytest.mark.parametrize("name", ["listnet", "ranksvm", "smooth-dcg"])
+def test_documents_relative_to_their_list_have_the_same_losses(population: KnownPopulation) -> None:
+    data, loss, w = population.data, population.loss, np.array([1.0, -2.0])
+    X = ranker_facts.effective(data, loss)
+    assert np.allclose(np.add.reduceat(X, data.offsets[:-1]), 0.0)
+    assert not np.allclose(X, data.X64)
+    np.testing.assert_allclose(loss.value(X @ w, data.y, data.offsets), loss.value(data.X64 @ w, data.y, data.offsets))
+    assert ranker_facts.effective(data, surrogates.create("squared")) is data.X64
+
+
+@pytest.mark.parametrize("name", ["listnet", "ranksvm", "smooth-dcg", "squared"])
 def test_the_contraction_inequality_holds_by_enumeration(name: str) -> None:
     options = {"ranksvm": {"normalisation": "mean"}, "smooth-dcg": {"sign": "regret"}}.get(name, {})
     loss, rng = surrogates.create(name, **options), np.random.default_rng(5)
@@ -141,14 +151,15 @@ def test_the_contraction_inequality_holds_by_enumeration(name: str) -> None:
     ball = [r * np.array([math.cos(t), math.sin(t)]) for r in (0.0, 0.5, 1.0) for t in np.linspace(0.0, 6.3, 80)]
     losses = np.array([loss.value(data.X64 @ w, data.y, data.offsets) for w in ball])
     average = np.mean([(losses @ np.array(signs)).max() for signs in itertools.product((-1, 1), repeat=3)])
-    lengths = [np.linalg.norm(np.array(signs) @ data.X64) for signs in itertools.product((-1, 1), repeat=9)]
+    X = ranker_facts.effective(data, loss)
+    lengths = [np.linalg.norm(np.array(signs) @ X) for signs in itertools.product((-1, 1), repeat=9)]
     linear = math.sqrt(2.0) * loss.lipschitz(3, 2, "l2", score_bound=math.sqrt(2.0)) * float(np.mean(lengths))
     assert (
         average
         <= linear
         <= math.sqrt(2.0)
         * loss.lipschitz(3, 2, "l2", score_bound=math.sqrt(2.0))
-        * math.sqrt(contraction.squared_norms(data).sum())
+        * math.sqrt(contraction.squared_norms(data, loss).sum())
     )
 
 
@@ -157,7 +168,7 @@ def test_the_certificate_holds_for_the_worst_ranker_of_most_samples(population: 
     data, loss = population.data, population.loss
     B = loss.excess_bound(4, 2, 3.0)
     given_ = {"lipschitz_l2": loss.lipschitz(4, 2, "l2"), "radius": 3.0, "loss_bound": B, "delta": delta}
-    squares, largest = contraction.squared_norms(data), 4.0 * float((data.X64**2).sum(axis=1).max())
+    squares, largest = contraction.squared_norms(data, loss), 4.0 * float((data.X64**2).sum(axis=1).max())
     gaps, bounds = [], []
     for _ in range(20):
         counts = population.sample(n, rng)

@@ -28,6 +28,7 @@ from pipeline_lib.theory import chains, contraction, entropy, list_bounds, regul
 from pipeline_lib.theory.chains import Chain, Link
 from pipeline_lib.theory.known_population import Counts, KnownPopulation, scaled
 from pipeline_lib.theory.list_statements import optimistic_deviation, optimistic_terms
+from pipeline_lib.theory.ranker_facts import effective
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.chain import ListsChainSettings
@@ -222,13 +223,13 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
     """The certificate ``contraction``."""
     of, n, data = measured.of_l2, measured.n, measured.data
     rng, linear, squares = generator(*measured.axes, "linear"), [], []
-    per_query = contraction.squared_norms(data)
+    per_query, X = contraction.squared_norms(data, measured.loss), effective(data, measured.loss)
     factor = 2.0 * math.sqrt(2.0) * given["lipschitz_l2"] * given["radius"]
     for counts in measured.samples:
         # The sum of the signs that all copies of a document have.
         copies = np.repeat(counts, data.documents_per_query)
         signs = 2.0 * rng.binomial(copies, 0.5) - copies
-        linear.append(float(np.linalg.norm(signs @ data.X64)) / n)
+        linear.append(float(np.linalg.norm(signs @ X)) / n)
         squares.append(float(counts @ per_query) / n)
     mean_square = float(np.mean(per_query))
     yield from _measured_links(of)
