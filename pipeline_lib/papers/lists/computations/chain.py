@@ -224,12 +224,11 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
     of, n, data = measured.of_l2, measured.n, measured.data
     rng, linear, squares = generator(*measured.axes, "linear"), [], []
     per_query, X = contraction.squared_norms(data, measured.loss), effective(data, measured.loss)
-    factor = 2.0 * math.sqrt(2.0) * given["lipschitz_l2"] * given["radius"]
+    factor = contraction.FACTOR * given["lipschitz_l2"] * given["radius"]
     for counts in measured.samples:
-        # The sum of the signs that all copies of a document have.
-        copies = np.repeat(counts, data.documents_per_query)
-        signs = 2.0 * rng.binomial(copies, 0.5) - copies
-        linear.append(float(np.linalg.norm(signs @ X)) / n)
+        # The sum of the Gaussian numbers that all copies of a document have.
+        sums = np.sqrt(np.repeat(counts, data.documents_per_query)) * rng.normal(size=len(X))
+        linear.append(float(np.linalg.norm(sums @ X)) / n)
         squares.append(float(counts @ per_query) / n)
     mean_square = float(np.mean(per_query))
     yield from _measured_links(of)
@@ -242,13 +241,11 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
     yield chains.estimated(
         "contracted",
         "contraction",
-        "Contraction: the linear class with one sign for each document, times sqrt(2) and the l2 Lipschitz constant.",
+        "Contraction: linear rankers with a Gaussian number for each document, times sqrt(pi/2) and the l2 constant.",
         factor * np.array(linear),
     )
     trace = factor * math.sqrt(mean_square / n)
-    yield chains.exact(
-        "trace", "Jensen", "The mean length of the signed sum is at most the root of its mean square.", trace
-    )
+    yield chains.exact("trace", "Jensen", "The mean length of the sum is at most the root of its mean square.", trace)
     at_most = [
         factor * math.sqrt(contraction.mean_at_most(square, measured.m, n, 0.5 * given["delta"]) / n)
         for square in squares
