@@ -479,6 +479,11 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "theory.calibration.Misordering": {"law": value([0.25, 0.25, 0.25, 0.25]), "gap": value(0.1)},
     "theory.calibration.largest_misordering": {"surrogate": value("squared"), "m": value(2), "grades": value(2)},
     "theory.decomposability.estimation_error": {"m": value(2), "y_max": value(1), "labels": value(1)},
+    **{
+        f"theory.contraction.{name}": {"square": value(2.0), "largest": value(10.0)}
+        for name in ("mean_at_most", "deviation")
+    },
+    "theory.list_statements.optimistic_deviation": {"r_star": value(0.1), "r_0": value(0.1)},
     "theory.decomposability.mixed_difference": {"documents": value([0, 1]), "step": value(1), "y": value([0, 1, 0])},
     "theory.entropy.Covering": {"scale": value(2.0)},
     "theory.entropy.integral": {"covering": lambda good: theory.entropy.Covering(2.0, 10.0, 1.0), "reach": value(1.0)},
@@ -502,7 +507,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
             "w": value(np.ones(2)),
             "model": value(learners.models.LinearModel.of([1.0, 2.0])),
         }
-        for name in ("facts", "of_model", "recorded")
+        for name in ("facts", "effective", "of_model", "recorded")
     },
     **{
         f"theory.list_lengths.{name}": {"scores": value(1.0), "partial": value(0.5), "largest_gain": value(1.0)}

@@ -65,6 +65,14 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "sizes": [100, 1000000],
             "rounds": 12,
         },
+        "chain": {
+            "queries": [20],
+            "documents": 4,
+            "repetitions": 2,
+            "radius": 2.0,
+            "replaced": 1,
+            "surrogates": ["listnet"],
+        },
     },
     "topk": {
         "exactness": {
@@ -194,6 +202,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "compared_queries": 4,
             "epsilon": 0.05,
         },
+        "chain": {"queries": [20], "repetitions": 2, "kinds": 4, "documents": 4, "basis": 1, "c": 1.0},
     },
     "lists": {
         "constants": {
@@ -297,6 +306,15 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "misled_queries": [16],
             "misled_lengths": [2, 200000],
         },
+        "chain": {
+            "queries": [20],
+            "repetitions": 2,
+            "radius": 2.0,
+            "ascent_steps": 3,
+            "starts": 1,
+            "replaced": 1,
+            "losses": [{"name": "listnet", "surrogate": "listnet", "options": {}}],
+        },
     },
     "twolayer": {
         "statements": {
@@ -357,6 +375,16 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
             "reference_queries": 100,
             "variance_queries": 100,
             "slices": 1,
+        },
+        "chain": {
+            "queries": [20],
+            "documents": 4,
+            "repetitions": 2,
+            "radius": 2.0,
+            "losses": ["hinge"],
+            "ascent_steps": 3,
+            "starts": 1,
+            "own_queries": 5,
         },
     },
 }

@@ -70,7 +70,7 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
     """Draw ``figure``, write ``NAME.svg`` and ``NAME.png`` into ``folder``, and return the SVG for the page."""
     with _style():
         drawing = figure.draw()
-        drawing.suptitle(_words(figure.title), x=0.005, ha="left", fontsize=9, fontweight="bold")
+        drawing.suptitle(words(figure.title), x=0.005, ha="left", fontsize=9, fontweight="bold")
         stream = io.StringIO()
         drawing.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
         svg = _described(stream.getvalue(), figure)
@@ -89,7 +89,7 @@ def dot_plot(
     ``labels`` names the rows; a model that was not measured leaves its row empty. A control far outside the learners'
     range is named at the edge instead of stretching the axis.
     """
-    figure = _drawing(0.34 * len(labels) + 1.45)
+    figure = drawing(0.34 * len(labels) + 1.45)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     controls = False
     for axis, (measure, dots) in zip(axes, panels.items(), strict=True):
@@ -100,8 +100,8 @@ def dot_plot(
             if dot is not None:
                 _draw_dot(axis, row, dot, low, high)
         axis.set_xlim(low, high)
-        axis.set_xlabel(_words(measure))
-        axis.set_yticks(range(len(labels)), [_words(label) for label in labels])
+        axis.set_xlabel(words(measure))
+        axis.set_yticks(range(len(labels)), [words(label) for label in labels])
         axis.set_ylim(len(labels) - 0.4, -0.6)
         axis.grid(axis="x")
         axis.tick_params(axis="y", length=0)
@@ -114,7 +114,7 @@ def dot_plot(
 def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequence[int]) -> Drawing:
     """Draw how labels are spread over documents and, when known, how many documents the queries have."""
     known = len(counts) > 0
-    figure = _drawing(2.3)
+    figure = drawing(2.3)
     axes = figure.subplots(1, 2 if known else 1, squeeze=False)[0]
     total = sum(labels.values())
     bars = axes[0].bar(list(labels), [100 * count / total for count in labels.values()], color=COLOURS[0], width=0.62)
@@ -147,22 +147,22 @@ def line_plot(
     ``bounds`` are dashed lines of points ``(x, y)``; the first has the colour of the first series, and so on.
     ``marks`` are single points of at most three kinds.
     """
-    figure = _drawing(3.1)
+    figure = drawing(3.1)
     axis = figure.subplots()
     for i, (label, points) in enumerate(series.items()):
         x, y, low, high = zip(*points, strict=True)
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         if low != y or high != y:
             axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-        axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=_words(label))
+        axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=words(label))
     for i, (label, curve) in enumerate((bounds or {}).items()):
         x, y = zip(*curve, strict=True)
-        axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=_words(label))
+        axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=words(label))
     for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
         x, y = zip(*places, strict=True)
-        axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=_words(label), zorder=3)
+        axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=words(label), zorder=3)
     for i, (label, place) in enumerate((vertical or {}).items()):
-        axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=_words(label))
+        axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=words(label))
     if "x" in log:
         axis.set_xscale("log")
         _count_plainly(axis.xaxis)
@@ -170,7 +170,7 @@ def line_plot(
         axis.locator_params(axis="x", integer=True)
     if "y" in log:
         axis.set_yscale("log")
-    axis.set(xlabel=_words(xlabel), ylabel=_words(ylabel))
+    axis.set(xlabel=words(xlabel), ylabel=words(ylabel))
     axis.grid()
     labels = sum(len(one or {}) for one in (series, bounds, marks, vertical))
     figure.legend(loc="outside lower center", ncols=min(4, max(1, labels)))
@@ -204,7 +204,7 @@ def heat_maps(
 
     Every panel has a scale of its own (logarithmic): what is compared is how its numbers change, not the panels.
     """
-    figure = _drawing(0.34 * len(rows) + 1.15)
+    figure = drawing(0.34 * len(rows) + 1.15)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
         known = [value for row in values for value in row if value is not None and value > 0.0] or [1.0]
@@ -217,13 +217,13 @@ def heat_maps(
             for j, value in enumerate(row):
                 if value is not None:
                     axis.text(j, i, f"{value:{form}}".lstrip("0"), ha="center", va="center", fontsize=6.5)
-        axis.set_title(_words(title), fontsize=8.5)
-        axis.set_xticks(range(len(columns)), [_words(column) for column in columns])
-        axis.set_yticks(range(len(rows)), [_words(row) for row in rows])
+        axis.set_title(words(title), fontsize=8.5)
+        axis.set_xticks(range(len(columns)), [words(column) for column in columns])
+        axis.set_yticks(range(len(rows)), [words(row) for row in rows])
         axis.tick_params(length=0)
-        axis.set_xlabel(_words(xlabel))
+        axis.set_xlabel(words(xlabel))
         axis.spines[:].set_visible(False)
-    axes[0].set_ylabel(_words(ylabel))
+    axes[0].set_ylabel(words(ylabel))
     return figure
 
 
@@ -238,7 +238,7 @@ def line_panels(
 
     ``panels`` maps the title of a panel to its series, whose points are those of :func:`line_plot`; ``log`` likewise.
     """
-    figure = _drawing(3.4)
+    figure = drawing(3.4)
     axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
     labels = list(dict.fromkeys(label for series in panels.values() for label in series))
     handles = {}
@@ -250,16 +250,16 @@ def line_panels(
             axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
             every = max(1, len(x) // 6)
             [handles[label]] = axis.plot(
-                x, y, color=colour, marker=marker, markersize=3.5, markevery=every, linewidth=1.2, label=_words(label)
+                x, y, color=colour, marker=marker, markersize=3.5, markevery=every, linewidth=1.2, label=words(label)
             )
         if "x" in log:
             axis.set_xscale("log")
         if "y" in log:
             axis.set_yscale("log")
-        axis.set(xlabel=_words(xlabel))
-        axis.set_title(_words(title), fontsize=8.5)
+        axis.set(xlabel=words(xlabel))
+        axis.set_title(words(title), fontsize=8.5)
         axis.grid()
-    axes[0].set(ylabel=_words(ylabel))
+    axes[0].set(ylabel=words(ylabel))
     figure.legend(handles=[handles[label] for label in labels], loc="outside lower center", ncols=min(4, len(labels)))
     return figure
 
@@ -300,13 +300,14 @@ def _range(learners: Sequence[Dot], dots: Sequence[Dot]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _words(label: str) -> str:
+def words(label: str) -> str:
     """The label that matplotlib shows as it is: no formula between dollar signs, nothing left out of a legend."""
     shown = label.replace("$", r"\$")
     return f" {shown}" if shown.startswith("_") else shown
 
 
-def _drawing(height: float) -> Drawing:
+def drawing(height: float) -> Drawing:
+    """An empty drawing of the page's width, ``height`` inches high."""
     from matplotlib.figure import Figure as Canvas
 
     return Canvas(figsize=(WIDTH, height), layout="constrained")

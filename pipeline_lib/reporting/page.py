@@ -18,6 +18,8 @@ r"""How does a paper's page become a section of the report?
     table(...), col(...)                    a table (pipeline_lib.reporting.declared_tables)
     lines(...), panels(...), heat(...), curves(...), power(...), thinned(...)
                                             figures (pipeline_lib.reporting.declared_figures)
+    waterfall(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
+                                            from measurements to bounds (pipeline_lib.reporting.waterfalls)
 
 and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
 ``called`` (the words for a value, from a mapping). What a template inserts is text, never markup, unless the filter
@@ -37,7 +39,7 @@ from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.errors import DataError, hint
 from pipeline_lib.markup import listed
-from pipeline_lib.reporting import declared_figures, declared_tables, markdown
+from pipeline_lib.reporting import declared_figures, declared_tables, markdown, waterfalls
 from pipeline_lib.reporting.blocks import Block, Section
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.queries import Rows, Tables
@@ -139,6 +141,11 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "table": declared_tables.table,
         "col": declared_tables.col,
         **{name: getattr(declared_figures, name) for name in DECLARING},
+        "waterfall": waterfalls.waterfall,
+        "chains": waterfalls.chains,
+        "largest_chains": waterfalls.largest,
+        "chain_summary": waterfalls.summary,
+        "chain_steps": waterfalls.steps,
         "max": max,
         "min": min,
         "zip": zip,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pipeline_lib import papers as register
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.reporting import (
+    chains_section,
     claims_section,
     coverage_section,
     data_section,
@@ -65,13 +66,16 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
 
 
 def _front(study: Study, claims: JudgedStudy, papers: Sequence[str], of_papers: Sequence[Page]) -> Page:
-    blocks: list[Block] = [*overview_section.overview(study), *ledger_section.left_out(claims, papers)]
+    blocks: list[Block] = [*overview_section.overview(study), *chains_section.certified(study)]
+    blocks += ledger_section.left_out(claims, papers)
     if picture := ledger_section.picture(claims, papers):
         blocks.append(Subsection("picture", "Every claim at a glance", tuple(picture)))
     said = ((one, tuple(page.findings(one.name, study.results, claims))) for one in of_papers)
     blocks += [
         Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", words) for one, words in said if words
     ]
+    if lost := chains_section.overview(study, [one.name for one in of_papers]):
+        blocks.append(Subsection("bounds", "Where the bounds lose", tuple(lost)))
     blocks += [*overview_section.best_learners(study), *overview_section.cost(study)]
     return Page(FRONT, "Overview", (Section("overview", "Overview", tuple(blocks)),))
 

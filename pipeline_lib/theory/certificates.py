@@ -1,7 +1,8 @@
-"""What do the bounds of `lists` certify of one trained ranker: how large can its risk on new queries be?
+"""What do uniform bounds certify of one trained ranker: how large can its risk on new queries be?
 
-The bounds hold for all rankers of a ball at once, of a radius that is fixed before the data are seen. A trained ranker
-may lie anywhere, so the balls of radius W_j = 2^j / R_X, j = 0, 1, 2, ..., are taken, and the bound for each is applied
+The bounds are those of `lists`, and that of :mod:`pipeline_lib.theory.contraction`, which is usually the tightest.
+They hold for all rankers of a ball at once, of a radius that is fixed before the data are seen. A trained ranker may
+lie anywhere, so the balls of radius W_j = 2^j / R_X, j = 0, 1, 2, ..., are taken, and the bound for each is applied
 with the probability delta / ((j + 1)(j + 2)) of failing. These sum to delta, and for every ranker w, with W_j the
 smallest of the radii that is at least ||w||,
 
@@ -27,12 +28,15 @@ from typing import Any
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory import list_bounds
+from pipeline_lib.theory import contraction, list_bounds
 from pipeline_lib.theory.list_statements import STATEMENTS
 from pipeline_lib.theory.ranker_facts import Facts
 
-UNIFORM: tuple[str, ...] = tuple(name for name, statement in STATEMENTS.items() if statement.ball)
-"""The bounds that hold for all rankers of a ball at once."""
+UNIFORM: tuple[str, ...] = (
+    *(name for name, statement in STATEMENTS.items() if statement.ball),
+    contraction.NAME,
+)
+"""The bounds that hold for all rankers of a ball at once: those of `lists`, and one of our own."""
 DELTA = 0.05
 """The probability with which certificates may fail, where none is given."""
 
@@ -110,7 +114,7 @@ def certify(known: Facts, surrogate: Surrogate, *, delta: float = DELTA) -> Cert
     >>> known = Facts(10**9, 10, 20, 2, 0.5, 1.0, 1.0, 1.0, 0.3)
     >>> first = certify(known, surrogates.create("listnet")).holding[0]
     >>> first.bound, first.radius, round(first.risk, 3), first.informative
-    ('chapelle-wu', 1.0, 0.301, True)
+    ('contraction', 1.0, 0.301, True)
     >>> certify(known, surrogates.create("ranksvm")).reasons
     {'optimistic': 'optimistic (Theorem 17): expected a smooth loss; ranksvm has kinks'}
     """
@@ -134,7 +138,7 @@ def of_class(known: Facts, surrogate: Surrogate, *, radius: float, delta: float 
     >>> from pipeline_lib import surrogates
     >>> known = Facts(1000, 10, 20, 2, 0.0, 0.0, 1.0, 1.0, 0.0)
     >>> [one.bound for one in of_class(known, surrogates.create("ranksvm"), radius=1.0).holding]
-    ['chapelle-wu', 'erm', 'erm-l1']
+    ['contraction', 'chapelle-wu', 'erm', 'erm-l1']
     """
     if not radius > 0.0:
         raise DataError(f"radius: expected a number > 0, found {radius}")
@@ -152,25 +156,32 @@ def _all(known: Facts, surrogate: Surrogate, radius: float | None, delta: float)
 
 
 def _certificate(name: str, known: Facts, surrogate: Surrogate, radius: float | None, delta: float) -> Certificate:
-    statement = STATEMENTS[name]
-    in_l1 = statement.ball == "l1"
+    place, ball = _stated(name)
+    in_l1 = ball == "l1"
     norm, feature_norm = (known.l1, known.feature_linf) if in_l1 else (known.l2, known.feature_l2)
     if feature_norm == 0.0:
-        raise DataError(f"{name} ({statement.place}): expected a feature that is not 0, found none")
+        raise DataError(f"{name} ({place}): expected a feature that is not 0, found none")
     if radius is None:
         step, radius = _ball_around(norm, feature_norm)
         delta /= (step + 1) * (step + 2)
     deviation, largest = _deviation(name, known, surrogate, radius, feature_norm, delta)
     return Certificate(
         bound=name,
-        place=statement.place,
-        ball=statement.ball,
+        place=place,
+        ball=ball,
         radius=radius,
         empirical_risk=known.empirical_risk,
         deviation=deviation(known.n),
         largest_loss=largest,
         at=deviation,
     )
+
+
+def _stated(name: str) -> tuple[str, str]:
+    """Where a bound is stated, and for which ball."""
+    if name == contraction.NAME:
+        return contraction.PLACE, "l2"
+    return STATEMENTS[name].place, STATEMENTS[name].ball
 
 
 def _ball_around(norm: float, feature_norm: float) -> tuple[int, float]:
@@ -192,9 +203,15 @@ def _deviation(
     """What the bound adds to the training risk, as a function of n, and B."""
     # Constants for lists of two documents and two labels are those of the shortest ones that can be ranked.
     given: dict[str, Any] = {"m": max(known.m, 2), "radius": radius, "feature_norm": feature_norm}
-    given |= list_bounds.of_surrogate(name, surrogate, y_max=max(known.y_max, 1), **given)
+    # Our own bound needs what Theorem 9 needs, and another Lipschitz constant, which all surrogates state.
+    of = "erm" if name == contraction.NAME else name
+    given |= list_bounds.of_surrogate(of, surrogate, y_max=max(known.y_max, 1), **given)
     given |= {"d": known.d, "delta": delta, "empirical_risk": known.empirical_risk}
     largest = float(given["loss_bound"])
+    if name == contraction.NAME:
+        bounded = {"largest": known.m * feature_norm**2, "lipschitz_l2": given["lipschitz_l2"], "radius": radius}
+        square = bounded["largest"] if known.square is None else known.square
+        return lambda n: contraction.deviation(n, square=square, loss_bound=largest, delta=delta, **bounded), largest
     if not STATEMENTS[name].unit_losses:
         return lambda n: list_bounds.evaluate(name, n=n, **given), largest
     scaled = given | {"lipschitz_l2": given["lipschitz_l2"] / largest, "loss_bound": 1.0}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline_lib import checks
 from pipeline_lib.checks import checked
 from pipeline_lib.theory import entropy as entropies
 
@@ -152,6 +153,22 @@ def optimistic_terms(
     return average**2, loss_bound * (math.log(1.0 / delta) + math.log(math.log(max(n, math.e)))) / n
 
 
+@checked(**dict.fromkeys(("r_star", "r_0", "empirical_risk"), checks.extended))
+def optimistic_deviation(r_star: float, r_0: float, empirical_risk: float) -> float:
+    """L - Lhat for L = Lhat + 45 r* + sqrt(8 r* L) + sqrt(4 r0 L) + 20 r0, the largest L that Theorem 17 allows.
+
+    Example
+    -------
+    >>> optimistic_deviation(0.0, 0.25, 1.0)                        # L = 9 solves L = 1 + sqrt(L) + 5
+    8.0
+    """
+    slope = math.sqrt(8.0 * r_star) + math.sqrt(4.0 * r_0)
+    free = 45.0 * r_star + 20.0 * r_0
+    # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so that the gap is not a
+    # difference of large numbers: free + slope sqrt(L).
+    return free + slope * 0.5 * (slope + math.sqrt(slope**2 + 4.0 * (empirical_risk + free)))
+
+
 def _optimistic(
     *,
     n: float,
@@ -166,11 +183,7 @@ def _optimistic(
 ) -> float:
     given = {"n": n, "m": m, "smoothness": smoothness, "radius": radius, "feature_norm": feature_norm}
     r_star, r_0 = optimistic_terms(loss_bound=loss_bound, delta=delta, entropy=entropy, **given)
-    slope = math.sqrt(8.0 * r_star) + math.sqrt(4.0 * r_0)
-    free = 45.0 * r_star + 20.0 * r_0
-    # L = Lhat + free + slope sqrt(L): sqrt(L) = (slope + sqrt(slope^2 + 4 (Lhat + free))) / 2, so that the gap is not a
-    # difference of large numbers: free + slope sqrt(L).
-    return free + slope * 0.5 * (slope + math.sqrt(slope**2 + 4.0 * (empirical_risk + free)))
+    return optimistic_deviation(r_star, r_0, empirical_risk)
 
 
 STATEMENTS = {

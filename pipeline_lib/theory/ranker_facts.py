@@ -26,7 +26,8 @@ class Facts:
 
     ``n`` queries of at most ``m`` documents with ``d`` features and labels up to ``y_max``; the norms ``l2`` and ``l1``
     of the weights; the largest Euclidean norm of a document, ``feature_l2``, and the largest absolute value of a
-    feature, ``feature_linf``; and the training risk ``empirical_risk`` of the loss less its smallest value.
+    feature, ``feature_linf``; the training risk ``empirical_risk`` of the loss less its smallest value; and ``square``,
+    the mean over queries of the sum of the squared norms of their documents (:func:`effective`), where it is known.
     """
 
     n: int
@@ -38,10 +39,37 @@ class Facts:
     feature_l2: float
     feature_linf: float
     empirical_risk: float
+    square: float | None = None
 
 
 LARGEST = ("m", "y_max", "feature_l2", "feature_linf")
 """The facts that concern all queries there may be, not those at hand alone."""
+
+
+@checked
+def effective(data: RankingData, surrogate: Surrogate) -> Floats:
+    """The documents as the loss sees them, shape (N, d): less the mean of their list if shifts of scores do not matter.
+
+    Raises
+    ------
+    DataError
+        When there is no query.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> data = RankingData.from_arrays([[3.0], [1.0]], [1, 0], [1, 1])
+    >>> [effective(data, surrogates.create(name)).ravel().tolist() for name in ("listnet", "squared")]
+    [[1.0, -1.0], [3.0, 1.0]]
+    """
+    if not data.n_queries:
+        raise DataError("data: expected at least one query, found none")
+    if not surrogate.shift_invariant:
+        return data.X64
+    lengths = data.documents_per_query
+    means = np.add.reduceat(data.X64, data.offsets[:-1]) / lengths[:, None]
+    centred: Floats = data.X64 - np.repeat(means, lengths, axis=0)
+    return centred
 
 
 @checked
@@ -81,6 +109,7 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         feature_linf=float(np.abs(X).max()),
         # A loss at its smallest value may be below it by rounding.
         empirical_risk=max(0.0, float(losses.mean())),
+        square=float(np.sum(effective(data, surrogate) ** 2)) / data.n_queries,
     )
 
 

@@ -234,8 +234,8 @@ def test_the_answer_on_stability_follows_the_evidence(tmp_path: Path) -> None:
         " ".join(prose(build(tmp_path, "cone", tables, {"cone-tradeoff": status})).split())
         for status in ("refuted", "verified")
     )
-    assert "letter BM" in refuted
-    assert "letter BM" not in verified
+    assert "letter AX" in refuted
+    assert "letter AX" not in verified
 
 
 def test_ties_and_sizes_are_shown(tmp_path: Path) -> None:

@@ -339,7 +339,7 @@ def halfspace(z: Vector = (F(1, 2), F(0))) -> Instance:
     says="Lowering lambda_u improves the stability.",
     why="u reaches the numbers from u to lambda_u u. With lambda_u = 2 and u = 1 these include both differences; with "
     "lambda_u = 1 the best u is the mean of the sample.",
-    errata="BM",
+    errata="AX",
     claims=("cone-tradeoff", "cone-tradeoff-corrected"),
     true_for={"high": F(1)},
 )
@@ -380,7 +380,7 @@ def lower_lambda(high: F = F(2)) -> Instance:
     )
 
 
-# --- BN: the size of a cone ---------------------------------------------------------------------------------------
+# --- AY: the size of a cone ---------------------------------------------------------------------------------------
 
 
 @witness(
@@ -388,7 +388,7 @@ def lower_lambda(high: F = F(2)) -> Instance:
     place="cone, sections 3.3 and 4",
     says="With sum w = 1, problem (18) prefers the smaller of two cones that contain the differences.",
     why="The simplex of the wider cone contains that of the narrower one, so that no difference is further from it.",
-    errata="BN",
+    errata="AY",
     claims=("cone-size", "cone-size-corrected"),
     true_for={"wide": (F(3, 5), F(4, 5))},
 )
@@ -410,14 +410,14 @@ def wider_cone(wide: Vector = (F(4, 5), F(8, 5))) -> Instance:
     )
 
 
-# --- BO: margins --------------------------------------------------------------------------------------------------
+# --- AZ: margins --------------------------------------------------------------------------------------------------
 
 
 @witness(
     "three-per-cent",
     place="cone, section 6.2 and Table 1",
     says="On MQ2008 ConeRank is within 3 % of the best method on both measures.",
-    errata="BO",
+    errata="AZ",
     claims=("cone-margins", "cone-margins-corrected"),
     true_for={"cone": F(466, 1000)},
 )

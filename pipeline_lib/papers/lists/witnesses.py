@@ -404,7 +404,7 @@ def without_leading_term(power: int = 16) -> Instance:
     )
 
 
-# --- BS, BT: what sections 3 and 4 leave out ----------------------------------------------------------------------
+# --- BA, BB: what sections 3 and 4 leave out ----------------------------------------------------------------------
 
 
 @witness(
@@ -414,7 +414,7 @@ def without_leading_term(power: int = 16) -> Instance:
     why="For the ranker W2 e_j the loss is W2 R_X where document j is irrelevant and 0 elsewhere. If document j is "
     "relevant in all n queries, its empirical risk is 0 and its risk W2 R_X/2. That no document is has the "
     "probability (1 - 1/2^n)^m ≤ 1/(1 + m/2^n). Whatever the factor, n = 256 can be replaced by a larger number.",
-    errata="BS",
+    errata="BA",
     claims=("lists-explicit-m", "lists-explicit-m-corrected", "lists-minimiser-length"),
     true_for={"power": 0},
 )
@@ -450,7 +450,7 @@ def logarithm_of_m(power: int = 256) -> Instance:
     says="Chapelle and Wu's bound holds for every Lipschitz loss, with the second term sqrt(8 log(1/delta)/n).",
     why="The loss does not depend on the scores, so that G^CW = 0 and the first term is 0. The gap of every ranker is "
     "the deviation of a mean of n values 0 or B; for n = 1 it is B/2 with probability 1/2.",
-    errata="BT",
+    errata="BB",
     claims=("lists-chapelle-wu", "lists-chapelle-wu-corrected"),
     true_for={"B": 1},
 )

@@ -443,14 +443,14 @@ def variance_of_k(k: int = 15, c: int = 3) -> Instance:
     )
 
 
-# --- BA, BB: steps of proofs in the appendix ------------------------------------------------------------------------
+# --- AS, AT: steps of proofs in the appendix ------------------------------------------------------------------------
 
 
 @witness(
     "exchanges",
     place="slam, section 7.3",
     says="1 - NDCG is largest when the active documents are exchanged with the last ones, in turn.",
-    errata="BA",
+    errata="AS",
     claims=("slam-thm3-exchanges", "slam-thm3-exchanges-corrected"),
     true_for={"ranking": (0, 2, 1)},
 )
@@ -487,7 +487,7 @@ def exchanges(ranking: tuple[int, int, int] = (2, 0, 1)) -> Instance:
     "margin-attained",
     place="slam, section 7.6",
     says="Divided by the margin gamma, the scores of u* are more than 1 apart wherever labels differ.",
-    errata="BB",
+    errata="AT",
     claims=("slam-cor6-strict", "slam-cor6-strict-corrected"),
     true_for={"share": F(1, 2)},
 )

@@ -269,7 +269,7 @@ def no_polynomial(U: int = 16) -> Instance:
     )
 
 
-# --- BG, BH: section 6 --------------------------------------------------------------------------------------------
+# --- AV, AW: section 6 --------------------------------------------------------------------------------------------
 
 
 def relative_variances(relevant: int, gamma: F) -> tuple[F, F]:
@@ -289,7 +289,7 @@ def relative_variances(relevant: int, gamma: F) -> tuple[F, F]:
     "lengths 4 and (m - 1)^2 + (m - 1). The estimates have one term for every set of documents that may be shown, "
     "divided by its probability, so that E||z||^2 is the sum of the squared lengths of terms, each "
     "divided by its probability.",
-    errata="BG",
+    errata="AV",
     claims=("topk-variance", "topk-variance-corrected"),
     true_for={"relevant": 3},
 )
@@ -310,7 +310,7 @@ def noise_of_pairs(relevant: int = 1, gamma: F = F(1, 3)) -> Instance:
     says="The KL loss is listwise in nature: it takes the scores of several documents together.",
     why="Apart from terms that are linear in the scores, the KL loss is e^(s_1) + ... + e^(s_m), and ListNet's is the "
     "logarithm of this sum. e^(s_i) is 1 or 2 here.",
-    errata="BH",
+    errata="AW",
     claims=("topk-kl-listwise", "topk-kl-listwise-corrected"),
     true_for={"normalised": True},
 )

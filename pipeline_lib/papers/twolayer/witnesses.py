@@ -244,14 +244,14 @@ def bounded_difference(changed: F = F(1), n: int = 2) -> Instance:
     )
 
 
-# --- BY: (n, m)-sampling ------------------------------------------------------------------------------------------
+# --- BC: (n, m)-sampling ------------------------------------------------------------------------------------------
 
 
 @witness(
     "elements-of-a-row",
     place="twolayer, section 3.1",
     says="In (n, m)-sampling, all the elements are independent and identically distributed.",
-    errata="BY",
+    errata="BC",
     claims=("two-nm-elements", "two-nm-elements-corrected"),
     true_for={"tasks": (F(1, 2), F(1, 2))},
 )

@@ -18,39 +18,18 @@ import numpy as np
 
 from pipeline_lib import progress, surrogates
 from pipeline_lib.arrays import Floats
-from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
-from pipeline_lib.ranking_data import RankingData, Standardisation
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
+from pipeline_lib.theory.known_population import scaled
 
 if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.real import RealSettings
 
 _LOG = logging.getLogger(__name__)
-
-
-def scaled(data: RankingData) -> RankingData:
-    """Standardised features, divided by the largest length of a document's vector.
-
-    Raises
-    ------
-    DataError
-        When all features are constant.
-
-    Example
-    -------
-    >>> data = RankingData.from_arrays([[0.0], [1.0], [5.0]], [0, 1, 1], [1, 1, 2])
-    >>> float(np.abs(scaled(data).X).max())
-    1.0
-    """
-    standard = Standardisation.of(data).apply(data)
-    longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", standard.X64, standard.X64))))
-    if longest == 0.0:
-        raise DataError("data: expected a feature that is not constant, found none")
-    return RankingData(standard.X / np.float32(longest), standard.y, standard.offsets, standard.qids)
 
 
 def run(settings: RealSettings, data: RankingData, dataset: str, seed: int) -> list[dict[str, Any]]:

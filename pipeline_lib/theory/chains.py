@@ -1,0 +1,182 @@
+"""Where does a bound lose: by which steps does its proof lead from what is measured to the number that it states?
+
+A chain begins with a measured quantity and ends with the stated number. Each link is what the proof has after one more
+step, computed on the same samples, so that the factor from one link to the next is the price of that step. Most steps
+replace a quantity by a larger one. Others add a term that does not depend on what stands before it, such as what
+McDiarmid's inequality adds for a confidence of 1 - delta. If a step cost nothing, the later ones would multiply and add
+as they do now; :meth:`Chain.without` says what the bound would then be.
+
+Where the proof says that a link is at least the one before, the link is ``proved``. Suprema over a ball are searched
+for and therefore too small, on both sides of such an inequality.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pipeline_lib.errors import DataError
+from pipeline_lib.statistics import over_folds
+
+__all__: list[str] = []  # internal: the experiments make chains of what they have checked
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a proof has after one of its steps.
+
+    Attributes
+    ----------
+    name, label : str
+        Its name in tables, and in two or three words on a figure.
+    says : str
+        The step that leads to it, in a sentence.
+    value, low, high : float
+        The quantity with the ends of a 95 % interval; three equal numbers if it was not estimated.
+    proved : bool
+        Whether the proof makes it at least the link before; False for the first link, and for steps that the paper
+        takes without a proof that covers these sizes.
+    added : bool
+        Whether the step adds a term to the link before.
+    """
+
+    name: str
+    label: str
+    says: str
+    value: float
+    low: float
+    high: float
+    proved: bool = True
+    added: bool = False
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The links from what is measured to a stated bound.
+
+    ``bound`` names the statement and ``place`` says where it is; ``setting`` says in words to what it is applied, and
+    ``trivial`` is what holds without any theorem, such as the largest loss.
+    """
+
+    bound: str
+    place: str
+    setting: str
+    trivial: float
+    links: tuple[Link, ...]
+
+    def __post_init__(self) -> None:
+        names = [link.name for link in self.links]
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise DataError(f"links: expected two or more with different names, found {names}")
+
+    @property
+    def stated(self) -> float:
+        """The number at the end."""
+        return self.links[-1].value
+
+    def factors(self) -> tuple[float, ...]:
+        """What every step multiplies the link before by; infinite above 0, and one for each link but the first."""
+        values = [link.value for link in self.links]
+        return tuple(b / a if a > 0.0 else math.inf for a, b in itertools.pairwise(values))
+
+    def without(self, position: int) -> float:
+        """The stated number if the step to the link at ``position`` >= 1 cost nothing, all others being as they are.
+
+        Example
+        -------
+        >>> chain = of("t", "", "", 1.0, [exact("a", "", "", 2.0), exact("b", "", "", 6.0), added("c", "", "", 1.0)])
+        >>> chain.stated, chain.without(1), chain.without(2)
+        (7.0, 3.0, 6.0)
+        """
+        value = self.links[position - 1].value
+        for link, factor, before in zip(
+            self.links[position + 1 :], self.factors()[position:], self.links[position:], strict=False
+        ):
+            value = value + (link.value - before.value) if link.added else value * factor
+        return value
+
+    def costliest(self) -> int:
+        """The position of the link with the largest factor."""
+        return 1 + int(np.argmax(self.factors()))
+
+    def rows(self, **axes: Any) -> list[dict[str, Any]]:
+        """One row for each link, after the columns ``axes``."""
+        factors = (None, *self.factors())
+        return [
+            {
+                **axes,
+                "bound": self.bound,
+                "place": self.place,
+                "setting": self.setting,
+                "trivial": self.trivial,
+                "position": position,
+                "link": link.name,
+                "label": link.label,
+                "says": link.says,
+                "value": link.value,
+                "low": link.low,
+                "high": link.high,
+                "previous": before.value if before else None,
+                "previous_low": before.low if before else None,
+                "previous_high": before.high if before else None,
+                "proved": link.proved,
+                "added": link.added,
+                "factor": _known(factor),
+                "without": _known(self.without(position)) if position else None,
+                "costliest": position == self.costliest(),
+            }
+            for position, (before, link, factor) in enumerate(
+                zip((None, *self.links[:-1]), self.links, factors, strict=True)
+            )
+        ]
+
+
+def estimated(name: str, label: str, says: str, values: ArrayLike, *, proved: bool = True) -> Link:
+    """A link that is the mean of ``values``, one for each independent sample, with Student's interval."""
+    summary = over_folds(np.asarray(values, np.float64))
+    return Link(name, label, says, summary.mean, summary.low, summary.high, proved)
+
+
+def exact(name: str, label: str, says: str, value: float, *, proved: bool = True) -> Link:
+    """A link that is not estimated."""
+    return Link(name, label, says, value, value, value, proved)
+
+
+def added(name: str, label: str, says: str, term: float) -> Link:
+    """A term of at least 0, which :func:`of` adds to the link before."""
+    return Link(name, label, says, term, term, term, added=True)
+
+
+def of(bound: str, place: str, setting: str, trivial: float, links: Iterable[Link]) -> Chain:
+    """The chain of some links, of which each that is ``added`` was given by its term alone."""
+    known: list[Link] = []
+    for link in links:
+        base = (known[-1].value, known[-1].low, known[-1].high) if link.added else (0.0, 0.0, 0.0)
+        value, low, high = (a + b for a, b in zip(base, (link.value, link.low, link.high), strict=True))
+        known.append(replace(link, value=value, low=low, high=high, proved=link.proved and bool(known)))
+    return Chain(bound, place, setting, trivial, tuple(known))
+
+
+def falling(links: Sequence[Link], tolerance: float = 1e-9) -> list[str]:
+    """The names of links that should be at least the one before and are below it, with intervals apart.
+
+    Example
+    -------
+    >>> falling([exact("a", "", "", 2.0), exact("b", "", "", 1.0), exact("c", "", "", 0.5, proved=False)])
+    ['b']
+    """
+    return [
+        link.name
+        for before, link in itertools.pairwise(links)
+        if link.proved and link.high < before.low - tolerance * abs(before.low)
+    ]
+
+
+def _known(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
