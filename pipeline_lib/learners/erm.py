@@ -10,9 +10,10 @@ Which solver, and which certificate of the gap F(w) - min F:
 | smooth, neither | ``newton`` where F is curved | self-concordance (exact for ``squared``) |
 | with kinks and smooth minorants (``ranksvm``) | ``smoothing`` | duality, also of the linear programme l2 = 0 |
 | with kinks and a linear programme, and many features | ``interior`` | duality; needs l2 > 0 or a radius |
-| any other convex one, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
+| any other with kinks, and many features | ``query_cuts`` | cutting planes; needs l2 > 0 or a radius |
+| any with kinks and few features, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
 | smooth, in an l1 ball | ``projected``: accelerated projected gradients | duality (l2 = 0: the Frank-Wolfe gap) |
-| with kinks, in an l1 ball | ``interior`` or ``bundle``, as above | duality or cutting planes |
+| with kinks, in an l1 ball | ``interior``, ``query_cuts`` or ``bundle``, as above | duality or cutting planes |
 | not convex | ``restarts``: several local minima, annealed | none: "local" |
 
 All certificates hold up to the rounding of float64.
@@ -34,7 +35,18 @@ from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import bundle, completed, interior, newton, projected, restarts, selection, smoothing, weighting
+from pipeline_lib.learners import (
+    bundle,
+    completed,
+    interior,
+    newton,
+    projected,
+    query_cuts,
+    restarts,
+    selection,
+    smoothing,
+    weighting,
+)
 from pipeline_lib.learners.balls import Ball, project
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import LinearModel
@@ -289,11 +301,14 @@ class _Known:
         return bundle.Planes(self._problem)
 
     @cached_property
+    def planes_of_queries(self) -> query_cuts.Planes:
+        """The cutting planes of single queries met so far."""
+        return query_cuts.Planes(self._problem)
+
+    @cached_property
     def programme(self) -> LinearProgramme | None:
-        """The linear programme of the risk, if it has one and features are many."""
-        problem = self._problem
-        many = problem.X.shape[1] > bundle.FEW_FEATURES
-        return problem.surrogate.programme(problem.y, problem.offsets) if many else None
+        """The linear programme of the risk, if it has one."""
+        return self._problem.surrogate.programme(self._problem.y, self._problem.offsets)
 
 
 def _solve(problem: Problem, start: Floats, tol: float, seed: Seed, known: _Known | None = None) -> Fit:
@@ -322,10 +337,13 @@ def _with_minorants(problem: Problem, start: Floats, tol: float, known: _Known) 
 
 
 def _with_kinks(problem: Problem, start: Floats, tol: float, known: _Known) -> Solution:
-    if known.programme is None:
+    if problem.X.shape[1] <= bundle.FEW_FEATURES:
         return bundle.minimise(problem, start, tol, known.planes)
-    inner = interior.minimise(problem, known.programme, tol)
-    return _better(inner, bundle.minimise(problem, inner.w, tol, known.planes)) if inner.reason else inner
+    if known.programme is not None:
+        first = interior.minimise(problem, known.programme, tol)
+    else:
+        first = query_cuts.minimise(problem, start, tol, known.planes_of_queries)
+    return _better(first, bundle.minimise(problem, first.w, tol, known.planes)) if first.reason else first
 
 
 def _better(first: Solution, second: Solution) -> Solution:

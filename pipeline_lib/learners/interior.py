@@ -2,10 +2,9 @@
 
     min over w, z of  l2/2 ||w||^2 + (1/Q) sum_p c_p max(0, h_p - <f_p, X w> - <e_p, z>) + (1/Q) <b, z>,
 
-over the ball, if there is one (:mod:`~pipeline_lib.surrogates.linear_programme`). With t - xi the argument of a hinge
-turned round, t, xi >= 0, and multipliers lam of t and pi = c - lam of xi, a step of Newton's method goes towards lam t =
-pi xi = mu, and mu decreases (Mehrotra's predictor and corrector). With D = 1 / (t / lam + xi / pi) on the rows, what is
-solved is
+over the ball, if there is one (:mod:`~pipeline_lib.surrogates.linear_programme`). The argument of a hinge is xi - t
+with t, xi >= 0, which have the multipliers lam and pi = c - lam. A step of Newton's method goes towards lam t = pi xi =
+mu, and mu decreases (Mehrotra's predictor and corrector). With D = 1 / (t / lam + xi / pi) on the rows, it solves
 
     (l2 I + X' H X) dw = right side,   H = the Schur complement of E' D E in [F E]' D [F E],
 
@@ -45,16 +44,21 @@ LENT = 1e-14
 
 def minimise(problem: Problem, programme: LinearProgramme, tol: float) -> Solution:
     """Minimise F until gap <= tol * objective; l2 > 0 or a finite radius. ``programme`` is that of the surrogate."""
+    return with_multipliers(problem, programme, tol)[0]
+
+
+def with_multipliers(problem: Problem, programme: LinearProgramme, tol: float) -> tuple[Solution, Floats]:
+    """What :func:`minimise` gives, and feasible multipliers of the rows, shape (P,), for the sum over queries."""
     N, d = problem.X.shape
     if d > N and problem.ball == "l2":
         # The minimiser is a combination of documents: w = basis v with ||w|| = ||v||.
         basis, coordinates = np.linalg.qr(problem.X.T)
         inside = replace(problem, X=np.ascontiguousarray(coordinates.T))
-        found = minimise(inside, programme, tol)
-        return replace(found, w=basis @ found.w)
+        found, multipliers = with_multipliers(inside, programme, tol)
+        return replace(found, w=basis @ found.w), multipliers
     search = _Search(problem, programme)
     watch = Watch(problem, ITERATIONS)
-    waited, best, bound = 0, math.inf, -math.inf
+    waited, best, bound, reason = 0, math.inf, -math.inf, NO_PROGRESS
     for iteration in range(ITERATIONS):
         waited += 1
         point, objective, lower = search.values()
@@ -64,10 +68,11 @@ def minimise(problem: Problem, programme: LinearProgramme, tol: float) -> Soluti
             bound, waited = lower, 0
         watch.at(iteration, best - bound, best)
         if problem.relative(best - bound, best) <= tol:
-            return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration)
-        if waited == PATIENCE or not search.step():
+            reason = ""
+        if not reason or waited == PATIENCE or not search.step():
             break
-    return Solution(w, best - bound, CERTIFICATE, iteration, NO_PROGRESS)
+    multipliers = search.programme.feasible(search.lam) * (len(problem.offsets) - 1)
+    return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration, reason), multipliers
 
 
 @dataclass
@@ -118,7 +123,9 @@ class _Search:
         N = len(X)
         slack = self.t / self.lam + np.where(self.boxed, self.xi / self.pi, 0.0)
         self.weight = 1.0 / slack
-        blocks = sum_up(self.local, programme.coefficients, self.weight, self.starts, programme.offsets, programme.owned)
+        blocks = sum_up(
+            self.local, programme.coefficients, self.weight, self.starts, programme.offsets, programme.owned
+        )
         eliminate(blocks, self.starts, programme.offsets, programme.owned)
         matrix = self._square(blocks)
         matrix[np.diag_indices(len(matrix))] += self.problem.l2
@@ -189,7 +196,12 @@ class _Search:
         # The largest part of the way, up to 1, on which nothing becomes negative
         longest = min(1.0 / TO_THE_BOUNDARY, self.barrier.longest())
         inside = self.boxed
-        pairs = (self.lam, way.lam), (self.t, way.t), (self.pi[inside], -way.lam[inside]), (self.xi[inside], way.xi[inside])
+        pairs = (
+            (self.lam, way.lam),
+            (self.t, way.t),
+            (self.pi[inside], -way.lam[inside]),
+            (self.xi[inside], way.xi[inside]),
+        )
         for at, change in pairs:
             falling = change < 0.0
             if falling.any():

@@ -80,7 +80,9 @@ class LinearProgramme:
         """The programme of sum_q factors_q phi(s_q, y_q)."""
         of_nodes = np.concatenate([np.repeat(factors, np.diff(self.offsets)), np.repeat(factors, np.diff(self.owned))])
         return replace(
-            self, costs=self.costs * of_nodes[self.nodes[:, 0]], dues=self.dues * np.repeat(factors, np.diff(self.owned))
+            self,
+            costs=self.costs * of_nodes[self.nodes[:, 0]],
+            dues=self.dues * np.repeat(factors, np.diff(self.owned)),
         )
 
 

@@ -159,11 +159,13 @@ def _balanced(matrix: Floats, total: float) -> Floats:
         matrix = matrix * np.minimum(1.0, total / np.maximum(sums, np.finfo(float).tiny))
     by_row, by_column = total - matrix.sum(axis=1), total - matrix.sum(axis=0)
     missing = float(by_row.sum())
-    return matrix if missing <= 0.0 else matrix + np.outer(np.maximum(by_row, 0.0), np.maximum(by_column, 0.0)) / missing
+    return (
+        matrix if missing <= 0.0 else matrix + np.outer(np.maximum(by_row, 0.0), np.maximum(by_column, 0.0)) / missing
+    )
 
 
 def of_orders(y: NDArray[np.int32], offsets: Whole, ideal: Whole, ideal_dcg: Floats, D: Floats) -> Assignments:
-    """max over orders of sum_i g_i (D(ideal_i) - D(rank_i)) + (ideal_i - rank_i) s_i, with g the gains by the ideal DCG.
+    """max over orders of sum_i g_i (D(ideal_i) - D(rank_i)) + (ideal_i - rank_i) s_i, with g the gains / ideal DCG.
 
     An order is an assignment of documents to ranks, whose linear programme has the dual variables u_i and v_r. Queries
     with one label have no rows.
