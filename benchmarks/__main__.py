@@ -2,7 +2,8 @@
 
 Every other module of this folder whose name starts with ``bench_`` is one benchmark; it offers ``measure() ->
 list[Timing]``, and ``scaling() -> list[Scaling]`` if it also measures how time grows with size. A whole run writes the
-page; with ``--write``, a run of some benchmarks replaces their sections of it.
+page; with ``--write``, a run of some benchmarks replaces their sections of it. With ``--ours``, peers are not measured
+again, where a benchmark can do without: their rows remain, with ratios to the new times.
 """
 
 from __future__ import annotations
@@ -144,17 +145,37 @@ def updated(text: str, lines: list[str]) -> str:
     return "\n## ".join(part.rstrip("\n") + "\n" for part in parts)
 
 
+def with_kept_rows(lines: list[str], page: str) -> list[str]:
+    """The lines of a section with the page's rows for the same work by others, and their ratios to the new times."""
+
+    def cells(line: str) -> list[str]:
+        return [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") else []
+
+    before = page.partition(f"{lines[0]}\n")[2].partition("\n## ")[0].splitlines()
+    known = {(new[0], new[1]): new for new in map(cells, lines) if new}
+    kept = [old for old in map(cells, before) if len(old) == 7 and (old[0], old[1]) not in known]
+    result = []
+    for line in lines:
+        result.append(line)
+        ours = cells(line)
+        for old in [old for old in kept if ours and old[0] == ours[0]]:
+            ratio = "–" if "–" in (old[2], ours[2]) else f"{float(old[2]) / float(ours[2]):.2f}"
+            result.append("| " + " | ".join([*old[:5], ratio, old[6]]) + " |")
+    return result
+
+
 def main() -> None:
     """Run the benchmarks named (all by default) and print their tables; a whole run also writes the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names(), []], metavar="NAME", help=f"one of {', '.join(names())}")
     parser.add_argument("--write", action="store_true", help="write the sections of the benchmarks named, too")
+    parser.add_argument("--ours", action="store_true", help="keep the rows of peers as the page has them")
     arguments = parser.parse_args()
     chosen = arguments.names or names()
     sections = []
     for name in chosen:
         module = importlib.import_module(f"benchmarks.bench_{name}")
-        timings = module.measure()
+        timings = module.measure(**({"peers": False} if arguments.ours else {}))
         scalings = module.scaling() if hasattr(module, "scaling") else []
         print(f"\n{name}", *rows(timings), *scaling_table(scalings), sep="\n", flush=True)
         sections.append((name, module.__doc__ or name, timings, scalings))
@@ -164,6 +185,8 @@ def main() -> None:
     elif arguments.write:
         for _, text, timings, scalings in sections:
             lines = section(text, timings, scalings, machine())
+            if arguments.ours:
+                lines = with_kept_rows(lines, PAGE.read_text("utf-8"))
             write_text(PAGE, updated(PAGE.read_text("utf-8"), lines))
     if chosen == names() or arguments.write:
         print(f"\nwritten to {PAGE}")

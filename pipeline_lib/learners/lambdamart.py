@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.ranker import Seed, Trained, names_of
-from pipeline_lib.learners.trees import TreesModel, of_lightgbm
+from pipeline_lib.learners.trees import TreesModel
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 
@@ -56,11 +56,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When LightGBM is not installed, or a setting is missing, unknown or has no such value.
     """
     chosen = completed("lambdamart", settings)
+    selection.check_queries("lambdamart", train, validation, "the number of trees")
     try:
         lightgbm = importlib.import_module("lightgbm")
     except ImportError as error:
         raise ConfigurationError(ABSENT) from error
-    selection.check_queries("lambdamart", train, validation, "the number of trees")
     parameters = {
         "objective": "lambdarank",
         "num_leaves": chosen["leaves"],
@@ -77,8 +77,28 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     }
     documents = lightgbm.Dataset(train.X64, train.y, group=np.diff(train.offsets), params={"verbosity": -1})
     booster = lightgbm.train(parameters, documents, num_boost_round=chosen["trees"])
-    whole = of_lightgbm(booster.dump_model(), train.n_features, names_of(train))
+    whole = _model_of(booster.dump_model(), train.n_features, names_of(train))
     return _kept(whole, validation, {**chosen}, lightgbm.__version__)
+
+
+def _model_of(dump: Mapping[str, Any], n_features: int, feature_names: Sequence[str] | None) -> TreesModel:
+    # From what a booster's dump_model() gives, whose nodes compare a number with a threshold.
+    nodes: list[tuple[int, float, int, int, float]] = []
+
+    def add(node: Mapping[str, Any]) -> int:
+        place = len(nodes)
+        if "split_feature" not in node:
+            nodes.append((-1, 0.0, 0, 0, float(node["leaf_value"])))
+            return place
+        assert node["decision_type"] == "<=", node
+        nodes.append((0, 0.0, 0, 0, 0.0))
+        lower, upper = add(node["left_child"]), add(node["right_child"])
+        nodes[place] = int(node["split_feature"]), float(node["threshold"]), lower, upper, 0.0
+        return place
+
+    roots = [add(tree["tree_structure"]) for tree in dump["tree_info"]]
+    features, thresholds, lower, upper, values = zip(*nodes, strict=True) if nodes else ((),) * 5
+    return TreesModel.of(roots, features, thresholds, lower, upper, values, n_features, feature_names)
 
 
 def _kept(whole: TreesModel, validation: RankingData, chosen: dict[str, Any], version: str) -> Trained:

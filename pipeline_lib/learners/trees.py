@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -94,6 +94,7 @@ class TreesModel(Model):
         names = None if feature_names is None else tuple(checks.texts("feature_names", feature_names))
         return cls(first, which, theta, sides[0], sides[1], leaves, n_features, names)
 
+    @checked(trees=checks.COUNT)
     def first(self, trees: int) -> TreesModel:
         """The model of the first ``trees`` trees.
 
@@ -110,8 +111,17 @@ class TreesModel(Model):
     def _scores(self, data: RankingData) -> Floats:
         return self.sums(data)[:, -1] if len(self.roots) else np.zeros(data.n_documents)
 
+    @checked
     def sums(self, data: RankingData) -> Floats:
-        """The scores after every tree, shape (N, T)."""
+        """The scores after every tree, shape (N, T).
+
+        Raises
+        ------
+        DataError
+            When there are more or fewer features than in training.
+        """
+        if data.n_features != self.n_features:
+            raise DataError(f"data: expected {self.n_features} features as in training, found {data.n_features}")
         return _sums(data.X64, self.roots, self.features, self.thresholds, self.lower, self.upper, self.values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,33 +132,6 @@ class TreesModel(Model):
     def n_inputs(self) -> int:
         """See :class:`Model`."""
         return self.n_features
-
-
-def of_lightgbm(dump: Mapping[str, Any], n_features: int, feature_names: Sequence[str] | None) -> TreesModel:
-    """The model of a booster, from what its ``dump_model()`` gives.
-
-    Raises
-    ------
-    DataError
-        When a node does not compare a number with a threshold.
-    """
-    nodes: list[tuple[int, float, int, int, float]] = []
-
-    def add(node: Mapping[str, Any]) -> int:
-        place = len(nodes)
-        if "split_feature" not in node:
-            nodes.append((-1, 0.0, 0, 0, float(node["leaf_value"])))
-            return place
-        if node["decision_type"] != "<=":
-            raise DataError(f"dump: expected the decision <=, found {node['decision_type']}")
-        nodes.append((0, 0.0, 0, 0, 0.0))
-        lower, upper = add(node["left_child"]), add(node["right_child"])
-        nodes[place] = int(node["split_feature"]), float(node["threshold"]), lower, upper, 0.0
-        return place
-
-    roots = [add(tree["tree_structure"]) for tree in dump["tree_info"]]
-    features, thresholds, lower, upper, values = zip(*nodes, strict=True) if nodes else ((),) * 5
-    return TreesModel.of(roots, features, thresholds, lower, upper, values, n_features, feature_names)
 
 
 @njit(cache=True)
