@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -105,8 +105,15 @@ class TreesModel(Model):
         (array([3.]), array([1.]))
         """
         end = int(self.roots[trees]) if trees < len(self.roots) else len(self.features)
-        nodes = (self.features, self.thresholds, self.lower, self.upper, self.values)
-        return TreesModel(self.roots[:trees], *(node[:end] for node in nodes), self.n_features, self.feature_names)
+        return replace(
+            self,
+            roots=self.roots[:trees],
+            features=self.features[:end],
+            thresholds=self.thresholds[:end],
+            lower=self.lower[:end],
+            upper=self.upper[:end],
+            values=self.values[:end],
+        )
 
     def _scores(self, data: RankingData) -> Floats:
         return self.sums(data)[:, -1] if len(self.roots) else np.zeros(data.n_documents)

@@ -94,7 +94,9 @@ class ListMLE(SmoothSurrogate):
             return np.zeros(len(offsets) - 1)
         query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         pairs, n = np.unique(np.c_[query, y], axis=0, return_counts=True)
-        return np.bincount(pairs[:, 0], n * np.log(n), len(offsets) - 1)
+        least = np.zeros(len(offsets) - 1)
+        np.add.at(least, pairs[:, 0], n * np.log(n))
+        return least
 
     def _levels(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         # Documents of equal level are drawn together.

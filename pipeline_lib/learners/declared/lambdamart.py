@@ -47,8 +47,8 @@ LEARNER = Learner(
     LambdaMARTSettings,
     formula=(
         r"s \leftarrow s + \eta\, \text{tree}(\lambda), \quad \lambda_i = \sum_{j:\, y_i > y_j} "
-        r"\frac{|\Delta \mathrm{NDCG}_{ij}|}{1 + \exp(s_i - s_j)} - \sum_{j:\, y_j > y_i} "
-        r"\frac{|\Delta \mathrm{NDCG}_{ij}|}{1 + \exp(s_j - s_i)}"
+        r"\frac{\lvert \Delta \mathrm{NDCG}_{ij} \rvert}{1 + \exp(s_i - s_j)} - \sum_{j:\, y_j > y_i} "
+        r"\frac{\lvert \Delta \mathrm{NDCG}_{ij} \rvert}{1 + \exp(s_j - s_i)}"
     ),
     requires="lightgbm",
     seconds=_seconds,
