@@ -353,6 +353,19 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         }
         for ending in ("", ".of")
     },
+    "learners.trees.TreesModel.first": {"trees": value(1)},
+    **{
+        f"learners.trees.TreesModel{ending}": {
+            "roots": value(np.array([0])),
+            "features": value(np.array([0, -1, -1])),
+            "thresholds": value(np.array([0.5, 0.0, 0.0])),
+            "lower": value(np.array([1, 0, 0])),
+            "upper": value(np.array([2, 0, 0])),
+            "values": value(np.array([0.0, -1.0, 2.0])),
+            "n_features": value(2),
+        }
+        for ending in ("", ".of")
+    },
     "learners.ogd.run": {"step": value(0.1), "start": value([0.1, 0.2])},
     "learners.perceptron.run": {"eta": value(1.0)},
     "learners.rounds.of_game": {"T": value(3)},
