@@ -21,6 +21,8 @@ import math
 import multiprocessing
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,13 +32,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import training_times
 from benchmarks.bench_erm import form_pairs, linear_svc, objective
 from benchmarks.timing import Timing
 from pipeline_lib import RankingData, surrogates
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import Standardisation
-from pipeline_lib.sources import folds, mirrors
+from pipeline_lib.sources import mirrors
 from pipeline_lib.surrogates import slam
 
 TOL, L2 = 1e-6, 0.1
@@ -144,20 +145,35 @@ def certificate(fit: erm.Fit | None) -> str:
     return f"certified gap {fit.relative_gap:.1e}" if fit.certified else fit.reason
 
 
-def paths() -> list[Timing]:
-    """The default path for every convex surrogate."""
+def paths(only: str) -> list[Timing]:
+    """The default path for every convex surrogate, for the works whose names contain ``only``."""
     found = []
-    # In a process of its own: after the threads of its libraries, a copy of this one would wait for their locks.
-    _, largest = timed(ohsumed)
-    for prefix, data in (("", sample()), ("OHSUMED, ", largest)):
-        if data is None:
-            continue
-        where = f"{prefix}{data.n_queries} queries x {data.n_features} features"
-        for name in CONVEX:
+    data_sets = {f"{N_QUERIES} queries x {N_FEATURES} features": sample, "OHSUMED": ohsumed}
+    works = {name: {where: f"{name}, {where}, path of {len(PATH)} l2" for where in data_sets} for name in CONVEX}
+    for where, made in data_sets.items():
+        chosen = {name: work[where] for name, work in works.items() if only in work[where]}
+        data = made() if chosen else None
+        for name, work in chosen.items() if data is not None else ():
+            assert data is not None
             seconds, fits = timed(partial(erm.path, data, name, PATH, tol=TOL))
             note = f"{sum(fit.certified for fit in fits)} of {len(PATH)} certified" if fits else ""
-            found.append(row(f"{name}, {where}, path of {len(PATH)} l2", "erm.path", data, seconds, note))
+            found.append(row(work, "erm.path", data, seconds, note))
     return found
+
+
+LARGEST = """\
+import sys
+from pathlib import Path
+import numpy as np
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import folds
+data = training_times.converted("OHSUMED", Path(sys.argv[1]))
+parts = [folds.queries(data / "folds.parquet", fold, "train") for fold in range(1, 6)]
+trained = [RankingData.read_parquet(data / "documents.parquet", part, stored=True) for part in parts]
+largest = max(trained, key=lambda part: part.n_documents)
+np.savez(Path(sys.argv[1]) / "largest.npz", X=largest.X, y=largest.y, sizes=largest.documents_per_query)
+"""
+"""Read in a process of its own: the threads of the libraries that read would stop the processes that are timed."""
 
 
 def ohsumed() -> RankingData | None:
@@ -165,17 +181,19 @@ def ohsumed() -> RankingData | None:
     if mirrors.VARIABLE not in os.environ:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        data = training_times.converted("OHSUMED", Path(folder))
-        parts = (folds.queries(data / "folds.parquet", fold, "train") for fold in range(1, 6))
-        trained = [RankingData.read_parquet(data / "documents.parquet", part, stored=True) for part in parts]
-    largest = max(trained, key=lambda part: part.n_documents)
-    return Standardisation.of(largest).apply(largest)
+        subprocess.run([sys.executable, "-c", LARGEST, folder], check=True)
+        with np.load(Path(folder) / "largest.npz") as stored:
+            X, y, sizes = (stored[name] for name in ("X", "y", "sizes"))
+    data = RankingData.from_arrays(X, y, np.repeat(np.arange(len(sizes)), sizes))
+    return Standardisation.of(data).apply(data)
 
 
-def one_fit(n_queries: int, n_features: int, with_peers: bool) -> list[Timing]:
+def one_fit(n_queries: int, n_features: int, with_peers: bool, only: str) -> list[Timing]:
     """SLAM-NDCG and RankSVM at one l2 with their peers, and SLAM-NDCG in balls."""
-    data, found = sample(n_queries, n_features), []
     size = f"{n_queries} queries x {n_features:,} features"
+    if only not in size:
+        return []
+    data, found = sample(n_queries, n_features), []
     for name in ("slam-ndcg", "ranksvm"):
         work = f"{name}, {size}, l2 = {L2:g}"
         seconds, fit = timed(partial(erm.fit, data, name, l2=L2, tol=TOL))
@@ -236,14 +254,14 @@ def in_balls(data: RankingData, size: str, free: np.ndarray) -> list[Timing]:
     return found
 
 
-def measure(peers: bool = True) -> list[Timing]:
-    """All rows, with or without those of the peers: paths, then features, then queries."""
+def measure(peers: bool = True, only: str = "") -> list[Timing]:
+    """All rows, with or without those of the peers, or some: paths, then features, then queries."""
     for small in (sample(5, 40), sample(50, 10)):  # with more and with fewer features than queries
         for name in CONVEX:
             erm.fit(small, name, l2=L2)
-    found = paths()
+    found = paths(only)
     for d in FEATURES:
-        found += one_fit(N_QUERIES, d, peers)
+        found += one_fit(N_QUERIES, d, peers, only)
     for n in QUERIES:
-        found += one_fit(n, QUERIES_FEATURES, peers)
+        found += one_fit(n, QUERIES_FEATURES, peers, only)
     return found
