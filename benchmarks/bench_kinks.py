@@ -165,6 +165,7 @@ LARGEST = """\
 import sys
 from pathlib import Path
 import numpy as np
+from benchmarks import training_times
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import folds
 data = training_times.converted("OHSUMED", Path(sys.argv[1]))
