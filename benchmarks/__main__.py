@@ -190,7 +190,8 @@ def main() -> None:
         write_text(PAGE, training_times.with_section(page(sections), training_times.read()))
     elif arguments.write:
         for _, text, timings, scalings in sections:
-            lines = section(text, timings, scalings, machine())
+            kept = " Rows of others are of an earlier run, in which they were installed." if arguments.ours else ""
+            lines = section(text, timings, scalings, machine() + kept)
             if arguments.ours:
                 lines = with_kept_rows(lines, PAGE.read_text("utf-8"))
             write_text(PAGE, updated(PAGE.read_text("utf-8"), lines))
