@@ -2,7 +2,9 @@
 
 Every other module of this folder whose name starts with ``bench_`` is one benchmark; it offers ``measure() ->
 list[Timing]``, and ``scaling() -> list[Scaling]`` if it also measures how time grows with size. A whole run writes the
-page; with ``--write``, a run of some benchmarks replaces their sections of it.
+page; with ``--write``, a run of some benchmarks replaces their sections of it. With ``--ours``, peers are not measured
+again, where a benchmark can do without: their rows remain, with ratios to the new times. ``--only TEXT`` measures the
+works whose names contain the text, and keeps all other rows.
 """
 
 from __future__ import annotations
@@ -144,17 +146,42 @@ def updated(text: str, lines: list[str]) -> str:
     return "\n## ".join(part.rstrip("\n") + "\n" for part in parts)
 
 
+def with_kept_rows(lines: list[str], page: str) -> list[str]:
+    """The lines of a section with the page's rows for the same work by others, and their ratios to the new times."""
+
+    def cells(line: str) -> list[str]:
+        return [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") else []
+
+    before = page.partition(f"{lines[0]}\n")[2].partition("\n## ")[0].splitlines()
+    head = next(k for k, line in enumerate(lines) if line.startswith("|---")) + 1
+    end = next((k for k in range(head, len(lines)) if not lines[k].startswith("| ")), len(lines))
+    new = {tuple(cells(line)[:2]): cells(line) for line in lines[head:end]}
+    old = [cells(line) for line in before if len(cells(line)) == 7][1:]
+    known = {(row[0], row[1]) for row in old}
+    rows_of_page = [row for place, row in new.items() if place not in known]
+    rows_of_page += [new.get((row[0], row[1]), row) for row in old]
+    first: dict[str, str] = {}
+    for row in rows_of_page:
+        ours = first.setdefault(row[0], row[2])
+        row[5] = "–" if "–" in (row[2], ours) else f"{float(row[2]) / float(ours):.2f}"
+    return [*lines[:head], *("| " + " | ".join(row) + " |" for row in rows_of_page), *lines[end:]]
+
+
 def main() -> None:
     """Run the benchmarks named (all by default) and print their tables; a whole run also writes the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names(), []], metavar="NAME", help=f"one of {', '.join(names())}")
     parser.add_argument("--write", action="store_true", help="write the sections of the benchmarks named, too")
+    parser.add_argument("--ours", action="store_true", help="keep the rows of peers as the page has them")
+    parser.add_argument("--only", default="", metavar="TEXT", help="measure works whose names contain it; needs --ours")
     arguments = parser.parse_args()
+    if arguments.only and not arguments.ours:
+        parser.error("--only needs --ours")
     chosen = arguments.names or names()
     sections = []
     for name in chosen:
         module = importlib.import_module(f"benchmarks.bench_{name}")
-        timings = module.measure()
+        timings = module.measure(**({"peers": False, "only": arguments.only} if arguments.ours else {}))
         scalings = module.scaling() if hasattr(module, "scaling") else []
         print(f"\n{name}", *rows(timings), *scaling_table(scalings), sep="\n", flush=True)
         sections.append((name, module.__doc__ or name, timings, scalings))
@@ -163,7 +190,10 @@ def main() -> None:
         write_text(PAGE, training_times.with_section(page(sections), training_times.read()))
     elif arguments.write:
         for _, text, timings, scalings in sections:
-            lines = section(text, timings, scalings, machine())
+            kept = " Rows of others are of an earlier run, in which they were installed." if arguments.ours else ""
+            lines = section(text, timings, scalings, machine() + kept)
+            if arguments.ours:
+                lines = with_kept_rows(lines, PAGE.read_text("utf-8"))
             write_text(PAGE, updated(PAGE.read_text("utf-8"), lines))
     if chosen == names() or arguments.write:
         print(f"\nwritten to {PAGE}")

@@ -2,9 +2,10 @@
 
 Lists of 20 to 40 documents with labels 0 to 3, drawn from a linear utility with little noise, so that most hinges can
 be met where l2 is small. Ours stop at a certified relative gap of 1e-6. The first rows have all of the default path of
-seven l2, 1e-4 to 100, for every surrogate; the others are one fit each, free, in a ball of half the norm of the free
-minimiser, and for more and more features and queries. Times are processor seconds of one call, after a small fit has
-compiled the kernels. A call that takes more than 120 processor seconds is stopped, and its row says so.
+seven l2, 1e-4 to 100, for every convex surrogate, also smooth ones, on these lists and on the largest training part of
+OHSUMED's folds; the others are one fit each, free, in a ball of half the norm of the free minimiser, and for more and
+more features and queries. Times are processor seconds of one call, after a small fit has compiled the kernels. A call
+that takes more than 120 processor seconds is stopped, and its row says so.
 
 The peers: cvxpy with Clarabel on the quadratic programme, with the scores and the highest score below every label as
 variables, so that it has about as many rows as documents; LinearSVC on the pairs, with the largest of a ladder of
@@ -18,10 +19,15 @@ from __future__ import annotations
 import importlib
 import math
 import multiprocessing
+import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,12 +36,14 @@ from benchmarks.bench_erm import form_pairs, linear_svc, objective
 from benchmarks.timing import Timing
 from pipeline_lib import RankingData, surrogates
 from pipeline_lib.learners import erm
+from pipeline_lib.ranking_data import Standardisation
+from pipeline_lib.sources import mirrors
 from pipeline_lib.surrogates import slam
 
 TOL, L2 = 1e-6, 0.1
 PATH = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 N_QUERIES, N_FEATURES = 200, 300
-KINKED = ("ranksvm", "slam-ndcg", "slam-map", "slam-ndcg@10", "svm-map", "structured-ndcg")
+CONVEX = [name.replace("@k", "@10") for name in surrogates.NAMES if surrogates.create(name).convex]
 FEATURES, QUERIES, QUERIES_FEATURES = (10, 30, 100, 300, 1_000, 3_000), (50, 800), 100
 SUBGRADIENT_STEPS = 2_000
 LONGEST = 120
@@ -137,26 +145,62 @@ def certificate(fit: erm.Fit | None) -> str:
     return f"certified gap {fit.relative_gap:.1e}" if fit.certified else fit.reason
 
 
-def paths() -> list[Timing]:
-    """The default path for every surrogate with kinks."""
-    data, found = sample(), []
-    for name in KINKED:
-        seconds, fits = timed(partial(erm.path, data, name, PATH, tol=TOL))
-        note = f"{sum(fit.certified for fit in fits)} of {len(PATH)} certified" if fits else ""
-        work = f"{name}, {N_QUERIES} queries x {N_FEATURES} features, path of {len(PATH)} l2"
-        found.append(row(work, "erm.path", data, seconds, note))
+def paths(only: str) -> list[Timing]:
+    """The default path for every convex surrogate, for the works whose names contain ``only``."""
+    found = []
+    data_sets = {f"{N_QUERIES} queries x {N_FEATURES} features": sample, "OHSUMED": ohsumed}
+    works = {name: {where: f"{name}, {where}, path of {len(PATH)} l2" for where in data_sets} for name in CONVEX}
+    for where, made in data_sets.items():
+        chosen = {name: work[where] for name, work in works.items() if only in work[where]}
+        data = made() if chosen else None
+        for name, work in chosen.items() if data is not None else ():
+            assert data is not None
+            seconds, fits = timed(partial(erm.path, data, name, PATH, tol=TOL))
+            note = f"{sum(fit.certified for fit in fits)} of {len(PATH)} certified" if fits else ""
+            found.append(row(work, "erm.path", data, seconds, note))
     return found
 
 
-def one_fit(n_queries: int, n_features: int) -> list[Timing]:
+LARGEST = """\
+import sys
+from pathlib import Path
+import numpy as np
+from benchmarks import training_times
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import folds
+data = training_times.converted("OHSUMED", Path(sys.argv[1]))
+parts = [folds.queries(data / "folds.parquet", fold, "train") for fold in range(1, 6)]
+trained = [RankingData.read_parquet(data / "documents.parquet", part, stored=True) for part in parts]
+largest = max(trained, key=lambda part: part.n_documents)
+np.savez(Path(sys.argv[1]) / "largest.npz", X=largest.X, y=largest.y, sizes=largest.documents_per_query)
+"""
+"""Read in a process of its own: the threads of the libraries that read would stop the processes that are timed."""
+
+
+def ohsumed() -> RankingData | None:
+    """The largest training part of OHSUMED's folds, standardised; None without the archive."""
+    if mirrors.VARIABLE not in os.environ:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", LARGEST, folder], check=True)
+        with np.load(Path(folder) / "largest.npz") as stored:
+            X, y, sizes = (stored[name] for name in ("X", "y", "sizes"))
+    data = RankingData.from_arrays(X, y, np.repeat(np.arange(len(sizes)), sizes))
+    return Standardisation.of(data).apply(data)
+
+
+def one_fit(n_queries: int, n_features: int, with_peers: bool, only: str) -> list[Timing]:
     """SLAM-NDCG and RankSVM at one l2 with their peers, and SLAM-NDCG in balls."""
-    data, found = sample(n_queries, n_features), []
     size = f"{n_queries} queries x {n_features:,} features"
+    if only not in size:
+        return []
+    data, found = sample(n_queries, n_features), []
     for name in ("slam-ndcg", "ranksvm"):
         work = f"{name}, {size}, l2 = {L2:g}"
         seconds, fit = timed(partial(erm.fit, data, name, l2=L2, tol=TOL))
         found.append(row(work, "erm.fit", data, seconds, certificate(fit)))
-        found += peers(work, data, name, fit.objective - fit.gap if fit else None)
+        if with_peers:
+            found += peers(work, data, name, fit.objective - fit.gap if fit else None)
         if name == "slam-ndcg" and fit:
             found += in_balls(data, size, fit.w)
     return found
@@ -211,14 +255,14 @@ def in_balls(data: RankingData, size: str, free: np.ndarray) -> list[Timing]:
     return found
 
 
-def measure() -> list[Timing]:
-    """All rows: paths, then features, then queries."""
+def measure(peers: bool = True, only: str = "") -> list[Timing]:
+    """All rows, with or without those of the peers, or some: paths, then features, then queries."""
     for small in (sample(5, 40), sample(50, 10)):  # with more and with fewer features than queries
-        for name in KINKED:
+        for name in CONVEX:
             erm.fit(small, name, l2=L2)
-    found = paths()
+    found = paths(only)
     for d in FEATURES:
-        found += one_fit(N_QUERIES, d)
+        found += one_fit(N_QUERIES, d, peers, only)
     for n in QUERIES:
-        found += one_fit(n, QUERIES_FEATURES)
+        found += one_fit(n, QUERIES_FEATURES, peers, only)
     return found

@@ -1,11 +1,11 @@
 """How near are the estimates of a plan to the processor seconds that trainings take?
 
 ``python -m benchmarks.training_times FOLDER`` trains the models of the default study, and one model for every other
-surrogate, on the first fold of MQ2008, OHSUMED and simulated data with 300 features, to which the estimates are fitted,
-and of simulated data of another shape, which only check them. Each training is a job of its own, as in the workflow.
-The folder keeps the converted data for the next call; the variable LTR_MIRROR names the folder with the archives of the
-public data sets. What is measured is written to ``training_times.csv`` beside this module, and the section of
-docs/benchmarks.md is made from it.
+surrogate and learner, on the first fold of MQ2008, OHSUMED and simulated data with 300 features, to which the estimates
+are fitted, and of simulated data of another shape, which only check them. Each training is a job of its own, as in the
+workflow. LambdaMART needs LightGBM. The folder keeps the converted data for the next call; the variable LTR_MIRROR
+names the folder with the archives of the public data sets. What is measured is written to ``training_times.csv`` beside
+this module, and the section of docs/benchmarks.md is made from it.
 
 When a learner or a surrogate has become faster or slower, measure it again with ``--model NAME``, and change
 ``seconds`` in the learner's declaration, or the surrogate's lines in
@@ -76,14 +76,15 @@ class Training:
 
 
 def models() -> dict[str, tuple[str, dict[str, Any]]]:
-    """The learner and the settings of every model: those of the default study, and the other surrogates."""
+    """The learner and the settings of every model: those of the default study, the other surrogates and learners."""
     study = configuration.check({}, {"letor-sim": 5})
     found = {m.name: (m.algorithm, study.settings(m.name, "letor-sim", 1)) for m in study.models}
     minimised = {settings.get("surrogate") for algorithm, settings in found.values() if algorithm == "erm"}
     for name in (name.replace("@k", "@10") for name in surrogates.NAMES):
         if name not in minimised:
             found[f"erm-{name}"] = "erm", learners.completed("erm", {"surrogate": name})
-    return found
+    used = {algorithm for algorithm, _ in found.values()}
+    return found | {name: (name, learners.completed(name, {})) for name in learners.NAMES if name not in used}
 
 
 def read() -> list[Training]:
@@ -128,7 +129,7 @@ def _training(row: Mapping[str, str]) -> Training:
     return Training(**{**row, **numbers, "seconds": float(row["seconds"])})  # type: ignore[arg-type]
 
 
-def _converted(data_set: str, folder: Path) -> Path:
+def converted(data_set: str, folder: Path) -> Path:
     """The folder of a converted data set, which is made if it does not exist."""
     work = folder / data_set
     study = work / "study.json"
@@ -178,7 +179,7 @@ def measure(folder: Path, chosen: list[str], data_sets: list[str]) -> Iterator[T
     """Train the chosen models on the data sets, and give what each training took."""
     known = models()
     for data_set in data_sets:
-        data = _converted(data_set, folder)
+        data = converted(data_set, folder)
         summary = json.loads((data / "summary.json").read_text(encoding="utf-8"))
         size = (summary["rows"], summary["queries"], summary["features"])
         for model in chosen:

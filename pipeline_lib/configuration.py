@@ -217,6 +217,11 @@ def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, in
     if model.algorithm not in learners.NAMES:
         yield f"unknown algorithm {model.algorithm!r}; {hint(model.algorithm, learners.NAMES)}"
         return
+    if (package := learners.get(model.algorithm).absent) is not None:
+        yield (
+            f"{model.algorithm} needs the package {package}, which is not installed; pip install '.[{package}]' "
+            "installs it"
+        )
     with_surrogate = learners.get(model.algorithm).with_surrogate
     if with_surrogate and model.surrogate is None:
         yield f"{model.algorithm} needs the key 'surrogate': one of {', '.join(surrogates.NAMES)}"

@@ -78,6 +78,7 @@ MODELS: tuple[dict[str, Any], ...] = (
     {"name": "ideal", "title": "Ideal order", "algorithm": "ideal"},
     {"name": "squared", "title": "Least squares", "algorithm": "erm", "surrogate": "squared"},
     {"name": "listnet", "title": "ListNet", "algorithm": "erm", "surrogate": "listnet"},
+    {"name": "listmle", "title": "ListMLE", "algorithm": "erm", "surrogate": "listmle"},
     {
         "name": "ranknet",
         "title": "RankNet",
@@ -92,6 +93,7 @@ MODELS: tuple[dict[str, Any], ...] = (
         "surrogate": "ranksvm",
         "options": {"normalisation": "mean"},
     },
+    {"name": "svm-map", "title": "SVM-MAP", "algorithm": "erm", "surrogate": "svm-map"},
     {"name": "slam-ndcg", "title": "SLAM-NDCG", "algorithm": "erm", "surrogate": "slam-ndcg"},
     {"name": "slam-perceptron", "title": "SLAM perceptron", "algorithm": "perceptron", "average": False},
     {"name": "slam-perceptron-averaged", "title": "SLAM perceptron, averaged", "algorithm": "perceptron"},

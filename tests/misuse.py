@@ -363,6 +363,19 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         }
         for ending in ("", ".of")
     },
+    "learners.trees.TreesModel.first": {"trees": value(1)},
+    **{
+        f"learners.trees.TreesModel{ending}": {
+            "roots": value(np.array([0])),
+            "features": value(np.array([0, -1, -1])),
+            "thresholds": value(np.array([0.5, 0.0, 0.0])),
+            "lower": value(np.array([1, 0, 0])),
+            "upper": value(np.array([2, 0, 0])),
+            "values": value(np.array([0.0, -1.0, 2.0])),
+            "n_features": value(2),
+        }
+        for ending in ("", ".of")
+    },
     "learners.ogd.run": {"step": value(0.1), "start": value([0.1, 0.2])},
     "learners.perceptron.run": {"eta": value(1.0)},
     "learners.rounds.of_game": {"T": value(3)},
@@ -580,7 +593,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
     "ogd": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
+    "lambdamart": {"trees": 2, "selection": "map"},
+    "pairwise_perceptron": {"passes": 2, "selection": "map"},
     "perceptron": {"passes": 2, "selection": "map"},
+    "prank": {"passes": 2, "selection": "map"},
     "rankboost": {"rounds": 2, "pairs": "alike", "selection": "ndcg"},
     "top_k_feedback": {
         "surrogate": "squared",
@@ -600,7 +616,9 @@ OBJECTS: dict[str, Callable[[Good], Any]] = {
     "learners.configured.ConfiguredLearner": lambda good: learners.create("erm", surrogate="squared", l2=1.0),
     "learners.erm.Fit": lambda good: learners.erm.fit(good.data, "squared", l2=1.0),
     "learners.ogd.Run": lambda good: learners.ogd.run(good.data, "squared", step=0.1),
+    "learners.pairwise_perceptron.Run": lambda good: learners.pairwise_perceptron.run(good.data),
     "learners.perceptron.Run": lambda good: learners.perceptron.run(good.data),
+    "learners.prank.Run": lambda good: learners.prank.run(good.data),
     "learners.rankboost.Run": lambda good: learners.rankboost.run(good.data, rounds=2),
     "learners.ranker.Trained": lambda good: learners.ranker.Trained(learners.models.IdealModel()),
     "learners.top_k_feedback.Run": lambda good: learners.top_k_feedback.run(good.data, "squared", 1, 5, 0.1, 0.5),
@@ -613,6 +631,9 @@ OBJECTS: dict[str, Callable[[Good], Any]] = {
         [1.0, 2.0], [0.0, 0.0], [1.0, 1.0], learners.kernel.RandomFourier(2, 2, 1.0, (1,))
     ),
     "learners.models.RandomModel": lambda good: learners.models.RandomModel((1,)),
+    "learners.trees.TreesModel": lambda good: learners.trees.TreesModel.of(
+        [0], [0, -1, -1], [0.5, 0, 0], [1, 0, 0], [2, 0, 0], [0, -1.0, 2.0], 2
+    ),
     "learners.models.ThresholdModel": lambda good: learners.models.ThresholdModel.of([0, 1], [0.5, 0.0], [1.0, 2.0], 2),
     "sources.catalog.DataSet": lambda good: catalog()["MQ2008"],
     "sources.manifest.Manifest": lambda good: sources.manifest.Manifest("x", "download", ()),

@@ -210,7 +210,7 @@ def test_a_wrong_cut_off_is_refused(name: str) -> None:
 def test_erm_without_a_surrogate_lists_them() -> None:
     config = copy.deepcopy(DEFAULT)
     del config["models"][SQUARED]["surrogate"]
-    with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of kl, listnet"):
+    with pytest.raises(ConfigurationError, match="erm needs the key 'surrogate': one of kl, listmle"):
         check(config)
 
 

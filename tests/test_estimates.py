@@ -19,7 +19,10 @@ MORE: dict[str, dict[str, Any]] = {
     "adarank": {"rounds": 1_000},
     "cone": {"basis": [10, 20]},
     "erm": {"l2": [10.0**k for k in range(-9, 3)]},
+    "lambdamart": {"trees": 3_000},
     "ogd": {"passes": 50},
+    "pairwise-perceptron": {"passes": 100},
+    "prank": {"passes": 100},
     "perceptron": {"passes": 100},
     "rankboost": {"rounds": 3_000},
     "top-k-feedback": {"step": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]},
@@ -48,7 +51,7 @@ def test_estimates_grow_with_the_settings() -> None:
     assert set(learners.NAMES) - set(MORE) == {name for name in learners.NAMES if learners.get(name).control}
 
 
-@pytest.mark.parametrize("name", ["erm", "ogd", "perceptron", "top-k-feedback"])
+@pytest.mark.parametrize("name", ["erm", "ogd", "pairwise-perceptron", "perceptron", "prank", "top-k-feedback"])
 def test_random_features_count_in_place_of_those_of_the_data(name: str) -> None:
     features = {"kernel": "gaussian", "components": 1_000}
     assert estimate(name, SIZE, features=features) > estimate(name, SIZE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le
@@ -46,6 +47,8 @@ class Learner:
         Whether it minimises a surrogate, which the settings of a model then name.
     control : bool
         Whether it is a control ranker, with which learners are compared, and not a learner.
+    requires : str or None
+        An optional package that training needs, which is also the name of the extra that installs it.
     seconds : callable
         (settings, :class:`pipeline_lib.cost.Size` of the whole data set) -> seconds that one training takes on one core
         beyond the start of its job, which include those of importing what it needs. The settings are those of
@@ -57,11 +60,17 @@ class Learner:
     formula: str
     with_surrogate: bool = False
     control: bool = False
+    requires: str | None = None
     seconds: Callable[[Any, Size], float] = lambda settings, size: 0.02 + 1e-8 * size.cells
 
     def estimate(self, settings: Mapping[str, Any], size: Size) -> float:
         """The :attr:`seconds` for settings that are plain values."""
         return self.seconds(self.every_setting.parse(settings), size)
+
+    @property
+    def absent(self) -> str | None:
+        """The package that is needed and not installed; None if there is none."""
+        return None if self.requires is None or find_spec(self.requires) else self.requires
 
     @staticmethod
     def chooses(settings: Settings) -> bool:

@@ -9,10 +9,11 @@ Which solver, and which certificate of the gap F(w) - min F:
 | smooth, l2 > 0 or a radius | ``newton``: L-BFGS, then Newton | duality: ||grad F||^2 / (2 l2) and its form in a ball |
 | smooth, neither | ``newton`` where F is curved | self-concordance (exact for ``squared``) |
 | with kinks and smooth minorants (``ranksvm``) | ``smoothing`` | duality, also of the linear programme l2 = 0 |
-| the same with many features, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
-| any other convex one | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
+| with kinks and a linear programme, and many features | ``interior`` | duality; needs l2 > 0 or a radius |
+| any other with kinks, and many features | ``query_cuts`` | cutting planes; needs l2 > 0 or a radius |
+| any with kinks and few features, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
 | smooth, in an l1 ball | ``projected``: accelerated projected gradients | duality (l2 = 0: the Frank-Wolfe gap) |
-| with kinks, in an l1 ball | ``bundle`` | cutting planes |
+| with kinks, in an l1 ball | ``interior``, ``query_cuts`` or ``bundle``, as above | duality or cutting planes |
 | not convex | ``restarts``: several local minima, annealed | none: "local" |
 
 All certificates hold up to the rounding of float64.
@@ -24,6 +25,7 @@ import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,8 +38,10 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.learners import (
     bundle,
     completed,
+    interior,
     newton,
     projected,
+    query_cuts,
     restarts,
     selection,
     smoothing,
@@ -52,11 +56,12 @@ from pipeline_lib.learners.ranker import Model, Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import SmoothableSurrogate, SmoothSurrogate, Surrogate
+from pipeline_lib.surrogates.linear_programme import LinearProgramme
 
 _LOG = logging.getLogger(__name__)
 
 # Smoothing solves a system in all features at every step, and needs the more steps, the fewer documents there are for
-# each: with fewer than this, and features that are not few, cutting planes are faster and reach the gap more surely.
+# each: with fewer than this, and features that are not few, other methods are faster and reach the gap more surely.
 DOCUMENTS_PER_FEATURE = 100
 
 
@@ -257,9 +262,9 @@ def _fits(
     if not len(l2_values):
         raise DataError("l2_values: expected at least one value, found none")
     problems = [_problem(data, surrogate, l2, radius, ball, tol) for l2 in l2_values]
-    start, planes = np.zeros(data.n_features), bundle.Planes(problems[0])
+    start, known = np.zeros(data.n_features), _Known(problems[0])
     for k in sorted(range(len(problems)), key=lambda k: -problems[k].l2):
-        fit = _solve(problems[k], start, tol, seed, planes)
+        fit = _solve(problems[k], start, tol, seed, known)
         start = fit.w
         yield k, replace(fit, feature_names=names_of(data))
 
@@ -289,36 +294,67 @@ def _start(problem: Problem, start: ArrayLike | None) -> Floats:
     return np.array(checks.floats("start", start, shape=(d,)))
 
 
-def _solve(problem: Problem, start: Floats, tol: float, seed: Seed, planes: bundle.Planes | None = None) -> Fit:
-    # ``planes``: of the same surrogate and data, met with another l2.
+class _Known:
+    """What fits of one surrogate on the same data share, whatever their l2."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    @cached_property
+    def planes(self) -> bundle.Planes:
+        """The cutting planes met so far."""
+        return bundle.Planes(self._problem)
+
+    @cached_property
+    def planes_of_queries(self) -> query_cuts.Planes:
+        """The cutting planes of single queries met so far."""
+        return query_cuts.Planes(self._problem)
+
+    @cached_property
+    def programme(self) -> LinearProgramme | None:
+        """The linear programme of the risk, if it has one."""
+        return self._problem.surrogate.programme(self._problem.y, self._problem.offsets)
+
+
+def _solve(problem: Problem, start: Floats, tol: float, seed: Seed, known: _Known | None = None) -> Fit:
     inside = project(start, problem.radius, problem.ball)
     if not problem.surrogate.convex:
         return _fit(problem, restarts.minimise(problem, inside, seed), tol)
-    if problem.ball == "l1":
-        if isinstance(problem.surrogate, SmoothSurrogate):
-            return _fit(problem, projected.minimise(problem, inside, tol), tol)
-        return _fit(problem, bundle.minimise(problem, inside, tol, planes), tol)
     if isinstance(problem.surrogate, SmoothSurrogate):
-        solution = newton.minimise(problem, inside, tol)
-    elif isinstance(problem.surrogate, SmoothableSurrogate):
-        solution = _with_kinks(problem, inside, tol, planes)
-    else:
-        solution = bundle.minimise(problem, inside, tol, planes)
-    return _fit(problem, solution, tol)
+        method = projected.minimise if problem.ball == "l1" else newton.minimise
+        return _fit(problem, method(problem, inside, tol), tol)
+    shared = known or _Known(problem)
+    if isinstance(problem.surrogate, SmoothableSurrogate) and problem.ball == "l2":
+        return _fit(problem, _with_minorants(problem, inside, tol, shared), tol)
+    return _fit(problem, _with_kinks(problem, inside, tol, shared), tol)
 
 
-def _with_kinks(problem: Problem, start: Floats, tol: float, planes: bundle.Planes | None) -> Solution:
-    # By smoothing where that is fast; by cutting planes, which need l2 or a ball, elsewhere and where it stalls.
+def _with_minorants(problem: Problem, start: Floats, tol: float, known: _Known) -> Solution:
+    # By smoothing where that is fast; otherwise, and where it stalls, by methods that need l2 or a ball.
     N, d = problem.X.shape
     bounded = problem.l2 > 0.0 or math.isfinite(problem.radius)
     if bounded and d > max(bundle.FEW_FEATURES, N / DOCUMENTS_PER_FEATURE):
-        return bundle.minimise(problem, start, tol, planes)
+        return _with_kinks(problem, start, tol, known)
     smoothed = smoothing.minimise(problem, start, tol)
     if not bounded or not smoothed.reason:
         return smoothed
-    cut = bundle.minimise(problem, smoothed.w, tol, planes)
-    best = cut if cut.gap <= smoothed.gap else smoothed
-    return replace(best, iterations=smoothed.iterations + cut.iterations)
+    return _better(smoothed, _with_kinks(problem, smoothed.w, tol, known))
+
+
+def _with_kinks(problem: Problem, start: Floats, tol: float, known: _Known) -> Solution:
+    if problem.X.shape[1] <= bundle.FEW_FEATURES:
+        return bundle.minimise(problem, start, tol, known.planes)
+    if known.programme is not None:
+        first = interior.minimise(problem, known.programme, tol)
+    else:
+        first = query_cuts.minimise(problem, start, tol, known.planes_of_queries)
+    return _better(first, bundle.minimise(problem, first.w, tol, known.planes)) if first.reason else first
+
+
+def _better(first: Solution, second: Solution) -> Solution:
+    # Of two solutions one after the other
+    best = second if second.gap <= first.gap else first
+    return replace(best, iterations=first.iterations + second.iterations)
 
 
 def _fit(problem: Problem, solution: Solution, tol: float) -> Fit:

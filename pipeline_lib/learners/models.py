@@ -19,6 +19,7 @@ from pipeline_lib import checks, seeds, storage
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ArgumentError, ConfigurationError, DataError, hint
+from pipeline_lib.learners import trees
 from pipeline_lib.learners.kernel import RandomFourier
 from pipeline_lib.learners.ranker import Model, Trained
 from pipeline_lib.ranking_data import RankingData, Standardisation
@@ -312,6 +313,7 @@ FIELDS: Mapping[str, frozenset[str]] = {
     "linear": frozenset({"w", "mean", "scale"}),
     "random-fourier": frozenset({"w", "mean", "scale", "bandwidth", "seed"}),
     "thresholds": frozenset({"features", "thresholds", "alphas", "n_features"}),
+    "trees": frozenset(trees.FIELDS),
     "random": frozenset({"seed"}),
     "ideal": frozenset(),
 }
@@ -345,6 +347,8 @@ def from_dict(stored: Mapping[str, Any]) -> Model:
         return LinearModel.of(**fields, feature_names=names)
     if kind == "thresholds":
         return ThresholdModel.of(**fields, feature_names=names)
+    if kind == "trees":
+        return trees.TreesModel.of(**fields, feature_names=names)
     if kind == "ideal":
         return IdealModel()
     seed = checks.seed("seed", tuple(checks.instance("seed", fields["seed"], list)))

@@ -6,6 +6,8 @@ the mean loss over rounds in which query q has the share p_q. Convexity, smoothn
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,9 @@ from pipeline_lib.surrogates.base import (
     SmoothSurrogate,
     Surrogate,
 )
+
+if TYPE_CHECKING:
+    from pipeline_lib.surrogates.linear_programme import LinearProgramme
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -54,6 +59,10 @@ class _Weighted(Surrogate):
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         values, gradient = self.inner.unchecked(scores, y, offsets)
         return self.factors * values, self._of_documents(offsets) * gradient
+
+    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
+        inner = self.inner.programme(y, offsets)
+        return None if inner is None else inner.scaled(self.factors)
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         return float(self.factors.max()) * self.inner.lipschitz(m, y_max, norm, score_bound=score_bound)

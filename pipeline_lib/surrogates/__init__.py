@@ -108,19 +108,10 @@ def effort(name: str) -> float:
     return _REGISTRY.number("effort", registered(name), 1.0)
 
 
-def pair_seconds(name: str) -> float:
-    """The seconds for one l2 and each pair of documents of a query that the surrogate ``name`` adds; for plans.
-
-    Example
-    -------
-    >>> pair_seconds("listnet"), pair_seconds("structured-ndcg") > 0.0
-    (0.0, True)
-    """
-    return _REGISTRY.number("pair_seconds", registered(name), 0.0)
-
-
 def repeats(name: str) -> float:
-    """How many times the surrogate ``name`` is minimised, as one that is not convex is; for plans.
+    """How many times as many passes over the documents as ``listnet`` the surrogate ``name`` takes, roughly; for plans.
+
+    One that is not convex is minimised from several starting points.
 
     Example
     -------

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,9 @@ from pipeline_lib.surrogates.base import (
 from pipeline_lib.surrogates.hinge_kernels import hinge, rounded_hinge, rounded_hinge_hessian
 from pipeline_lib.surrogates.logistic_kernels import logistic, logistic_hessian
 from pipeline_lib.surrogates.pair_sweeps import n_pairs
+
+if TYPE_CHECKING:
+    from pipeline_lib.surrogates.linear_programme import LinearProgramme
 
 Normalisation = Literal["sum", "mean", "all-pairs"]
 
@@ -166,6 +169,14 @@ class RankSVM(_Pairwise, SmoothableSurrogate):
         """See the base class."""
         values, gradient = hinge(scores, y, offsets, self.margin)
         return self._scaled(values, gradient, y, offsets)
+
+    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
+        """See the base class: a row for every pair."""
+        from pipeline_lib.surrogates.programmes import MOST_ROWS, of_pairs
+
+        if n_pairs(y, offsets).sum() > MOST_ROWS:
+            return None
+        return of_pairs(y, offsets, self._scale(y, offsets), self.margin)
 
     def smoothed(self, width: float) -> RoundedRankSVM:
         """Hinges rounded off over ``width`` margins (Huber's hinge), from below."""

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numba import njit
@@ -57,6 +57,9 @@ from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate, What
 from pipeline_lib.surrogates.slam_tight import tight_weights
+
+if TYPE_CHECKING:
+    from pipeline_lib.surrogates.linear_programme import LinearProgramme
 
 
 @checked
@@ -191,6 +194,13 @@ class _Slam(Surrogate):
 
     def _weights(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
         return _weights(y, offsets, self.kind)
+
+    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme:
+        """See the base class: the best score below every label is a variable."""
+        from pipeline_lib.surrogates.programmes import of_chains
+
+        labels = np.minimum(y, 1) if self.kind == "map" else y
+        return of_chains(labels, offsets, self._weights(labels, offsets), self.margin)
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """2 (l_inf) or sqrt(2) (l_2) times the largest sum of weights; attained (see the module's docstring)."""

@@ -11,16 +11,19 @@ A query whose documents all have one label contributes 0: no ranking of it has a
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
-from pipeline_lib.ranking import discounts, ideal_ranks
+from pipeline_lib.ranking import GAINS, discounts, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate, What
 from pipeline_lib.surrogates.loss_augmented_search import structured_ndcg, svm_map
+
+if TYPE_CHECKING:
+    from pipeline_lib.surrogates.linear_programme import LinearProgramme
 
 
 class _Structured(Surrogate):
@@ -80,6 +83,16 @@ class StructuredNDCG(_Structured):
         """See the base class."""
         D = discounts(int(np.diff(offsets).max(initial=1)))
         return structured_ndcg(scores, y, offsets, ideal_ranks(y, offsets), D)
+
+    def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
+        """See the base class: rankings are assignments of documents to ranks. None where lists are long."""
+        from pipeline_lib.surrogates.programmes import LONGEST_ORDER, of_orders
+
+        longest = int(np.diff(offsets).max(initial=1))
+        if longest > LONGEST_ORDER:
+            return None
+        D, ideal = discounts(longest), ideal_ranks(y, offsets)
+        return of_orders(y, offsets, ideal, np.add.reduceat(GAINS[y] * D[ideal - 1], offsets[:-1]), D)
 
     def lipschitz(self, m: int, y_max: int, norm: Norm = "linf", *, score_bound: float | None = None) -> float:
         """floor(m^2 / 2) (l_inf) or sqrt(m (m^2 - 1) / 3) (l_2); attained. 0 where no two labels can differ."""

@@ -64,7 +64,6 @@ def _seconds(settings: Any, size: Size) -> float:
     # Every l2 takes some passes over the features, and second derivatives or cutting planes, which grow with d too.
     inside = seen_by(settings.features, size)
     passes = surrogates.repeats(settings.surrogate) * (1.2e-8 * inside.cells + 2e-7 * inside.documents)
-    passes += surrogates.pair_seconds(settings.surrogate) * size.documents**2 / size.queries
     each = passes + 5e-11 * surrogates.effort(settings.surrogate) * inside.cells * inside.features
     return IMPORTS + SOLVERS + len(settings.l2) * each
 

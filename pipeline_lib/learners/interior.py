@@ -1,0 +1,238 @@
+"""How is a risk minimised whose surrogate is a linear programme? By an interior-point method, to a certified gap.
+
+    min over w, z of  l2/2 ||w||^2 + (1/Q) sum_p c_p max(0, h_p - <f_p, X w> - <e_p, z>) + (1/Q) <b, z>,
+
+over the ball, if there is one (:mod:`~pipeline_lib.surrogates.linear_programme`). The argument of a hinge is xi - t
+with t, xi >= 0, which have the multipliers lam and pi = c - lam. A step of Newton's method goes towards lam t = pi xi =
+mu, and mu decreases (Mehrotra's predictor and corrector). With D = 1 / (t / lam + xi / pi) on the rows, it solves
+
+    (l2 I + X' H X) dw = right side,   H = the Schur complement of E' D E in [F E]' D [F E],
+
+where H has one block for every query. A block is found by elimination and, for short lists, split into L L', so that X'
+H X is the square of one matrix: O(N d (d + m)) a step, and some thirty steps whatever the number of features.
+
+The multipliers, made feasible, give an affine function below the risk at every step, hence the gap (see
+:func:`~pipeline_lib.learners.problem.minorant_gap`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pipeline_lib.arrays import Floats
+from pipeline_lib.learners.balls import project
+from pipeline_lib.learners.barriers import Barrier, barrier
+from pipeline_lib.learners.interior_kernels import eliminate, local_nodes, rows_of_square, substitute, sum_up
+from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
+from pipeline_lib.surrogates.linear_programme import LinearProgramme
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
+ITERATIONS = 120
+CERTIFICATE = "duality"
+NO_PROGRESS = "the gap stopped shrinking before it was reached"
+# A step goes this far towards the boundary; so many steps without progress end the search.
+TO_THE_BOUNDARY, PATIENCE = 0.995, 10
+# The blocks of queries with at most so many documents are split into squares.
+SHORT = 64
+# What is added to the diagonal, relative to its largest entry, where rounding has left it without a square root.
+LENT = 1e-14
+
+
+def minimise(problem: Problem, programme: LinearProgramme, tol: float) -> Solution:
+    """Minimise F until gap <= tol * objective; l2 > 0 or a finite radius. ``programme`` is that of the surrogate."""
+    return with_multipliers(problem, programme, tol)[0]
+
+
+def with_multipliers(problem: Problem, programme: LinearProgramme, tol: float) -> tuple[Solution, Floats]:
+    """What :func:`minimise` gives, and feasible multipliers of the rows, shape (P,), for the sum over queries."""
+    N, d = problem.X.shape
+    if d > N and problem.ball == "l2":
+        # The minimiser is a combination of documents: w = basis v with ||w|| = ||v||.
+        basis, coordinates = np.linalg.qr(problem.X.T)
+        inside = replace(problem, X=np.ascontiguousarray(coordinates.T))
+        found, multipliers = with_multipliers(inside, programme, tol)
+        return replace(found, w=basis @ found.w), multipliers
+    search = _Search(problem, programme)
+    watch = Watch(problem, ITERATIONS)
+    waited, best, bound, reason = 0, math.inf, -math.inf, NO_PROGRESS
+    for iteration in range(ITERATIONS):
+        waited += 1
+        point, objective, lower = search.values()
+        if objective < best:
+            best, w, waited = objective, point, 0
+        if lower > bound:
+            bound, waited = lower, 0
+        watch.at(iteration, best - bound, best)
+        if problem.relative(best - bound, best) <= tol:
+            reason = ""
+        if not reason or waited == PATIENCE or not search.step():
+            break
+    multipliers = search.programme.feasible(search.lam) * (len(problem.offsets) - 1)
+    return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration, reason), multipliers
+
+
+@dataclass
+class _Direction:
+    """A direction, or what products of two directions leave: of w, z, t, xi and lam (that of pi is its opposite)."""
+
+    w: Floats
+    z: Floats
+    t: Floats
+    xi: Floats
+    lam: Floats
+
+
+class _Search:
+    """The point of the method, and its steps."""
+
+    def __init__(self, problem: Problem, programme: LinearProgramme) -> None:
+        Q = len(problem.offsets) - 1
+        self.problem, self.programme = problem, programme.scaled(np.full(Q, 1.0 / Q))
+        self.boxed = np.isfinite(self.programme.costs)
+        self.ceiling = np.where(self.boxed, self.programme.costs, 1.0)
+        self.w, self.z = np.zeros(problem.X.shape[1]), np.zeros(len(self.programme.dues))
+        self.lam = self.programme.feasible(np.where(self.boxed, 0.5 * self.ceiling, 1.0))
+        self.pi = np.where(self.boxed, self.ceiling - self.lam, 1.0)
+        below = -self.programme.heights
+        size = max(float(np.abs(below).max(initial=0.0)), 1e-300)
+        self.t = np.maximum(below, 0.0) + size
+        self.xi = np.where(self.boxed, self.t - below, 0.0)
+        self.barrier: Barrier = barrier(problem, self.mean_product())
+        self.local, self.starts = local_nodes(self.programme.nodes, self.programme.offsets, self.programme.owned)
+
+    def mean_product(self) -> float:
+        """mu: the mean of lam t and pi xi."""
+        return float(self.lam @ self.t + self.pi @ self.xi) / (len(self.lam) + int(self.boxed.sum()))
+
+    def values(self) -> tuple[Floats, float, float]:
+        """The point of the ball next to w, its objective, and a lower bound of the minimum."""
+        problem = self.problem
+        w = project(self.w, problem.radius, problem.ball)
+        loss, _ = problem.loss(problem.X @ w)
+        objective = problem.objective(w, loss)
+        intercept, slope = self.programme.minorant(self.programme.feasible(self.lam))
+        return w, objective, objective - minorant_gap(problem, w, loss, intercept, problem.X.T @ slope)
+
+    def step(self) -> bool:
+        """Take one step; False if rounding leaves none."""
+        programme, X = self.programme, self.problem.X
+        N = len(X)
+        slack = self.t / self.lam + np.where(self.boxed, self.xi / self.pi, 0.0)
+        self.weight = 1.0 / slack
+        blocks = sum_up(
+            self.local, programme.coefficients, self.weight, self.starts, programme.offsets, programme.owned
+        )
+        eliminate(blocks, self.starts, programme.offsets, programme.owned)
+        matrix = self._square(blocks)
+        matrix[np.diag_indices(len(matrix))] += self.problem.l2
+        self.barrier.add_to(matrix, self.w)
+        factor = _factor(matrix)
+        if factor is None:
+            return False
+        self.blocks, self.factor = blocks, factor
+        values = np.concatenate([X @ self.w, self.z])
+        self.missing = programme.taken(values) + self.xi - self.t - programme.heights
+        given = programme.spread(self.lam)
+        self.given_s, self.given_z = given[:N], given[N:] - programme.dues
+        mu = self._products(0.0, None)[0]
+        first = self._direction(0.0, None)
+        length = self._longest(first)
+        after = self._products(length, first)[0]
+        second = self._direction((after / mu) ** 3 * mu, first)
+        length = TO_THE_BOUNDARY * self._longest(second)
+        self._move(min(length, 1.0), second)
+        return length > 1e-10 and bool(np.isfinite(self.w).all())
+
+    def _square(self, blocks: Floats) -> Floats:
+        # X' H X
+        offsets, owned, X = self.programme.offsets, self.programme.owned, self.problem.X
+        rows = rows_of_square(blocks, self.starts, offsets, owned, X, SHORT)
+        square: Floats = rows.T @ rows
+        for q in np.flatnonzero(np.diff(offsets) > SHORT):
+            m, n = int(offsets[q + 1] - offsets[q]), math.isqrt(int(self.starts[q + 1] - self.starts[q]))
+            own = X[offsets[q] : offsets[q + 1]]
+            block = blocks[self.starts[q] : self.starts[q + 1]].reshape(n, n)[:m, :m]
+            square += own.T @ (block @ own)
+        return square
+
+    def _direction(self, mu: float, before: _Direction | None) -> _Direction:
+        # Newton's direction towards products mu, less the products of the direction ``before``.
+        programme, X, N = self.programme, self.problem.X, len(self.problem.X)
+        short_t, short_xi = mu - self.lam * self.t, mu - self.pi * self.xi
+        if before is not None:
+            short_t, short_xi = short_t - before.lam * before.t, short_xi + before.lam * before.xi
+        of_t, of_xi = short_t / self.lam, np.where(self.boxed, short_xi / self.pi, 0.0)
+        rho = of_t - of_xi - self.missing
+        right = programme.spread(self.weight * rho)
+        right[N:] += self.given_z
+        of_z = right[N:].copy()
+        substitute(self.blocks, self.starts, programme.offsets, programme.owned, right[:N], of_z, True)
+        right_w = X.T @ (self.given_s + right[:N]) - self.problem.l2 * self.w
+        right_w += self.barrier.right(self.w, mu, before is not None)
+        w = _solved(self.factor, right_w)
+        s = X @ w
+        substitute(self.blocks, self.starts, programme.offsets, programme.owned, s, of_z, False)
+        lam = self.weight * (rho - programme.taken(np.concatenate([s, of_z])))
+        self.barrier.direct(self.w, w)
+        t = of_t - self.t / self.lam * lam
+        xi = np.where(self.boxed, of_xi + self.xi / self.pi * lam, 0.0)
+        return _Direction(w, of_z, t, xi, lam)
+
+    def _products(self, length: float, way: _Direction | None) -> tuple[float, int]:
+        # The mean of all products after a part of the way, and their number
+        lam, t, pi, xi = self.lam, self.t, self.pi, self.xi
+        if way is not None:
+            lam, t = lam + length * way.lam, t + length * way.t
+            pi, xi = pi - length * np.where(self.boxed, way.lam, 0.0), xi + length * way.xi
+        total, n = self.barrier.products(length if way is not None else 0.0)
+        n += len(lam) + int(self.boxed.sum())
+        return (float(lam @ t + pi @ xi) + total) / n, n
+
+    def _longest(self, way: _Direction) -> float:
+        # The largest part of the way, up to 1, on which nothing becomes negative
+        longest = min(1.0 / TO_THE_BOUNDARY, self.barrier.longest())
+        inside = self.boxed
+        pairs = (
+            (self.lam, way.lam),
+            (self.t, way.t),
+            (self.pi[inside], -way.lam[inside]),
+            (self.xi[inside], way.xi[inside]),
+        )
+        for at, change in pairs:
+            falling = change < 0.0
+            if falling.any():
+                longest = min(longest, float((-at[falling] / change[falling]).min()))
+        return longest
+
+    def _move(self, length: float, way: _Direction) -> None:
+        self.w, self.z = self.w + length * way.w, self.z + length * way.z
+        self.t, self.lam = self.t + length * way.t, self.lam + length * way.lam
+        self.xi = self.xi + length * way.xi
+        self.pi = self.pi - length * np.where(self.boxed, way.lam, 0.0)
+        self.barrier.move(length)
+
+
+def _factor(matrix: Floats) -> tuple[Floats, bool] | None:
+    from scipy.linalg import LinAlgError, cho_factor
+
+    lent = 0.0
+    for _ in range(4):
+        try:
+            factor: tuple[Floats, bool] = cho_factor(
+                matrix + lent * np.eye(len(matrix)) if lent else matrix, lower=True, check_finite=False
+            )
+        except LinAlgError:
+            lent = max(100.0 * lent, LENT * float(matrix.diagonal().max()))
+        else:
+            return factor
+    return None
+
+
+def _solved(factor: tuple[Floats, bool], right: Floats) -> Floats:
+    from scipy.linalg import cho_solve
+
+    return np.asarray(cho_solve(factor, right, check_finite=False), dtype=np.float64)

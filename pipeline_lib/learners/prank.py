@@ -1,0 +1,138 @@
+"""How does PRank learn to predict labels one document at a time, with one threshold between every two labels?
+
+The predicted label of x is the number of thresholds b_1 <= b_2 <= ... that are not above <w, x>. On a document with
+label y, for r = 1, ..., y_max, let y_r = 1 if y >= r, else -1, and tau_r = y_r if (<w, x> - b_r) y_r <= 0, else 0; then
+
+    w <- w + (sum_r tau_r) x,     b_r <- b_r - tau_r.
+
+The thresholds remain in order. As a ranker, only w counts.
+
+References
+----------
+Crammer and Singer 2001, figure 1; `slam`, reference 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pipeline_lib import checks
+from pipeline_lib.arrays import Floats
+from pipeline_lib.checks import checked
+from pipeline_lib.learners import completed, passes, rounds
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
+from pipeline_lib.ranking_data import RankingData
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Result):
+    """The course of :func:`run`.
+
+    Attributes
+    ----------
+    w : float64, shape (d,)
+        After the last round.
+    average : float64, shape (d,)
+        The mean of the weights that the rounds began with.
+    thresholds : float64, shape (y_max,)
+        After the last round, rising.
+    losses : int64, shape (T,)
+        The difference between predicted and true label in every round.
+    """
+
+    w: Floats
+    average: Floats
+    thresholds: Floats
+    losses: NDArray[np.int64]
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def model(self) -> LinearModel:
+        """The ranker that is the mean of all iterates."""
+        return LinearModel.of(self.average, feature_names=self.feature_names)
+
+
+@checked
+def run(data: RankingData, order: ArrayLike | None = None) -> Run:
+    """Visit the documents of ``order`` by position, repeats allowed; by default all once, in the order of the data.
+
+    Raises
+    ------
+    DataError
+        When the order names a document that does not exist.
+
+    Example
+    -------
+    >>> data = RankingData.from_arrays([[0.5], [2.0], [-1.0]], [1, 2, 0], [7, 7, 7])
+    >>> result = run(data)
+    >>> result.w, result.thresholds, result.losses
+    (array([2.]), array([-1.,  0.]), array([1, 1, 0]))
+    """
+    documents = np.arange(data.n_documents)
+    if order is not None:
+        documents = checks.query_indices("order", order, data.n_documents)
+    w, average, thresholds, losses = _run(data.X64, data.y, documents, int(data.y.max(initial=0)))
+    return Run(w, average, thresholds, losses, names_of(data))
+
+
+@checked
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Make ``passes`` passes over ``train`` in random orders; keep the number of passes that is best on ``validation``.
+
+    Parameters
+    ----------
+    settings : mapping
+        Those of :class:`pipeline_lib.learners.declared.prank.PRankSettings`; what is missing has its default.
+    seed
+        Of the orders and of random features.
+
+    Returns
+    -------
+    Trained
+        The record holds the settings, the ``passes`` kept, and ``tried``: for every number of passes the mean
+        difference between predicted and true label so far, ||w|| and the validation value.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is missing, unknown or has no such value.
+    """
+    chosen = completed("prank", settings)
+    order = rounds.random_passes(train.n_documents, chosen["passes"], seed)
+
+    def some(inside: RankingData, n: int) -> tuple[Floats, dict[str, Any]]:
+        result = run(inside, order[: n * inside.n_documents])
+        return (result.average if chosen["average"] else result.w), {"mistakes": float(result.losses.mean())}
+
+    return passes.train("prank", some, train, validation, chosen, seed)
+
+
+@njit(cache=True)
+def _run(X, y, order, y_max):  # type: ignore[no-untyped-def]
+    T, d = len(order), X.shape[1]
+    w, total, thresholds = np.zeros(d), np.zeros(d), np.zeros(y_max)
+    losses = np.zeros(T, np.int64)
+    for t in range(T):
+        i = order[t]
+        score = 0.0
+        for c in range(d):
+            score += X[i, c] * w[c]
+            total[c] += w[c]
+        predicted = step = 0
+        for r in range(y_max):
+            predicted += score >= thresholds[r]
+            side = 1 if y[i] > r else -1
+            if (score - thresholds[r]) * side <= 0.0:
+                step += side
+                thresholds[r] -= side
+        losses[t] = abs(predicted - y[i])
+        for c in range(d):
+            w[c] += step * X[i, c]
+    return w, total / max(T, 1), thresholds, losses

@@ -1,0 +1,200 @@
+"""Which linear programmes have pairs of documents, documents with the best one below them, and orders as their rows?
+
+See :mod:`~pipeline_lib.surrogates.linear_programme` for the form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pipeline_lib.arrays import Floats
+from pipeline_lib.ranking import GAINS
+from pipeline_lib.surrogates.linear_programme import LinearProgramme, Whole
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+
+# Programmes with more rows than this take more memory than they save time; so do orders of longer lists, which have a
+# row for every document and rank, and two variables for every document.
+MOST_ROWS, LONGEST_ORDER = 3_000_000, 100
+# Rounds in which rows and columns are brought to sums of at most 1 in turn; what is missing is then filled.
+BALANCED = 3
+
+
+def of_pairs(y: NDArray[np.int32], offsets: Whole, costs: Floats, margin: float) -> LinearProgramme:
+    """c_q times the sum of max(0, margin + s_j - s_i) over pairs y_i > y_j: a row for every pair.
+
+    Example
+    -------
+    >>> of_pairs(np.array([1, 0]), np.array([0, 2]), np.ones(1), 1.0).nodes
+    array([[0, 1]])
+    """
+    nodes, of_query = [np.empty((0, 2), np.int64)], [np.empty(0, np.int64)]
+    for q, (begin, end) in enumerate(pairwise(offsets)):
+        labels = y[begin:end]
+        pairs = np.argwhere(labels[:, None] > labels[None, :])
+        nodes.append(begin + pairs)
+        of_query.append(np.full(len(pairs), q))
+    rows = np.concatenate(nodes)
+    return LinearProgramme(
+        heights=np.full(len(rows), margin),
+        costs=costs[np.concatenate(of_query)],
+        nodes=rows,
+        coefficients=np.tile([1.0, -1.0], (len(rows), 1)),
+        dues=np.empty(0),
+        offsets=offsets,
+        owned=np.zeros_like(offsets),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Chains(LinearProgramme):
+    """Rows s_i - T >= margin with costs, and then constraints T - s_j >= 0 and T - T' >= 0.
+
+    ``begins``, shape (A + 1,): the constraints of variable a are begins[a]:begins[a + 1]. Multipliers are flows: what
+    the first rows bring to a T leaves it through its constraints.
+    """
+
+    begins: Whole
+
+    def feasible(self, multipliers: Floats) -> Floats:
+        """Flows in the proportions of ``multipliers``."""
+        flows = np.minimum(multipliers, self.costs)
+        _balance(flows, self.nodes, self.begins, self.offsets[-1])
+        return flows
+
+
+@njit(cache=True)
+def _balance(flows, nodes, begins, N):  # type: ignore[no-untyped-def]
+    # A query's variables are in the order of labels, so that flows go from later ones to earlier ones.
+    A = len(begins) - 1
+    into = np.zeros(A)
+    for p in range(begins[0]):
+        into[nodes[p, 1] - N] += flows[p]
+    for a in range(A - 1, -1, -1):
+        total = 0.0
+        for p in range(begins[a], begins[a + 1]):
+            total += flows[p]
+        for p in range(begins[a], begins[a + 1]):
+            part = flows[p] / total if total > 0.0 else 1.0 / (begins[a + 1] - begins[a])
+            flows[p] = part * into[a]
+            if nodes[p, 1] >= N:
+                into[nodes[p, 1] - N] += flows[p]
+
+
+def of_chains(y: NDArray[np.int32], offsets: Whole, weights: Floats, margin: float) -> Chains:
+    """sum_i v_i max(0, margin + max_{j: y_j < y_i} s_j - s_i).
+
+    The variable T of a query and a label that has weight is above the scores of all documents of smaller labels: of
+    those that are not below the next smaller T, and above this T.
+
+    Example
+    -------
+    >>> programme = of_chains(np.array([2, 1, 0]), np.array([0, 3]), np.array([0.5, 0.25, 0.0]), 1.0)
+    >>> programme.nodes  # s_0 - T_2, s_1 - T_1, T_1 - s_2, T_2 - s_1, T_2 - T_1
+    array([[0, 4],
+           [1, 3],
+           [3, 2],
+           [4, 1],
+           [4, 3]])
+    """
+    N = int(offsets[-1])
+    lowest = np.repeat(np.minimum.reduceat(y, offsets[:-1]), np.diff(offsets)) if N else y
+    paying = np.flatnonzero((weights > 0.0) & (y > lowest))
+    owned, above, ends, begins = np.zeros_like(offsets), np.empty(N, np.int64), [np.empty(0, np.int64)], [0]
+    for q, (begin, end) in enumerate(pairwise(offsets)):
+        own = paying[np.searchsorted(paying, begin) : np.searchsorted(paying, end)]
+        levels, first = np.unique(y[own]), int(owned[q])
+        owned[q + 1] = first + len(levels)
+        above[own] = N + first + np.searchsorted(levels, y[own])
+        labels = y[begin:end]
+        for k, level in enumerate(levels):
+            new = begin + np.flatnonzero((labels < level) & ((labels >= levels[k - 1]) if k else True))
+            ends.append(np.append(new, N + first + k - 1) if k else new)
+            begins.append(begins[-1] + len(ends[-1]))
+    lower = np.concatenate(ends)
+    upper = N + np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    nodes = np.concatenate([np.c_[paying, above[paying]], np.c_[upper, lower]]).astype(np.int64)
+    return Chains(
+        heights=np.r_[np.full(len(paying), margin), np.zeros(len(lower))],
+        costs=np.r_[weights[paying], np.full(len(lower), np.inf)],
+        nodes=nodes,
+        coefficients=np.tile([1.0, -1.0], (len(nodes), 1)),
+        dues=np.zeros(len(begins) - 1),
+        offsets=offsets,
+        owned=owned,
+        begins=len(paying) + np.array(begins, np.int64),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Assignments(LinearProgramme):
+    """Rows u_i + v_r - <coefficient, s_i> >= h for all documents i and ranks r of some queries, with v_m = 0.
+
+    ``blocks``, shape (Q + 1,): query q has the rows blocks[q]:blocks[q + 1]. Multipliers are matrices with rows and
+    columns of sum 1, times the query's factor.
+    """
+
+    blocks: Whole
+
+    def feasible(self, multipliers: Floats) -> Floats:
+        """Matrices of such sums near ``multipliers``: rows and columns scaled, and what is missing filled."""
+        matrices = multipliers.copy()
+        for q in range(len(self.blocks) - 1):
+            part = slice(self.blocks[q], self.blocks[q + 1])
+            if part.start < part.stop:
+                m = int(self.offsets[q + 1] - self.offsets[q])
+                matrices[part] = _balanced(matrices[part].reshape(m, m), float(self.dues[self.owned[q]])).ravel()
+        return matrices
+
+
+def _balanced(matrix: Floats, total: float) -> Floats:
+    # All row and column sums become ``total`` (Altschuler, Weed and Rigollet 2017, their rounding).
+    for axis in (1, 0) * BALANCED:
+        sums = matrix.sum(axis=axis, keepdims=True)
+        matrix = matrix * np.minimum(1.0, total / np.maximum(sums, np.finfo(float).tiny))
+    by_row, by_column = total - matrix.sum(axis=1), total - matrix.sum(axis=0)
+    missing = float(by_row.sum())
+    return (
+        matrix if missing <= 0.0 else matrix + np.outer(np.maximum(by_row, 0.0), np.maximum(by_column, 0.0)) / missing
+    )
+
+
+def of_orders(y: NDArray[np.int32], offsets: Whole, ideal: Whole, ideal_dcg: Floats, D: Floats) -> Assignments:
+    """max over orders of sum_i g_i (D(ideal_i) - D(rank_i)) + (ideal_i - rank_i) s_i, with g the gains / ideal DCG.
+
+    An order is an assignment of documents to ranks, whose linear programme has the dual variables u_i and v_r. Queries
+    with one label have no rows.
+    """
+    N, Q = int(offsets[-1]), len(offsets) - 1
+    heights, coefficients, nodes = [np.empty(0)], [np.empty((0, 3))], [np.empty((0, 3), np.int64)]
+    blocks, owned = np.zeros(Q + 1, np.int64), np.zeros(Q + 1, np.int64)
+    for q, (begin, end) in enumerate(pairwise(offsets)):
+        m, labels = int(end - begin), y[begin:end]
+        blocks[q + 1], owned[q + 1] = blocks[q], owned[q]
+        if (labels == labels[0]).all():
+            continue
+        blocks[q + 1], owned[q + 1] = blocks[q] + m * m, owned[q] + 2 * m - 1
+        own, gains = ideal[begin:end], (GAINS[labels] - GAINS[labels.min()]) / ideal_dcg[q]
+        heights.append((gains[:, None] * (D[own - 1][:, None] - D[None, :m])).ravel())
+        i, r = np.divmod(np.arange(m * m), m)
+        last = r == m - 1
+        coefficients.append(np.c_[r + 1.0 - own[i], np.ones(m * m), np.where(last, 0.0, 1.0)])
+        # The number of all variables is not known yet: a place without one is -1 until then.
+        nodes.append(np.c_[begin + i, N + owned[q] + i, np.where(last, -1, N + owned[q] + m + r)])
+    rows, A = np.concatenate(nodes), int(owned[-1])
+    rows[rows < 0] = N + A
+    return Assignments(
+        heights=np.concatenate(heights),
+        costs=np.full(len(rows), np.inf),
+        nodes=rows,
+        coefficients=np.concatenate(coefficients),
+        dues=np.ones(A),
+        offsets=offsets,
+        owned=owned,
+        blocks=blocks,
+    )

@@ -1,0 +1,138 @@
+"""PRank, the pairwise perceptron, and trees: plain second computations, and what is chosen on the validation part."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline_lib import RankingData, configuration, learners
+from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.learners import pairwise_perceptron, prank, trees
+
+
+def drawn(n=12, m=6, d=3, seed=0, noise=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n * m, d)).astype(np.float32)
+    y = np.digitize(X @ np.arange(1.0, d + 1) + noise * rng.normal(size=n * m), [0.0, 2.0])
+    return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_prank_follows_its_figure(seed):
+    data = drawn(3, 5, 2, seed)
+    order = np.random.default_rng(seed).permutation(15)
+    w, total, b = np.zeros(2), np.zeros(2), np.zeros(int(data.y.max()))
+    losses = []
+    for i in order:
+        x, y = data.X64[i], data.y[i]
+        score, total = w @ x, total + w
+        losses.append(abs(np.sum(score >= b) - y))
+        sides = np.where(y >= np.arange(1, len(b) + 1), 1, -1)
+        tau = np.where((score - b) * sides <= 0, sides, 0)
+        w, b = w + tau.sum() * x, b - tau
+    run = prank.run(data, order)
+    np.testing.assert_allclose(run.w, w, atol=1e-12)
+    np.testing.assert_allclose(run.average, total / 15, atol=1e-12)
+    np.testing.assert_array_equal(run.thresholds, b)
+    np.testing.assert_array_equal(run.losses, losses)
+    assert (np.diff(run.thresholds) >= 0).all()
+
+
+def test_prank_makes_few_mistakes_on_separable_data():
+    # The bound of Crammer and Singer: (k - 1) (R^2 + 1) / margin^2 for unit (w, b), whatever the number of rounds
+    X = np.array([[-2.0], [0.0], [2.0]])
+    data = RankingData.from_arrays(X, [0, 1, 2], [7, 7, 7])
+    run = prank.run(data, np.tile(np.arange(3), 200))
+    u = np.array([1.0, -1.0, 1.0]) / np.sqrt(3.0)  # w and both thresholds: every difference has this margin
+    assert run.losses.sum() <= 2 * (4.0 + 1.0) / u[0] ** 2
+    assert run.losses[-100:].sum() == 0
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_pairwise_perceptron_adds_the_pairs_in_the_wrong_order(seed):
+    data = drawn(4, 5, 2, seed)
+    order = np.random.default_rng(seed).integers(0, 4, 9)
+    w, total, losses = np.zeros(2), np.zeros(2), []
+    for q in order:
+        X, y = (part[data.offsets[q] : data.offsets[q + 1]] for part in (data.X64, data.y))
+        s, total = X @ w, total + w
+        pairs = [(i, j) for i in range(5) for j in range(5) if y[i] > y[j]]
+        wrong = [(i, j) for i, j in pairs if s[i] <= s[j]]
+        losses.append(len(wrong) / max(len(pairs), 1))
+        w = w + sum((X[i] - X[j] for i, j in wrong), np.zeros(2)) / max(len(pairs), 1)
+    run = pairwise_perceptron.run(data, order)
+    np.testing.assert_allclose(run.w, w, atol=1e-12)
+    np.testing.assert_allclose(run.average, total / 9, atol=1e-12)
+    np.testing.assert_allclose(run.losses, losses)
+
+
+@pytest.mark.parametrize("name", ["prank", "pairwise-perceptron"])
+def test_the_best_number_of_passes_is_kept(name):
+    data, validation = drawn(), drawn(seed=1)
+    trained = learners.create(name, passes=4, selection="map").fit(data, validation, seed=3)
+    values = [tried["validation"] for tried in trained.record["tried"]]
+    assert trained.record["passes"] == 1 + int(np.argmax(values))
+    assert trained.record["validation"] == max(values) > 0.8
+    last = learners.create(name, passes=4, selection="map", average=False).fit(data, validation, seed=3)
+    assert last.model.to_dict() != trained.model.to_dict()
+
+
+def stump(threshold=0.5, **changes):
+    fields = {
+        "roots": [0],
+        "features": [1, -1, -1],
+        "thresholds": [threshold, 0.0, 0.0],
+        "lower": [1, 0, 0],
+        "upper": [2, 0, 0],
+        "values": [0.0, -1.0, 2.0],
+        "n_features": 2,
+    }
+    return trees.TreesModel.of(**{**fields, **changes})
+
+
+def test_trees_send_documents_to_their_leaves():
+    assert stump().predict([[9.0, 0.5], [9.0, 0.75]]).tolist() == [-1.0, 2.0]
+    assert stump(roots=[]).predict([[0.0, 0.0]]).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"lower": [0, 0, 0]}, {"upper": [3, 0, 0]}, {"features": [2, -1, -1]}, {"values": [0.0, 1.0]}, {"roots": [3]}],
+)
+def test_trees_that_lead_nowhere_are_refused(wrong):
+    with pytest.raises(DataError, match=next(iter(wrong))):
+        stump(**wrong)
+
+
+def test_lambdamart_without_its_package_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)  # which makes importing it an ImportError
+    with pytest.raises(ConfigurationError, match=r"lightgbm.*pip install"):
+        learners.lambdamart.train(drawn(), drawn(), {}, 0)
+
+
+def test_a_study_that_names_it_says_what_is_missing(monkeypatch):
+    entry = {"models": [{"name": "trees", "title": "LambdaMART", "algorithm": "lambdamart"}]}
+    monkeypatch.setattr("pipeline_lib.learners.declaration.find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"models\[0\] \(trees\): lambdamart needs .*lightgbm"):
+        configuration.check(entry, {"letor-sim": 5})
+    monkeypatch.setattr("pipeline_lib.learners.declaration.find_spec", lambda name: object())
+    assert configuration.check(entry, {"letor-sim": 5}).model("trees").algorithm == "lambdamart"
+
+
+def test_lambdamart_scores_as_lightgbm_does():
+    lightgbm = pytest.importorskip("lightgbm", reason="the optional package lightgbm is not installed")
+    data = drawn(40, 10, 4)
+    documents = lightgbm.Dataset(data.X64, data.y, group=np.diff(data.offsets))
+    parameters = {"objective": "lambdarank", "num_leaves": 7, "min_data_in_leaf": 5, "verbosity": -1, "num_threads": 1}
+    booster = lightgbm.train(parameters, documents, num_boost_round=20)
+    model = learners.lambdamart._model_of(booster.dump_model(), 4, None)
+    np.testing.assert_allclose(model.predict(data), booster.predict(data.X64), rtol=1e-12, atol=1e-12)
+    trained = learners.create("lambdamart", trees=20, least_documents=5, selection="map").fit(data, drawn(seed=1, d=4))
+    assert trained.record["trees"] == 1 + int(np.argmax(trained.record["tried"]))
+    assert trained.record["validation"] > 0.8

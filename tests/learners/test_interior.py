@@ -1,0 +1,160 @@
+"""Linear programmes of surrogates, and the methods that minimise with them or with planes of single queries."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from pipeline_lib import surrogates
+from pipeline_lib.learners import bundle, erm, interior, query_cuts
+from pipeline_lib.learners.problem import Problem
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.surrogates import programmes
+
+LINEAR = ("ranksvm", "slam-ndcg", "slam-map", "slam-ndcg@3", "structured-ndcg")
+KINKED = (*LINEAR, "svm-map")
+BALLS = [(None, "l2"), (0.3, "l2"), (0.3, "l1")]
+
+
+def drawn(n: int = 8, m: int = 5, d: int = 4, seed: int = 0, levels: int = 4) -> RankingData:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n * m, d))
+    return RankingData.from_arrays(X, rng.integers(0, levels, n * m), np.repeat(np.arange(n), m))
+
+
+def of(data: RankingData, name: str, l2: float = 0.1, radius: float = math.inf, ball: str = "l2") -> Problem:
+    return Problem(data.X64, data.y, data.offsets, surrogates.create(name), l2, radius, ball)  # type: ignore[arg-type]
+
+
+def dense(programme, scores):
+    """The dual programme at these scores: costs of the multipliers, bounds, and what they must sum up to."""
+    P, N, A = len(programme.heights), len(scores), len(programme.dues)
+    E = np.zeros((P, N + A + 1))
+    for k in range(programme.nodes.shape[1]):
+        E[np.arange(P), programme.nodes[:, k]] += programme.coefficients[:, k]
+    return programme.heights - E[:, :N] @ scores, E[:, N : N + A]
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), levels=st.sampled_from([2, 3, 6]))
+def test_the_optimum_of_the_programme_is_the_loss(name, seed, levels):
+    rng = np.random.default_rng(seed)
+    offsets = np.cumsum([0, 1, 4, 3, 5])
+    y, scores = rng.integers(0, levels, 13).astype(np.int32), rng.choice([0.1, 1.0, 10.0]) * rng.normal(size=13)
+    loss = surrogates.create(name)
+    programme = loss.programme(y, offsets)
+    gains, E = dense(programme, scores)
+    bounds = [(0.0, None if np.isinf(c) else c) for c in programme.costs]
+    total = loss.value(scores, y, offsets).sum()
+    if not len(gains):
+        assert total == 0.0
+        return
+    best = -linprog(-gains, A_eq=E.T, b_eq=programme.dues, bounds=bounds).fun if len(programme.dues) else None
+    if best is None:
+        best = float(np.sum(programme.costs * np.maximum(gains, 0.0)))
+    assert best == pytest.approx(total, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_whatever_the_multipliers_the_minorant_is_below(name, seed):
+    rng = np.random.default_rng(seed)
+    data, loss = drawn(4, 6, seed=seed % 1000), surrogates.create(name)
+    factors = rng.uniform(0.5, 2.0, 4)
+    programme = loss.programme(data.y, data.offsets).scaled(factors)
+    multipliers = programme.feasible(10.0 ** rng.uniform(-6, 2, len(programme.heights)))
+    given_ = programme.spread(multipliers)[data.n_documents :]
+    assert multipliers.min(initial=0.0) >= 0.0
+    assert (multipliers <= programme.costs).all()
+    np.testing.assert_allclose(given_, programme.dues, atol=1e-12)
+    intercept, slope = programme.minorant(multipliers)
+    for scale in (0.0, 0.1, 10.0):
+        scores = scale * rng.normal(size=data.n_documents)
+        value = float(factors @ loss.value(scores, data.y, data.offsets))
+        assert intercept + slope @ scores <= value + 1e-10 * (1.0 + abs(value))
+
+
+@pytest.mark.parametrize("name", KINKED)
+@pytest.mark.parametrize(("radius", "ball"), BALLS)
+@pytest.mark.parametrize("l2", [1e-2, 1.0])
+def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
+    problem = of(drawn(20, 5), name, l2, math.inf if radius is None else radius, ball)
+    start = np.zeros(4)
+    found = [bundle.minimise(problem, start, 1e-7), query_cuts.minimise(problem, start, 1e-7)]
+    programme = problem.surrogate.programme(problem.y, problem.offsets)
+    if programme is not None:
+        found.append(interior.minimise(problem, programme, 1e-7))
+    values = [problem.objective(s.w, problem.loss(problem.X @ s.w)[0]) for s in found]
+    for solution, value in zip(found, values, strict=True):
+        assert not solution.reason
+        assert np.linalg.norm(solution.w, 2 if ball == "l2" else 1) <= problem.radius * (1.0 + 1e-12)
+        assert value - solution.gap <= min(values) + 1e-9 * abs(value)
+        assert value == pytest.approx(min(values), rel=2e-7)
+
+
+@pytest.mark.parametrize("name", ["slam-ndcg", "svm-map"])
+@pytest.mark.parametrize("ball", ["l2", "l1"])
+def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):
+    data = drawn(30, 5)
+    free = erm.fit(data, name, l2=1e-7)
+    for l2 in (0.0, 1e-7):
+        problem = of(data, name, l2, 100.0 * float(np.abs(free.w).sum()) + 1.0, ball)
+        solution = query_cuts.minimise(problem, np.zeros(4), 1e-6)
+        value = problem.objective(solution.w, problem.loss(problem.X @ solution.w)[0])
+        assert not solution.reason
+        assert value == pytest.approx(free.objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg", "structured-ndcg", "svm-map"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_few_queries_with_many_features(name, n):
+    data = drawn(n, 7, 60, seed=3)
+    for fit in erm.path(data, name, [1e-3, 1.0]):
+        assert fit.certified, fit.reason
+
+
+def test_long_lists_are_squared_by_other_means(monkeypatch):
+    problem = of(drawn(6, 9, 40), "slam-ndcg")
+    programme = problem.surrogate.programme(problem.y, problem.offsets)
+    short = interior.minimise(problem, programme, 1e-9)
+    monkeypatch.setattr(interior, "SHORT", 2)
+    np.testing.assert_allclose(interior.minimise(problem, programme, 1e-9).w, short.w, atol=1e-7)
+
+
+def test_a_programme_that_is_too_large_is_not_written(monkeypatch):
+    data = drawn(12, 6, 40)
+    whole = {name: erm.fit(data, name, l2=0.1) for name in ("ranksvm", "structured-ndcg")}
+    monkeypatch.setattr(programmes, "MOST_ROWS", 10)
+    monkeypatch.setattr(programmes, "LONGEST_ORDER", 5)
+    for name, fit in whole.items():
+        other = erm.fit(data, name, l2=0.1)
+        assert (fit.certificate, other.certificate) == ("duality", "cutting planes")
+        assert other.objective == pytest.approx(fit.objective, rel=2e-6)
+
+
+def test_what_the_interior_method_leaves_is_finished_by_cutting_planes(monkeypatch):
+    data = drawn(12, 6, 40)
+    whole = erm.fit(data, "slam-ndcg", l2=0.1)
+    monkeypatch.setattr(interior, "ITERATIONS", 3)
+    fit = erm.fit(data, "slam-ndcg", l2=0.1)
+    assert fit.certificate == bundle.CERTIFICATE
+    assert fit.objective == pytest.approx(whole.objective, rel=2e-6)
+
+
+def test_planes_that_are_not_needed_are_neither_added_nor_kept():
+    problem = of(drawn(), "svm-map")
+    planes = query_cuts.Planes(problem)
+    values, slopes = np.ones(8), np.zeros((8, 4))
+    planes.add(values, slopes, np.zeros(4), 1e-9)
+    planes.add(values, slopes, np.ones(4), 1e-9)
+    assert len(planes.query) == 8
+    for _ in range(query_cuts.FORGET_AFTER + 1):
+        planes.forget(np.where(np.arange(len(planes.query)) < 3, 1.0, 0.0))
+    assert planes.query.tolist() == [0, 1, 2]
