@@ -40,14 +40,14 @@ def dense(programme, scores):
     return programme.heights - E[:, :N] @ scores, E[:, N : N + A]
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in LINEAR), ("slam-ndcg", {"weights": "tight"})])
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), levels=st.sampled_from([2, 3, 6]))
-def test_the_optimum_of_the_programme_is_the_loss(name, seed, levels):
+def test_the_optimum_of_the_programme_is_the_loss(name, options, seed, levels):
     rng = np.random.default_rng(seed)
     offsets = np.cumsum([0, 1, 4, 3, 5])
     y, scores = rng.integers(0, levels, 13).astype(np.int32), rng.choice([0.1, 1.0, 10.0]) * rng.normal(size=13)
-    loss = surrogates.create(name)
+    loss = surrogates.create(name, **options)
     programme = loss.programme(y, offsets)
     gains, E = dense(programme, scores)
     bounds = [(0.0, None if np.isinf(c) else c) for c in programme.costs]
