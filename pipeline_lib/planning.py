@@ -197,11 +197,16 @@ class TimeLeft:
 
 
 def describe(
-    study: str, jobs: Sequence[PlannedJob], cores: int, available: Sequence[str], missing: Mapping[str, str]
+    study: str,
+    jobs: Sequence[PlannedJob],
+    cores: int,
+    available: Sequence[str],
+    missing: Mapping[str, str],
+    submissions: int | None = None,
 ) -> str:
     """Write the plan that is printed before work starts.
 
-    ``missing`` maps a data set's name to how to get it.
+    ``missing`` maps a data set's name to how to get it; ``submissions`` are those to a cluster, if it runs on one.
 
     Example
     -------
@@ -220,6 +225,8 @@ def describe(
     listed = ", ".join(f"{count}\u00a0{rule}" for rule, count in counts.items()) or "none"
     wrapped = textwrap.wrap(listed, 110, initial_indent="  jobs        ", subsequent_indent=" " * 14)
     lines += [line.replace("\u00a0", " ") for line in wrapped]
+    if submissions is not None:
+        lines += [f"  submissions {submissions}"]
     work = math.fsum(estimates(jobs))
     parallel = TimeLeft(dict(enumerate(jobs)), cores).seconds()
     lines += [f"  estimate    about {duration(work)} of work, {duration(parallel)} on {cores} cores"]

@@ -81,6 +81,19 @@ def jobs_at_once(workflow: Any, jobs: int) -> int:
     return min(settings.nodes, jobs) if settings.nodes else settings.cores or 1
 
 
+def submissions(workflow: Any) -> int | None:
+    """How many submissions the run makes to a cluster; None where it runs on this machine.
+
+    Jobs of one group are submitted together, and those of local rules not at all. Snakemake reports groups when it
+    submits them. ``job.is_local`` would be true for every job of a dry run.
+    """
+    if not workflow.resource_settings.nodes:
+        return None
+    local = workflow._localrules
+    sent = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun and job.rule.name not in local]
+    return len({job.group or f"job {job.jobid}" for job in sent})
+
+
 def logger_and_output(workflow: Any) -> tuple[logging.Logger, Any]:
     """Snakemake's logger, and the settings of what the run prints.
 

@@ -84,6 +84,7 @@ def test_the_documented_command_gives_the_same_bytes_although_a_job_was_cancelle
     assert finished_copy.tables() == finished.tables()
     # the trainings are one submission with their evaluation, and what takes seconds is none
     assert set(cluster.submissions()) == {"letor-sim-ranksvm"}
+    assert "  submissions 1\n" in output
     (attempts,) = cluster.submissions().values()
     assert [request["state"] for request in attempts] == ["CANCELLED", "COMPLETED"]
     assert_doubled(attempts)

@@ -301,7 +301,8 @@ def plan():
     jobs = {job.id: planned_job(job) for job in snakemake_internals.jobs_to_run(workflow)}
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
     at_once = snakemake_internals.jobs_at_once(workflow, len(jobs))
-    text = planning.describe(STUDY.name, list(jobs.values()), at_once, DATASETS, missing)
+    sent = snakemake_internals.submissions(workflow)
+    text = planning.describe(STUDY.name, list(jobs.values()), at_once, DATASETS, missing, sent)
     return console.Plan(text, jobs, at_once)
 
 
