@@ -60,8 +60,11 @@ def test_a_change_selects_the_tests_that_reach_it_and_no_others(root: Path, chan
 
 
 def test_a_module_of_the_project_selects_its_tests_first() -> None:
-    reached = affected.files_with_tests(affected.distances(["pipeline_lib/theory/entropy.py"]))
-    assert reached[:2] == ["pipeline_lib/theory/entropy.py", "tests/theory/test_entropy.py"]
+    distances = affected.distances(["pipeline_lib/theory/entropy.py"])
+    reached = affected.files_with_tests(distances)
+    nearest = [path for path in reached[1:] if distances[path] == 1]
+    assert reached[: len(nearest) + 1] == ["pipeline_lib/theory/entropy.py", *nearest]
+    assert "tests/theory/test_entropy.py" in nearest
     assert "tests/sources/test_letor.py" not in reached
 
 
