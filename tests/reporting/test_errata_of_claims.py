@@ -25,7 +25,9 @@ def ledgers() -> dict[str, set[str]]:
 @pytest.mark.parametrize("paper", papers.names())
 def test_notes_name_the_letter(paper: str) -> None:
     claims = yaml.safe_load((papers.get(paper).folder / "claims.yaml").read_text(encoding="utf-8"))["claims"]
-    text = {claim["id"]: yaml.dump({key: claim.get(key) for key in ("evidence", "rule")}, width=1e6) for claim in claims}
+    text = {
+        claim["id"]: yaml.dump({key: claim.get(key) for key in ("evidence", "rule")}, width=1e6) for claim in claims
+    }
     unnamed = {
         (letter, claim)
         for letter, named in ledgers().items()
