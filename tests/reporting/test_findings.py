@@ -41,6 +41,7 @@ def test_findings_depend_on_the_statuses_and_link_to_their_claims(paper: str, tm
     for text in said.values():
         items = re.findall(r"<li>(.*?)</li>", text, flags=re.DOTALL)
         assert all(re.search(r'href="#claim-', item) for item in items)
+        assert all(item.count("<strong>") == 1 for item in items)  # otherwise two of them ran together
         assert set(re.findall(r'href="#claim-([\w-]+)"', text)) <= known
 
 
