@@ -16,10 +16,14 @@ from pipeline_lib.reporting import page
 from pipeline_lib.reporting.results import ResultsFolder
 
 
-def findings(paper: str, status: Status, folder: Path, value: float = 0.25) -> str:
-    """The findings on a paper all of whose claims have one status, and in all of whose trials all values are equal."""
+def findings(paper: str, given: Status, folder: Path, value: float = 0.25, answer: Status | None = None) -> str:
+    """The findings on a paper all of whose claims have one status, and in all of whose trials all values are equal.
+
+    Claims that are questions have the status ``answer`` instead, if it is given.
+    """
     judged = []
     for claim in ledger.load([papers.get(paper)]):
+        status = answer if answer is not None and claim.kind == "finding" else given
         setting = {"dataset": "made", "loss": "listnet", "n": 100, "m": 1000}
         trial = JudgedTrial(
             setting, {name: Interval(value, value, value) for name in claim.names}, "tables/made.parquet", status
@@ -32,11 +36,13 @@ def findings(paper: str, status: Status, folder: Path, value: float = 0.25) -> s
 
 @pytest.mark.parametrize("paper", papers.names())
 def test_findings_depend_on_the_statuses_and_link_to_their_claims(paper: str, tmp_path: Path) -> None:
-    said = {status: findings(paper, status, tmp_path) for status in STATUSES}
+    said: dict[str, str] = {status: findings(paper, status, tmp_path) for status in STATUSES}
     assert "<li>" not in said["not-run"]
     assert "<li>" in said["refuted"]
     assert said["refuted"] != said["verified"]
     assert len({said[status] for status in ("refuted", "verified", "answered")}) == 3
+    for status in ("verified", "refuted"):
+        said[f"{status} and answered"] = findings(paper, status, tmp_path, answer="answered")
     known = {claim.id for claim in ledger.load([papers.get(paper)])}
     for text in said.values():
         items = re.findall(r"<li>(.*?)</li>", text, flags=re.DOTALL)
