@@ -156,5 +156,27 @@ class Selecting(Settings):
         return True
 
 
+class Passing(Selecting):
+    """Settings of an online learner that passes over the training set several times, each time in another order."""
+
+    passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
+    average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
+    features: Features = Field("standardised", description="as for erm")
+
+    def chooses(self) -> bool:
+        """Whether there are several numbers of passes."""
+        return self.passes > 1
+
+    def passes_run(self) -> float:
+        """How many passes are run in all: every number of passes up to the largest begins anew.
+
+        Example
+        -------
+        >>> Passing.parse({"passes": 3}).passes_run()
+        6.0
+        """
+        return self.passes * (self.passes + 1) / 2
+
+
 class NoSettings(Settings):
     """The settings of a learner without any."""

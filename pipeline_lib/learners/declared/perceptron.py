@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import IMPORTS, Features, Learner, RankingMeasure, Selecting, seen_by
-from pipeline_lib.settings import Positive, Whole
+from pipeline_lib.learners.declaration import IMPORTS, Learner, Passing, RankingMeasure, seen_by
+from pipeline_lib.settings import Positive
 
 if TYPE_CHECKING:
     from pipeline_lib.cost import Size
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pipeline_lib.ranking_data import RankingData
 
 
-class PerceptronSettings(Selecting):
+class PerceptronSettings(Passing):
     """The perceptron of SLAM, over the training queries in random order."""
 
     measure: RankingMeasure = Field("ndcg", description="the ranking loss and its weights: ndcg, map or ndcg@K")
@@ -24,13 +24,6 @@ class PerceptronSettings(Selecting):
     active: Literal["margin", "misordered"] = Field(
         "margin", description="which hinges are active: margin (as printed) or misordered"
     )
-    passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
-    average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
-    features: Features = Field("standardised", description="as for erm")
-
-    def chooses(self) -> bool:
-        """Whether there are several numbers of passes."""
-        return self.passes > 1
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
@@ -40,9 +33,7 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
 
 
 def _seconds(settings: PerceptronSettings, size: Size) -> float:
-    # Every number of passes up to the largest is run from the start.
-    inside = seen_by(settings.features, size)
-    runs = settings.passes * (settings.passes + 1) / 2
+    inside, runs = seen_by(settings.features, size), settings.passes_run()
     return IMPORTS + 1e-9 * runs * inside.cells + settings.passes * 1e-7 * size.documents
 
 
