@@ -242,6 +242,11 @@ def linear_rate(p: Floats, q: Floats, m: int, grades: int) -> float:
 
     Such a learner plays in the same way under both laws, and its average NDCG is that under the mean law.
 
+    Raises
+    ------
+    DataError
+        When a law does not have one number for each of the grades^m label vectors.
+
     Example
     -------
     >>> pair = law_pair(3, 2, 1)
@@ -249,8 +254,9 @@ def linear_rate(p: Floats, q: Floats, m: int, grades: int) -> float:
     0.02418
     """
     values = relevances(m, grades)
-    both = [best_value(law @ values) for law in (np.asarray(p), np.asarray(q))]
-    return float(np.mean(both) - best_value((np.asarray(p) + np.asarray(q)) / 2.0 @ values))
+    first, second = (_law(name, law, len(values)) for name, law in (("p", p), ("q", q)))
+    both = [best_value(law @ values) for law in (first, second)]
+    return float(np.mean(both) - best_value((first + second) / 2.0 @ values))
 
 
 @checked
@@ -266,6 +272,13 @@ def best_value(relevance: Floats) -> float:
     if not len(falling):
         raise DataError("relevance: expected at least one document, found none")
     return float(falling @ ranking.discounts(len(falling)))
+
+
+def _law(name: str, law: Floats, size: int) -> Floats:
+    found = np.asarray(law, np.float64)
+    if found.shape != (size,):
+        raise DataError(f"{name}: expected {size} probabilities, one for each label vector, found shape {found.shape}")
+    return found
 
 
 def _check(m: int, grades: int, labels: int) -> None:

@@ -145,3 +145,9 @@ def test_what_neighbouring_orders_leave_open_by_enumeration(m: int, k: int) -> N
 def test_one_document_has_no_order(name: str) -> None:
     with pytest.raises(DataError, match="two documents"):
         getattr(partial_labels, name)(1, 2, 1)
+
+
+@pytest.mark.parametrize("law", [[0.5, 0.0, 0.0], 0.5, [[0.125] * 8]])
+def test_a_law_has_a_probability_for_every_label_vector(law: object) -> None:
+    with pytest.raises(DataError, match=r"q: expected .*8"):
+        partial_labels.linear_rate(np.full(8, 0.125), law, 3, 2)  # type: ignore[arg-type]
