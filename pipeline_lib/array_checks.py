@@ -121,15 +121,21 @@ def whole_numbers(
     Traceback (most recent call last):
     ...
     pipeline_lib.errors.DataError: order[1]: expected a whole number from 0 to 3, found 7
+    >>> whole_numbers("m", [True, True], 2, 3)
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: m[0]: expected a whole number from 2 to 3, found 1
     """
     numbers = array(name, value, ndim=ndim)
+    if not numbers.size or numbers.dtype.kind == "b":
+        numbers = numbers.astype(np.int64)
     if not numbers.size:
-        return numbers.astype(np.int64)
+        return numbers
     if numbers.dtype.kind == "f":
         # 2^63 is a float64, the largest int64 is not.
         outside = (numbers < low) | (numbers > high) | (numbers >= 2.0**63)
         _refuse_entries(name, numbers, outside | (numbers != np.floor(numbers)), low, high)
-    elif numbers.dtype.kind != "b" and (numbers.min() < low or numbers.max() > high):
+    elif numbers.min() < low or numbers.max() > high:
         _refuse_entries(name, numbers, (numbers < low) | (numbers > high), low, high)
     return numbers.astype(np.int64, copy=False)
 

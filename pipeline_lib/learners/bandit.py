@@ -104,6 +104,8 @@ def run(
     """
     loss = surrogates.create(surrogate) if isinstance(surrogate, str) else surrogate
     check_kind(loss, KINDS)
+    if not data.n_features:
+        raise DataError("data: expected at least one feature, found none: there is no direction to explore")
     if delta >= radius:
         raise DataError(f"delta: expected less than the radius, {radius:g}, found {delta:g}")
     queries, stops = of_game(data, rounds, order, seed), stops_of(checkpoints, rounds)

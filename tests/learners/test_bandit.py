@@ -95,6 +95,12 @@ def test_wrong_arguments_are_refused(arguments, words) -> None:
         bandit.run(drawn(1), "squared", *arguments)
 
 
+def test_data_without_features_are_refused() -> None:
+    data = RankingData.from_arrays(np.empty((2, 0)), [0, 1], [1, 1])
+    with pytest.raises(DataError, match="data: expected at least one feature"):
+        bandit.run(data, "squared", 10, 0.1, 0.1, 2.0)
+
+
 def test_unknown_losses_are_refused() -> None:
     with pytest.raises(DataError, match="surrogate"):
         loss_ranges.largest(drawn(1), "listnet", 1.0)
