@@ -161,7 +161,7 @@ def moved_outwards(U: ArrayLike, c: float) -> Floats:
     Raises
     ------
     DataError
-        When there are fewer than two vectors, one is longer than c, or a number is not finite.
+        When there are fewer than two vectors or no features, one is longer than c, or a number is not finite.
 
     Example
     -------
@@ -170,8 +170,8 @@ def moved_outwards(U: ArrayLike, c: float) -> Floats:
            [-0.8,  0.8]])
     """
     basis = checks.floats("U", U, ndim=2).copy()
-    if basis.shape[1] < 2:
-        raise DataError(f"U: expected two basis vectors or more, found {basis.shape[1]}")
+    if basis.shape[1] < 2 or not len(basis):
+        raise DataError(f"U: expected two basis vectors or more with a feature or more, found shape {basis.shape}")
     if float(np.linalg.norm(basis, axis=0).max()) > c * (1.0 + ROUNDING):
         raise DataError(f"U: expected vectors of norm at most c = {c}, found {np.linalg.norm(basis, axis=0)}")
     for k in range(basis.shape[1]):
