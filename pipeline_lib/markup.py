@@ -26,3 +26,14 @@ def listed(names: Sequence[str]) -> str:
     ('MAP', 'MAP and NDCG', 'MAP, NDCG and P@10')
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def table_cell(words: str) -> str:
+    r"""The words as a cell of a Markdown table: on one line, without a stroke that ends it or a star that emphasises.
+
+    Example
+    -------
+    >>> table_cell("a | b\n* c")
+    'a \\| b \\* c'
+    """
+    return " ".join(words.split()).replace("|", r"\|").replace("*", r"\*")

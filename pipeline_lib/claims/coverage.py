@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline_lib import schemas
 from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.markup import table_cell
 from pipeline_lib.papers import Paper
 
 SCHEMA = Path(__file__).with_name("sections_schema.yaml")
@@ -108,7 +109,8 @@ def page(chosen: Sequence[Paper]) -> str:
         )
         for one in sections:
             rows = [
-                f"| {_cell(entry.what)} | {_cell(entry.says)} | {_cell(_answer(entry))} |" for entry in one.statements
+                f"| {table_cell(entry.what)} | {table_cell(entry.says)} | {table_cell(_answer(entry))} |"
+                for entry in one.statements
             ]
             parts.append("\n".join([f"### {one.heading}\n", "| place | statement | claims |", "|---|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"
@@ -132,10 +134,6 @@ ledger; the report of a study shows the same lists with the status of every clai
 
 def _answer(entry: Statement) -> str:
     return ", ".join(f"`{name}`" for name in entry.claims) or entry.reason
-
-
-def _cell(words: str) -> str:
-    return " ".join(words.split()).replace("|", r"\|").replace("*", r"\*")
 
 
 def _section(entry: dict[str, Any]) -> PaperSection:

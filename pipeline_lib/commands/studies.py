@@ -15,6 +15,7 @@ from pipeline_lib.claims import ledger
 from pipeline_lib.configuration_text import written
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.files import write_text
+from pipeline_lib.markup import table_cell
 from pipeline_lib.study_settings import changes
 
 HEAD = """\
@@ -57,7 +58,7 @@ def section(path: Path) -> Iterator[str]:
     yield about
     yield "\n".join(f"    {line}" for line in how)
     rows = [
-        [f"`{one.setting}`", _shown(one.default), _shown(one.value), _cell(one.description.split(". ")[0])]
+        [f"`{one.setting}`", _shown(one.default), _shown(one.value), table_cell(one.description.split(". ")[0])]
         for one in changes(config)
     ]
     if rows:
@@ -93,9 +94,5 @@ def _added(config: Mapping[str, Any]) -> list[str]:
 
 def _shown(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, str) for one in value):
-        return _cell(", ".join(value))
-    return _cell(written(value))
-
-
-def _cell(words: str) -> str:
-    return " ".join(words.split()).replace("|", r"\|").replace("*", r"\*")
+        return table_cell(", ".join(value))
+    return table_cell(written(value))

@@ -1,4 +1,4 @@
-r"""How does a ranker learn online that is told nothing but its loss: bandit gradient descent.
+r"""How does a ranker learn online that sees nothing but its loss? By bandit gradient descent.
 
 `topk`, section 4.3, compares the rate of Algorithm 1, T^(2/3), with T^(3/4), the best rate known for bandit convex
 optimisation by an efficient algorithm. That is reached by Flaxman, Kalai and McMahan (SODA 2005): on round t the ranker

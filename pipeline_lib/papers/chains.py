@@ -22,7 +22,7 @@ COLUMNS: dict[str, type] = {
 
 
 class ChainSettings(Settings):
-    """What every experiment on chains is told, besides what its bounds need."""
+    """What every experiment on chains needs, whatever its bounds."""
 
     repetitions: Whole = Field(10, ge=2, description="number of samples in the mean of every measured link")
     delta: Probability = Field(0.05, description="bounds hold with probability 1 - delta")

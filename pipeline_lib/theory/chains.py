@@ -143,6 +143,12 @@ def estimated(name: str, label: str, says: str, values: ArrayLike, *, proved: bo
     return Link(name, label, says, summary.mean, summary.low, summary.high, proved)
 
 
+def gap_of_minimiser(values: ArrayLike) -> Link:
+    """The first link of a chain from the gap of a trained ranker, less that of the best one, in independent samples."""
+    says = "The gap of the empirical minimiser is measured, less that of the best ranker, whose mean is 0."
+    return estimated("trained", "gap of minimiser", says, values)
+
+
 def exact(name: str, label: str, says: str, value: float, *, proved: bool = True) -> Link:
     """A link that is not estimated."""
     return Link(name, label, says, value, value, value, proved)

@@ -162,17 +162,22 @@ class Measured:
 
 
 def _measured_links(of: OfBall) -> Iterator[Link]:
-    yield chains.estimated(
-        "trained",
-        "gap of minimiser",
-        "The gap of the empirical minimiser is measured, less that of the best ranker, whose mean is 0.",
-        of.trained,
-    )
+    yield chains.gap_of_minimiser(of.trained)
     yield chains.estimated(
         "worst",
         "worst gap",
         "The worst ranker of the ball, found by ascent, takes the place of the minimiser.",
         of.worst,
+    )
+
+
+def _symmetrised(of: OfBall) -> Iterator[Link]:
+    yield from _measured_links(of)
+    yield chains.estimated(
+        "symmetrised",
+        "symmetrisation",
+        "Symmetrisation: twice the Rademacher average of the losses, found by ascent.",
+        2.0 * of.average,
     )
 
 
@@ -200,13 +205,7 @@ def _by_entropy(measured: Measured, given: Constants, of: OfBall, ball: Ball) ->
     scale = given["lipschitz"] * given["radius"] * given["feature_norm"]
     printed = entropy.integral(covering, n, B).value
     smallest = min(printed, small_covers.integral(covering, scale, given["d"], n, B))
-    yield from _measured_links(of)
-    yield chains.estimated(
-        "symmetrised",
-        "symmetrisation",
-        "Symmetrisation: twice the Rademacher average of the losses, found by ascent.",
-        2.0 * of.average,
-    )
+    yield from _symmetrised(of)
     yield chains.exact(
         "chained", "entropy integral", "The entropy integral (6) with the smallest covers known.", 2.0 * smallest
     )
@@ -231,13 +230,7 @@ def _contracted(measured: Measured, given: Constants) -> Iterator[Link]:
         linear.append(float(np.linalg.norm(sums @ X)) / n)
         squares.append(float(counts @ per_query) / n)
     mean_square = float(np.mean(per_query))
-    yield from _measured_links(of)
-    yield chains.estimated(
-        "symmetrised",
-        "symmetrisation",
-        "Symmetrisation: twice the Rademacher average of the losses, found by ascent.",
-        2.0 * of.average,
-    )
+    yield from _symmetrised(of)
     yield chains.estimated(
         "contracted",
         "contraction",

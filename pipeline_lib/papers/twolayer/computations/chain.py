@@ -183,12 +183,7 @@ CONTRACTED = "Contraction: linear rankers in place of losses, twice because of a
 
 
 def _theorem_1(of: Measured, of_queries: Floats, of_documents: Floats, terms: _Terms) -> Iterator[Link]:
-    yield chains.estimated(
-        "trained",
-        "gap of minimiser",
-        "The gap of the empirical minimiser is measured, less that of the best ranker, whose mean is 0.",
-        of.trained,
-    )
+    yield chains.gap_of_minimiser(of.trained)
     yield chains.estimated(
         "worst", "worst gap", "The worst ranker of the ball takes the place of the minimiser.", of.worst
     )
