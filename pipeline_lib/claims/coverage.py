@@ -56,7 +56,6 @@ def load(paper: Paper) -> tuple[PaperSection, ...]:
     ------
     ConfigurationError
         When the file is wrong; the message names the section and the statement.
-
     """
     path = paper.folder / "sections.yaml"
     if not path.is_file():

@@ -1,7 +1,7 @@
 """How is a chain shown, whose links lead from what is measured to the number that a bound states?
 
 A waterfall has a line for each link. A bar reaches from the link before to this one, on a logarithmic axis, so that its
-length is the factor of the step; the factor stands beside it. Terms that are added are hatched, and the step with the
+length is the factor of the step; the factor is next to it. Terms that are added are hatched, and the step with the
 largest factor is dark. A dashed line marks what holds without any theorem.
 """
 
@@ -48,7 +48,7 @@ def waterfall(chain: Rows) -> Figure:
     """The figure of one chain."""
     first, last = chain[0], chain[-1]
     shown = [row for i, row in enumerate(chain) if any(link.value > LEAST for link in chain[: i + 1])]
-    dearest = next((row for row in chain if row.costliest), last)
+    dearest = _costliest(chain)
     return Figure(
         name=_name(chain),
         title=f"{first.place}: where the bound loses ({first.dataset}, {first.setting})",
@@ -93,10 +93,10 @@ def draw(links: Sequence[SimpleNamespace], trivial: float) -> Drawing:
         if link.high > link.low:
             axis.plot([max(link.low, 0.3 * link.value), link.high], [row, row], color=INK, linewidth=0.9)
         factor = "" if before is None else f"  ×{_short(link.value / before)}"
-        beside = max(value for value in (before or 0.0, link.value, link.high))
+        rightmost = max(before or 0.0, link.value, link.high)
         axis.annotate(
             f"{_short(link.value)}{factor}",
-            (beside, row),
+            (rightmost, row),
             xytext=(5, 0),
             textcoords="offset points",
             va="center",
@@ -108,7 +108,7 @@ def draw(links: Sequence[SimpleNamespace], trivial: float) -> Drawing:
     axis.axvline(trivial, color=FAINT, linestyle="--", linewidth=1)
     axis.text(trivial, -0.75, words("without a theorem"), ha="center", va="bottom", fontsize=7, color=FAINT)
     axis.set_xscale("log")
-    # Room for the numbers beside the bars.
+    # Room for the numbers to the right of the bars.
     axis.set_xlim(least / 1.6, most * (most / least) ** 0.28 * 2.0)
     axis.set_yticks(range(len(links)), [words(link.label) for link in links])
     axis.set_ylim(len(links) - 0.4, -0.75)
@@ -141,9 +141,14 @@ def summary(name: str, caption: str, found: Sequence[Rows], source: str = "") ->
     return table(name, caption, Rows(rows, tables), columns, notes=notes, source=source)
 
 
+def _costliest(chain: Rows) -> SimpleNamespace:
+    """The link whose step has the largest factor, as the table says; the last one if no factor is known."""
+    return next((row for row in chain if row.costliest), chain[-1])
+
+
 def _in_one(chain: Rows) -> SimpleNamespace:
     first, last = chain[0], chain[-1]
-    step = max(chain, key=lambda row: row.factor or 0.0)
+    step = _costliest(chain)
     return SimpleNamespace(
         paper=_paper(chain),
         place=first.place,

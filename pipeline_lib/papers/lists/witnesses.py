@@ -1,7 +1,7 @@
 """On which smallest instances do printed statements of `lists` fail, in exact arithmetic?
 
 Logarithms of 2 are enclosed by e^2 < 8 and e^7 > 2^10, which give 2/3 < ln 2 < 7/10; e itself lies between 5/2 and 3.
-Bounds that are printed with "at most" and are not sharp are called valid, with the sharp value beside them.
+Bounds that are printed with "at most" and are not sharp are called valid, with the sharp value next to them.
 """
 
 from __future__ import annotations
