@@ -141,8 +141,8 @@ def by_chain(*, n: float, m: float, lipschitz: float, scores: float) -> float:
     best = 1.0
     for q in RATIOS:
         links, before = 0.0, 1.0
-        # A chain whose last covering has more than n / log(2 m n + 1) points per query is longer than the best.
-        while before * step < 1.0:
+        # A link that begins at k shortens the chain only if sqrt(q k) step < (sqrt(q) - 1) / (sqrt(q) + 1) < 1.
+        while before * step**2 < 1.0:
             now = before * q
             points = now + (before if before > 1.0 else 0.0)
             links += (now**-0.5 + before**-0.5) * math.sqrt(points) * step

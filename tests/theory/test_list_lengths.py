@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import surrogates
@@ -69,6 +69,7 @@ def test_the_surrogates_are_the_losses_of_these_bounds() -> None:
     q=st.sampled_from(list_lengths.RATIOS),
     length=st.integers(0, 5),
 )
+@example(n=288801, m=1, q=12, length=3)
 @settings(max_examples=50, deadline=None)
 def test_no_chain_of_equal_ratios_is_shorter(n: int, m: int, q: int, length: int) -> None:
     known = list_lengths.by_chain(n=n, m=m, lipschitz=2.0, scores=0.5)
