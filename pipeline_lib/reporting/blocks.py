@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
@@ -109,6 +109,13 @@ class Section:
     def subsections(self) -> list[Subsection]:
         """The subsections the table of contents shows."""
         return [block for block in self.blocks if isinstance(block, Subsection)]
+
+
+def walk(blocks: Iterable[Block]) -> Iterator[Block]:
+    """All blocks, those within others among them, in the order of the page."""
+    for block in blocks:
+        yield block
+        yield from walk(getattr(block, "blocks", ()))
 
 
 _MARKUP = re.compile(

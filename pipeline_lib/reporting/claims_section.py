@@ -1,7 +1,8 @@
-"""How are the claims of a paper shown: the contradicted first, everything with its numbers and its rule?"""
+"""How is a claim shown: its statement and verdict, how it could have failed, and, folded, its rule and evidence?"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
 from pipeline_lib.reporting.blocks import Paragraph, Section
+from pipeline_lib.reporting.study import count
 
 SIGNS: dict[Status, str] = {
     "refuted": "✗",
@@ -26,9 +28,8 @@ TRIALS_SHOWN = 20
 
 @dataclass(frozen=True)
 class ClaimList:
-    """The claims of one paper, with the controls that filter by status."""
+    """Claims that stand together, each with its verdict."""
 
-    paper: str
     claims: tuple[JudgedClaim, ...]
     block: ClassVar[str] = "claims"
 
@@ -52,18 +53,27 @@ class ClaimList:
         return max(0, len(claim.trials) - TRIALS_SHOWN)
 
     @staticmethod
-    def severity(claim: JudgedClaim) -> list[tuple[str, str]]:
-        """The figures that say how the verdict could have been another, each with its name."""
+    def tested(claim: JudgedClaim) -> str:
+        """In one line, how severe the test was: deciding trials, slack, planted statements; nothing if not judged."""
+        found = claim.severity
+        if found is None:
+            return ""
+        words = [f"decided by {found.informative} of {count(found.trials, 'trial')}"]
+        if found.slack_factor is not None:
+            words.append(f"the limit could be sharper by a factor of {plain(found.slack_factor)}")
+        for holds, noun, outcome in ((False, "planted error", "caught"), (True, "planted control", "passed")):
+            alike = [plant.caught for plant in found.planted if plant.holds is holds]
+            words += [f"{sum(alike)} of {count(len(alike), noun)} {outcome}"] if alike else []
+        return "; ".join(words)
+
+    @staticmethod
+    def figures(claim: JudgedClaim) -> list[tuple[str, str]]:
+        """What the evidence excludes and resolves, each with its name."""
         found = claim.severity
         if found is None:
             return []
-        figures = [("Informative", f"{found.informative} of {len(claim.trials)} trials")]
-        if found.slack_factor is not None:
-            figures.append(("Slack", f"the limit could be sharper by a factor of {plain(found.slack_factor)}"))
-        if found.excludes:
-            figures.append(("Excluded", excluded(found)))
-        figures += [("Resolution", _resolved(found))] if any(found.resolution.values()) else []
-        return figures
+        figures = [("Excluded", excluded(found))] if found.excludes else []
+        return figures + ([("Resolution", _resolved(found))] if any(found.resolution.values()) else [])
 
     @staticmethod
     def outcome(plant: Plant) -> str:
@@ -73,18 +83,14 @@ class ClaimList:
         return "caught" if plant.caught else "not caught"
 
 
-def sections(judged: JudgedStudy, paper: str) -> list[Section]:
-    """The claims of one paper in the order of the statuses; nothing where it claims nothing."""
-    claims = [claim for claim in judged.claims if claim.paper == paper]
+def further(judged: JudgedStudy, paper: str, shown: Sequence[str]) -> list[Section]:
+    """The claims of a paper that its story does not show, such as those whose experiment was not run."""
+    claims = [claim for claim in judged.claims if claim.paper == paper and claim.id not in shown]
     claims.sort(key=lambda claim: STATUSES.index(claim.status))
     if not claims:
         return []
-    about = judged.papers[paper]
-    words = (
-        f"{about.authors}, “{about.title}”. Every status is computed from the evidence by the rule stated with the "
-        "claim; [the ledger](#claims) says what the statuses mean. All numbers are in [claims.json](claims.json)."
-    )
-    return [Section(f"claims-{paper}", f"Claims of {paper}", (Paragraph(words), ClaimList(paper, tuple(claims))))]
+    words = "These claims belong to parts of the paper of which this study has no results."
+    return [Section(f"further-{paper}", "Further claims", (Paragraph(words), ClaimList(tuple(claims))))]
 
 
 def _resolved(severity: Severity) -> str:

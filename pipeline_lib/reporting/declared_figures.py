@@ -184,6 +184,53 @@ def heat(
     )
 
 
+def against(
+    name: str,
+    title: str,
+    caption: str,
+    rows: Mapping[str, Rows] | Rows,
+    *,
+    label: str,
+    published: str,
+    ours: str,
+    band: tuple[str, str] | None = None,
+    names: Mapping[Any, str] | None = None,
+    xlabel: str,
+    log: bool = False,
+    description: str = "",
+) -> Figure:
+    """Declare published numbers and ours on one axis, a pair for each row and a panel for each title of ``rows``.
+
+    ``label``, ``published`` and ``ours`` are columns, ``band`` the columns with the ends of our interval, and ``names``
+    words for the labels.
+    """
+    parts = {"": rows} if isinstance(rows, Rows) else dict(rows)
+    pairs = {
+        words: [_pair(row, label, published, ours, band, names or {}) for row in part] for words, part in parts.items()
+    }
+    differences = [
+        (abs(mine[1] - printed), which, printed, mine[1])
+        for part in pairs.values()
+        for which, printed, mine in part
+        if printed is not None and mine is not None
+    ]
+    words = ""
+    if differences:
+        _, which, printed, value = max(differences)
+        words = (
+            f"{len(differences)} published numbers and ours. The largest difference is that of {which}: "
+            f"{_short(printed)} published, {_short(value)} measured here."
+        )
+    return Figure(
+        name=name,
+        title=title,
+        caption=caption,
+        source=", ".join(dict.fromkeys(part.source for part in parts.values())),
+        description=description or words,
+        draw=lambda: figures.comparison_plot(pairs, xlabel=xlabel, log=log),
+    )
+
+
 def in_words(drawn: Curves, x: str) -> str:
     """The ends of every curve.
 
@@ -207,6 +254,15 @@ def _points(rows: Rows, x: str, y: str, band: tuple[str, str] | None) -> list[Ba
             low, high = (getattr(row, end) for end in band) if band else (value, value)
             points.append((getattr(row, x), value, value if low is None else low, value if high is None else high))
     return sorted(points)
+
+
+def _pair(
+    row: Any, label: str, published: str, ours: str, band: tuple[str, str] | None, names: Mapping[Any, str]
+) -> tuple[str, float | None, Band | None]:
+    which, value = getattr(row, label), getattr(row, ours)
+    low, high = (getattr(row, end) for end in band) if band else (value, value)
+    measured = None if value is None else (0.0, value, value if low is None else low, value if high is None else high)
+    return str(names.get(which, which)), getattr(row, published), measured
 
 
 def _flat(x: float, y: float) -> Band:

@@ -111,6 +111,45 @@ def dot_plot(
     return figure
 
 
+def comparison_plot(
+    panels: Mapping[str, Sequence[tuple[str, float | None, Band | None]]], *, xlabel: str, log: bool = False
+) -> Drawing:
+    """Draw published numbers and ours on one axis for each panel, one row for each pair of them.
+
+    A row is ``(label, published, ours)``, where ours is ``(row, value, low, high)`` or None where nothing was measured.
+    """
+    figure = drawing(0.3 * max(map(len, panels.values())) + 1.3)
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (title, rows) in zip(axes, panels.items(), strict=True):
+        for i, (_, published, ours) in enumerate(rows):
+            if ours is not None:
+                _, value, low, high = ours
+                axis.plot([low, high], [i, i], color=COLOURS[0], linewidth=1.6, solid_capstyle="butt")
+                axis.plot(value, i, "o", color=COLOURS[0], markersize=5)
+            if published is not None:
+                axis.plot(published, i, "D", color=COLOURS[1], markerfacecolor="none", markersize=7)
+        axis.set_yticks(range(len(rows)), [words(label) for label, *_ in rows])
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.set_xlabel(words(xlabel))
+        axis.set_title(words(title), fontsize=8.5)
+        axis.grid(axis="x")
+        axis.tick_params(axis="y", length=0)
+        if log:
+            axis.set_xscale("log")
+    figure.legend(handles=_comparison_legend(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def _comparison_legend() -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    published = Line2D([], [], color=COLOURS[1], marker="D", markersize=7, markerfacecolor="none", linestyle="")
+    ours = Line2D([], [], color=COLOURS[0], marker="o", markersize=5)
+    published.set_label("published")
+    ours.set_label("measured here")
+    return [published, ours]
+
+
 def data_plot(labels: Mapping[str, int], edges: Sequence[float], counts: Sequence[int]) -> Drawing:
     """Draw how labels are spread over documents and, when known, how many documents the queries have."""
     known = len(counts) > 0

@@ -8,10 +8,13 @@ from typing import ClassVar
 
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import Severity
-from pipeline_lib.claims.words import STATUSES, plain
-from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section
+from pipeline_lib.claims.words import STATUSES, Status, plain
+from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
 from pipeline_lib.reporting.claims_section import excluded
 from pipeline_lib.reporting.tables import Cell, Column, Group, Table, simple, text, whole
+
+CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
+"""The statuses of claims that fail as they are stated."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,13 @@ class LedgerRow:
     paper: str
     title: str
     claims: tuple[JudgedClaim, ...]
+
+    @classmethod
+    def of(cls, judged: JudgedStudy, paper: str) -> LedgerRow:
+        """The row of one paper."""
+        claims = [claim for claim in judged.claims if claim.paper == paper]
+        claims.sort(key=lambda claim: (STATUSES.index(claim.status), claim.severity.order if claim.severity else ()))
+        return cls(paper, judged.papers[paper].title, tuple(claims))
 
     def counts(self) -> list[tuple[str, int]]:
         """How many claims have which status, without those that none has."""
@@ -46,11 +56,7 @@ class Picture:
 
 def picture(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
     """The picture of the claims of some papers, and what its cells are; nothing where there is no claim."""
-    rows = []
-    for name, paper in shown(judged, papers).items():
-        claims = [claim for claim in judged.claims if claim.paper == name]
-        claims.sort(key=lambda claim: (STATUSES.index(claim.status), claim.severity.order if claim.severity else ()))
-        rows.append(LedgerRow(name, paper.title, tuple(claims)))
+    rows = [LedgerRow.of(judged, name) for name in shown(judged, papers)]
     if not rows:
         return []
     if not any(claim.severity is not None for row in rows for claim in row.claims):
@@ -62,6 +68,19 @@ def picture(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
         ),
         Picture(tuple(rows)),
     ]
+
+
+def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
+    """What came out for one paper: its row of the picture, and links to the contradicted claims."""
+    if paper not in shown(judged, [paper]):
+        return []
+    row = LedgerRow.of(judged, paper)
+    contradicted = {
+        status: [f"[{claim.where}](#claim-{claim.id})" for claim in row.claims if claim.status == status]
+        for status in CONTRADICTED
+    }
+    words = [f"{status.capitalize()}: {', '.join(links)}." for status, links in contradicted.items() if links]
+    return [Subsection(f"claims-{paper}", "What came out", (Picture((row,)), *map(Paragraph, words)))]
 
 
 def left_out(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:

@@ -10,13 +10,14 @@ r"""How does a paper's page become a section of the report?
       SELECT ... FROM "topk-regret"
     {% endset %}
     claim("topk-thm41").status              what the evidence says of a claim
+    claims("topk-thm41", "topk-thm42")      shows claims with their verdicts; every claim stands on its page once
     trials("topk-thm41", "regret_exponent")  rows of its trials that have these values: settings and values; x_low
                                             and x_high are the ends of the interval of x, or x itself
     setting("topk", "figure")               a value of the configuration
     model_title("erm-listnet")              what a model of the study is called
     measure_title("ndcg@10")                what a measure is called
     table(...), col(...)                    a table (pipeline_lib.reporting.declared_tables)
-    lines(...), panels(...), heat(...), curves(...), power(...), thinned(...)
+    lines(...), panels(...), heat(...), against(...), curves(...), power(...), thinned(...)
                                             figures (pipeline_lib.reporting.declared_figures)
     waterfall(...), chains(...), largest_chains(...), chain_summary(...), chain_steps(...)
                                             from measurements to bounds (pipeline_lib.reporting.waterfalls)
@@ -31,8 +32,8 @@ figures, is ``findings.md``: a template of the same kind, without a heading.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import PurePosixPath
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 from pipeline_lib import papers
 from pipeline_lib.claims.evidence import Interval, Trial
@@ -41,13 +42,17 @@ from pipeline_lib.errors import DataError, hint
 from pipeline_lib.markup import listed
 from pipeline_lib.reporting import declared_figures, declared_tables, markdown, waterfalls
 from pipeline_lib.reporting.blocks import Block, Section
+from pipeline_lib.reporting.claims_section import ClaimList
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.queries import Rows, Tables
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.study import measure_title
 from pipeline_lib.reporting.tables import Table, number, scientific, whole
 
-DECLARING = ("curves", "power", "thinned", "lines", "panels", "heat")
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+DECLARING = ("curves", "power", "thinned", "lines", "panels", "heat", "against")
 """What a template uses of :mod:`pipeline_lib.reporting.declared_figures`."""
 FILTERS: Mapping[str, Callable[..., str]] = {
     "number": lambda value, digits=4, signed=False: number(value, digits, signed=signed).text,
@@ -60,44 +65,60 @@ FILTERS: Mapping[str, Callable[..., str]] = {
 }
 
 
-def build(paper: str, results: ResultsFolder, claims: JudgedStudy) -> Section | None:
-    """The section of one paper; None where it has no page, or where nothing of it has run.
+class PaperPages:
+    """The templates of all papers, with the results and judgements of one study.
 
-    Raises
-    ------
-    DataError
-        When the template is wrong or asks for a table or column that is not there; the message names file and line.
+    Both methods raise a :class:`DataError` that names file and line when a template is wrong or needs a table or column
+    that is not there.
     """
-    text, held = _rendered(paper, "page.md", results, claims)
-    return markdown.section(text, paper, held)
+
+    def __init__(self, results: ResultsFolder, claims: JudgedStudy) -> None:
+        self._functions = _functions(results, claims)
+
+    def story(self, paper: str) -> Section | None:
+        """The section of one paper; None where it has no page, or where nothing of it has run."""
+        text, held = self._rendered(paper, "page.md")
+        return markdown.section(text, paper, held)
+
+    def findings(self, paper: str) -> list[Block]:
+        """What the front page says of a paper: its template ``findings.md``, which has no heading."""
+        text, held = self._rendered(paper, "findings.md")
+        return markdown.blocks(text, held)
+
+    def _rendered(self, paper: str, name: str) -> tuple[str, list[Block]]:
+        """The text of a template, nothing where the paper has none, and the blocks of its placeholders."""
+        from jinja2 import TemplateError
+        from markupsafe import Markup
+
+        if not (papers.get(paper).folder / name).is_file():
+            return "", []
+        held: list[Block] = []
+
+        def shown(value: Any) -> Any:
+            if isinstance(value, Table | Figure | ClaimList):
+                held.append(value)
+                return Markup(markdown.placeholder(len(held) - 1))
+            if isinstance(value, Markup):
+                return value
+            return Markup(markdown.escaped(str(value)))
+
+        environment = _environment(papers.get(paper).folder, shown)
+        functions = {**self._functions, **papers.page_functions(paper)}
+        environment.filters["sql"] = functions["sql"]
+        environment.globals |= functions
+        try:
+            return environment.get_template(name).render(), held
+        except (TemplateError, DataError) as error:
+            raise DataError(f"{_place(error, paper)}: {error}") from error
 
 
-def findings(paper: str, results: ResultsFolder, claims: JudgedStudy) -> list[Block]:
-    """What the front page says of a paper: its template ``findings.md``, which has no heading. Errors as above."""
-    text, held = _rendered(paper, "findings.md", results, claims)
-    return markdown.blocks(text, held)
-
-
-def _rendered(paper: str, name: str, results: ResultsFolder, claims: JudgedStudy) -> tuple[str, list[Block]]:
-    """The text of a template, nothing where the paper has none, and the blocks of its placeholders."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+def _environment(folder: Path, shown: Callable[[Any], Any]) -> Environment:
+    """The templates of one folder; what they insert goes through ``shown``."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    if not (papers.get(paper).folder / name).is_file():
-        return "", []
-    functions = {**_functions(results, claims), **papers.page_functions(paper)}
-    held: list[Block] = []
-
-    def shown(value: Any) -> Any:
-        if isinstance(value, Table | Figure):
-            held.append(value)
-            return Markup(markdown.placeholder(len(held) - 1))
-        if isinstance(value, Markup):
-            return value
-        return Markup(markdown.escaped(str(value)))
-
     environment = Environment(
-        loader=FileSystemLoader(papers.get(paper).folder),
+        loader=FileSystemLoader(folder),
         finalize=shown,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -106,12 +127,8 @@ def _rendered(paper: str, name: str, results: ResultsFolder, claims: JudgedStudy
         comment_start_string="<!--",  # {#place} is the address of a part
         comment_end_string="-->",
     )
-    environment.filters |= {**FILTERS, "sql": functions["sql"], "markdown": Markup}
-    environment.globals |= functions
-    try:
-        return environment.get_template(name).render(), held
-    except (TemplateError, DataError) as error:
-        raise DataError(f"{_place(error, paper)}: {error}") from error
+    environment.filters |= {**FILTERS, "markdown": Markup}
+    return environment
 
 
 def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
@@ -134,6 +151,7 @@ def _functions(results: ResultsFolder, claims: JudgedStudy) -> dict[str, Any]:
         "rows": tables.rows,
         "sql": tables.sql,
         "claim": claim,
+        "claims": lambda *names: ClaimList(tuple(claim(name) for name in names)),
         "trials": trials,
         "setting": results.setting,
         "measure_title": measure_title,

@@ -6,11 +6,13 @@ ledger of all claims, numbers published by others, methods and provenance. The s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pipeline_lib import papers as register
 from pipeline_lib.claims.judged import JudgedStudy
+from pipeline_lib.errors import DataError
 from pipeline_lib.reporting import (
     chains_section,
     claims_section,
@@ -19,13 +21,14 @@ from pipeline_lib.reporting import (
     ledger_section,
     methods_section,
     overview_section,
-    page,
     provenance_section,
     published_section,
     results_section,
     witnesses_section,
 )
-from pipeline_lib.reporting.blocks import Block, Note, Section, Subsection
+from pipeline_lib.reporting.blocks import Block, Note, Section, Subsection, walk
+from pipeline_lib.reporting.claims_section import ClaimList
+from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.study import SUMMARY, Study
 
@@ -50,29 +53,38 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     """All pages in their order, with those of ``papers`` among them."""
     study = Study(results)
     chosen = [name for name in register.names() if name in papers]
-    of_papers = [found for name in chosen if (found := _paper(name, results, claims)) is not None]
+    templates = PaperPages(results, claims)
+    of_papers = [found for name in chosen if (found := _paper(name, templates.story(name), claims)) is not None]
     others = (
         ("ledger", ledger_section.section(claims, papers)),
         ("published", published_section.published(study)),
         ("methods", methods_section.methods(study)),
         ("provenance", provenance_section.provenance(study)),
     )
+    findings = {one.name: templates.findings(one.name) for one in of_papers}
     return [
-        _front(study, claims, papers, of_papers),
+        _front(study, claims, papers, of_papers, findings),
         *_data(study),
         *of_papers,
         *(Page(name, found.title, (found,)) for name, found in others if found is not None),
     ]
 
 
-def _front(study: Study, claims: JudgedStudy, papers: Sequence[str], of_papers: Sequence[Page]) -> Page:
+def _front(
+    study: Study,
+    claims: JudgedStudy,
+    papers: Sequence[str],
+    of_papers: Sequence[Page],
+    findings: Mapping[str, Sequence[Block]],
+) -> Page:
     blocks: list[Block] = [*overview_section.overview(study), *chains_section.certified(study)]
     blocks += ledger_section.left_out(claims, papers)
     if picture := ledger_section.picture(claims, papers):
         blocks.append(Subsection("picture", "Every claim at a glance", tuple(picture)))
-    said = ((one, tuple(page.findings(one.name, study.results, claims))) for one in of_papers)
     blocks += [
-        Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", words) for one, words in said if words
+        Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", tuple(findings[one.name]))
+        for one in of_papers
+        if findings[one.name]
     ]
     if lost := chains_section.overview(study, [one.name for one in of_papers]):
         blocks.append(Subsection("bounds", "Where the bounds lose", tuple(lost)))
@@ -97,14 +109,30 @@ def _data(study: Study) -> list[Page]:
     return pages
 
 
-def _paper(name: str, results: ResultsFolder, claims: JudgedStudy) -> Page | None:
+def _paper(name: str, story: Section | None, claims: JudgedStudy) -> Page | None:
     """What a paper says and what was measured, its claims, counterexamples and sections; None where it has nothing."""
-    story = page.build(name, results, claims)
+    placed = [
+        claim.id
+        for block in walk(story.blocks if story else ())
+        if isinstance(block, ClaimList)
+        for claim in block.claims
+    ]
+    if twice := [one for one, times in Counter(placed).items() if times > 1]:
+        raise DataError(f"page of {name}: expected every claim once, found {', '.join(twice)} more often")
+    outcomes = ledger_section.outcomes(claims, name)
+    if story is None and outcomes:
+        story = Section(name, register.get(name).title, ())
     sections = [
-        *([story] if story is not None else []),
-        *claims_section.sections(claims, name),
+        *([_after_introduction(story, outcomes)] if story is not None else []),
+        *claims_section.further(claims, name, placed),
         *witnesses_section.sections(name, [claim.id for claim in claims.claims if claim.paper == name]),
         *coverage_section.sections(claims, name),
     ]
     title = story.title if story is not None else register.get(name).title
     return Page(name, title, tuple(sections)) if sections else None
+
+
+def _after_introduction(story: Section, blocks: Sequence[Block]) -> Section:
+    """The story with some blocks before its first part."""
+    begin = next((i for i, block in enumerate(story.blocks) if isinstance(block, Subsection)), len(story.blocks))
+    return replace(story, blocks=(*story.blocks[:begin], *blocks, *story.blocks[begin:]))

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -15,7 +15,7 @@ from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.reporting import claims_section, figures, pages
-from pipeline_lib.reporting.blocks import Subsection, inline, mathematics, plain
+from pipeline_lib.reporting.blocks import Subsection, inline, mathematics, plain, walk
 from pipeline_lib.reporting.claims_section import ClaimList
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.formulas import mathml
@@ -172,7 +172,7 @@ def search_index(parts: Sequence[Page]) -> list[Found]:
     found = []
     for section in (section for part in parts for section in part.sections):
         found.append(Found(f"#{section.id}", "Section", section.title))
-        for block in _walk(section.blocks):
+        for block in walk(section.blocks):
             if isinstance(block, Subsection):
                 found.append(Found(f"#{block.id}", "Section", f"{section.title}: {plain(block.title)}"))
             elif isinstance(block, Table):
@@ -207,15 +207,9 @@ def _linked(text: str, page: str, home: dict[str, str]) -> str:
 def _named(parts: Sequence[Page], kind: type[Kind]) -> dict[str, Kind]:
     """All tables (or figures) by name, in the order of the pages."""
     found: dict[str, Kind] = {}
-    for block in (block for part in parts for section in part.sections for block in _walk(section.blocks)):
+    for block in (block for part in parts for section in part.sections for block in walk(section.blocks)):
         if isinstance(block, kind):
             if block.name in found:
                 raise DataError(f"report: expected every {kind.__name__.lower()} name once, found {block.name} twice")
             found[block.name] = block
     return found
-
-
-def _walk(blocks: Sequence[Any]) -> Iterator[Any]:
-    for block in blocks:
-        yield block
-        yield from _walk(getattr(block, "blocks", ()))

@@ -13,10 +13,10 @@ from pipeline_lib import experiment, papers, storage
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.words import Status
-from pipeline_lib.reporting import page
 from pipeline_lib.reporting.blocks import Block, Details, Section
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.markdown import Prose
+from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table
 
@@ -48,7 +48,7 @@ def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mappin
         )
         for claim in ledger.load([papers.get(paper)])
     ]
-    return page.build(paper, ResultsFolder.at(study), JudgedStudy("study", tuple(judged), {}))
+    return PaperPages(ResultsFolder.at(study), JudgedStudy("study", tuple(judged), {})).story(paper)
 
 
 def builder(folder: Path, paper: str, claims: str) -> Build:

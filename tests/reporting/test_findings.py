@@ -12,7 +12,7 @@ from pipeline_lib.claims import ledger
 from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy, JudgedTrial
 from pipeline_lib.claims.words import STATUSES, Status
-from pipeline_lib.reporting import page
+from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.results import ResultsFolder
 
 
@@ -30,7 +30,7 @@ def findings(paper: str, given: Status, folder: Path, value: float = 0.25, answe
         )
         trials = () if status == "not-run" else (trial,)
         judged.append(JudgedClaim(claim.id, paper, claim.kind, "", "", "", "", status, "", None, (), "", trials))
-    blocks = page.findings(paper, ResultsFolder.at(folder), JudgedStudy("made", tuple(judged), {}))
+    blocks = PaperPages(ResultsFolder.at(folder), JudgedStudy("made", tuple(judged), {})).findings(paper)
     return "".join(block.html for block in blocks)  # type: ignore[attr-defined]
 
 

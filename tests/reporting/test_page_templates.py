@@ -12,12 +12,13 @@ from pipeline_lib import papers, storage
 from pipeline_lib.claims.judged import JudgedStudy
 from pipeline_lib.errors import DataError
 from pipeline_lib.papers import Paper
-from pipeline_lib.reporting import markdown, page
+from pipeline_lib.reporting import markdown
 from pipeline_lib.reporting.blocks import Details, Section, Subsection
 from pipeline_lib.reporting.declared_figures import Curves, curves, power
 from pipeline_lib.reporting.declared_tables import col
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.markdown import Prose
+from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.queries import Rows, Tables
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table
@@ -46,7 +47,7 @@ def build(results: ResultsFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (folder / "page.md").write_text(template, encoding="utf-8")
         monkeypatch.setattr(Paper, "folder", property(lambda self: folder))
         monkeypatch.setattr(papers, "page_of", lambda paper: None)
-        return page.build(papers.names()[0], results, JudgedStudy("study", (), {}))
+        return PaperPages(results, JudgedStudy("study", (), {})).story(papers.names()[0])
 
     return built
 
