@@ -39,6 +39,7 @@ rule all:
 
 onsuccess:
     if Path(f"reports/{STUDY.name}/index.html").exists():
+        describe_results()
         logger.info(f"The report is in reports/{STUDY.name}/index.html")
 
 

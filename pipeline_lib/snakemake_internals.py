@@ -72,6 +72,45 @@ def jobs_to_run(workflow: Any) -> list[NeededJob]:
     ]
 
 
+class FinishedJob(NamedTuple):
+    """A job of this run or of an earlier one: its rule, its command line, its files and log, and when it ran.
+
+    Paths are relative to the working directory, times are seconds since 1970.
+    """
+
+    rule: str
+    command: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    log: str
+    started: float
+    ended: float
+
+
+def finished_jobs(workflow: Any) -> list[FinishedJob]:
+    """Every job that has made a file of the targets, in this run or earlier, in the order in which they ended.
+
+    Snakemake records commands and times in ``.snakemake/metadata``; its summaries show them of one rule at a time only.
+    """
+    found = []
+    for job in workflow.dag.jobs:
+        record = workflow.persistence.metadata(job.output[0]) if job.output else None
+        if record is None or record.endtime is None:
+            continue
+        found.append(
+            FinishedJob(
+                job.rule.name,
+                record.shellcmd or "",
+                tuple(map(str, job.input)),
+                tuple(map(str, job.output)),
+                str(job.log[0]) if job.log else "",
+                record.starttime or record.endtime,
+                record.endtime,
+            )
+        )
+    return sorted(found, key=lambda job: (job.ended, job.outputs))
+
+
 def jobs_at_once(workflow: Any, jobs: int) -> int:
     """How many of so many jobs run at the same time: as many as a cluster's profile allows, or as there are cores.
 

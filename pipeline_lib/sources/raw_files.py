@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cache
@@ -42,7 +43,7 @@ def check(data_set: DataSet, raw_folder: Path, manifest: Manifest) -> list[dict[
         try:
             # A process that writes meanwhile leaves a later time than the one recorded here.
             state = _state(path)
-            digests[name] = _sha256(path)
+            digests[name] = sha256(path)
         except OSError as error:
             raise DataError(
                 f"{path}: expected the text that {FILE} lists, found none ({error.strerror}); "
@@ -107,13 +108,14 @@ def _content(path: Path, part: ManifestPart, known: Mapping[str, Any] | None, ma
 def _planned_sha256(path: Path, size: int, modified: int) -> str | None:
     """The SHA-256 of a file, read once for a plan; None if it cannot be read, which its job will report."""
     try:
-        return _sha256(path)
+        return sha256(path)
     except OSError:
         return None
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
+def sha256(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file."""
+    with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -141,7 +143,7 @@ def relisted(data_set: DataSet, raw_folder: Path) -> Manifest | None:
 
 def _part_now(part: ManifestPart, path: Path, accepted: Collection[str]) -> ManifestPart:
     size = path.stat().st_size
-    digest = _sha256(path)
+    digest = sha256(path)
     obtained = part.before or part.sha256
     before = None if digest in accepted or digest == obtained else obtained
     return replace(part, bytes=size, sha256=digest, verified=digest in accepted, before=before)

@@ -28,6 +28,26 @@ def test_a_run_ends_with_a_report_and_the_claims(finished: Project) -> None:
     assert (finished.folder / "reports/small/claims.json").stat().st_size > 1000
 
 
+def test_every_table_is_traced_to_the_text_of_the_data_set(finished: Project) -> None:
+    results = finished.folder / "results/small"
+    graph = json.loads((results / "ro-crate-metadata.json").read_text())["@graph"]
+    made_by = {name: one for one in graph if one["@id"].startswith("#job") for name in _references(one["result"])}
+    tables = [path.relative_to(results).as_posix() for path in results.glob("tables/*.parquet")]
+    assert tables
+    assert set(tables) <= set(made_by)
+    found, waiting = set[str](), ["tables/summary.parquet"]
+    while waiting:
+        sources = _references(made_by[waiting.pop()].get("object", []))
+        waiting += [name for name in sources if name not in found and name in made_by]
+        found.update(sources)
+    assert "#data/raw/letor-sim/manifest.json" in found
+    assert (results / "code/Snakefile").read_bytes() == (finished.folder / "Snakefile").read_bytes()
+
+
+def _references(value: Any) -> list[str]:
+    return [one["@id"] for one in (value if isinstance(value, list) else [value])]
+
+
 def test_a_training_writes_a_line_a_setting_into_its_log(finished: Project) -> None:
     log = (finished.folder / "results/small/logs/train_model/letor-sim/listnet/fold-1.log").read_text()
     assert re.findall(r"l2 = ([\d.]+)", log) == ["0.1", "0.01"]
