@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_of_paper import Tables, build, prose, shown
+from page_of_paper import Tables, build, figures, prose, shown
 
 from pipeline_lib.papers.cone.computations import bases
 from pipeline_lib.papers.cone.computations.descent import summary
@@ -35,8 +35,25 @@ def test_table_1_shows_its_cells_and_counts_them(tmp_path: Path) -> None:
     assert "1 of 1 numbers" in words
     assert "1 of its numbers of fold 1 that are transcribed here (0.4502)" in words.replace("1 of 1 of", "1 of")
     other = text(tmp_path, {"cone-table1": [CELL], "published": [{**OWN, "published": 0.4512}]})
-    assert "errata" in words
-    assert "errata" not in other
+    assert "Table 1 shows fold 1." in words
+    assert "Table 1 shows fold 1." not in other
+
+
+def test_published_numbers_are_drawn_with_ours_where_there_are_any(tmp_path: Path) -> None:
+    printed = {"dataset": "MQ2008", "method": "ListNet", "measure": "MAP", "published": 0.45, "best": 0.467}
+    tables: Tables = {"cone-published": [{**printed, "other_dataset": 0.488}]}
+    alone, beside = (build(tmp_path, "cone", made) for made in (tables, {**tables, "cone-table1": [CELL]}))
+    descriptions = [
+        [one.description for one in figures(section) if one.name == "cone-table1-mq2008"] for section in (alone, beside)
+    ]
+    assert "0.45 published, 0.448 measured" in descriptions[1][0]
+    assert "measured" not in descriptions[0][0]
+
+
+def test_margins_are_given_in_per_cent_and_in_points(tmp_path: Path) -> None:
+    printed = {"dataset": "MQ2008", "method": "ConeRank-SG", "measure": "NDCG", "published": 0.45, "best": 0.5}
+    tables: Tables = {"cone-published": [{**printed, "other_dataset": 0.4}]}
+    assert "10.0 % below the best, which is 5.0 points" in text(tmp_path, tables, "cone-table1-part")
 
 
 def test_what_adarank_depends_on_is_computed(tmp_path: Path) -> None:
@@ -145,7 +162,7 @@ def test_theorem_1_is_informative_only_below_minus_a_half(tmp_path: Path, high: 
     ]
     fit = {"method": "eg", "statistic": "s_max", "slope": -1.0, "low": -1.1, "high": high}
     words = text(tmp_path, {"cone-stability": rows, "cone-stability-exponents": [fit]})
-    assert ("so for EG." in words) == informed
+    assert ("certain for EG." in words) == informed
     assert "at most 50 %" in words
     assert "in 3 of them" in words
 
@@ -162,7 +179,7 @@ def test_converged_cones_are_shown_with_the_bounds(tmp_path: Path) -> None:
     tables = {"cone-leave-out": rows, "cone-leave-out-exponents": fits}
     section = build(tmp_path, "cone", tables)
     words = " ".join(prose(section).split())
-    assert "−1.02 (line, " in words
+    assert "−1.02 (two kinds on a line, " in words
     assert "−0.03" in words
     assert [row[1:3] for row in shown(section, "cone-leave-out")] == [["1", "10"], ["1", "100"], ["1", "1,000"]]
 
@@ -179,7 +196,7 @@ def test_cones_and_halfspaces_are_counted(tmp_path: Path) -> None:
         ],
     }
     words = text(tmp_path, tables)
-    assert "Of 2 such cones 1 are not solid" in words
+    assert "Of 2 such cones, 1 is not solid" in words
     assert "0.070" in words
     assert "1 of 2 samples" in words
     assert "up to 20 degrees" in words
@@ -234,8 +251,8 @@ def test_the_answer_on_stability_follows_the_evidence(tmp_path: Path) -> None:
         " ".join(prose(build(tmp_path, "cone", tables, {"cone-tradeoff": status})).split())
         for status in ("refuted", "verified")
     )
-    assert "letter AX" in refuted
-    assert "letter AX" not in verified
+    assert "gets worse too" in refuted
+    assert "gets worse too" not in verified
 
 
 def test_ties_and_sizes_are_shown(tmp_path: Path) -> None:
@@ -251,7 +268,7 @@ def test_ties_and_sizes_are_shown(tmp_path: Path) -> None:
         "widest": 120.0,
         "spread": 60.0,
     }
-    nested = {"d": 3, "K": 2, "largest_sum": 1.0, "outwards": 0.0, "scaled": 0.25}
+    nested = {"d": 3, "K": 2, "largest_sum": 1.0, "outwards": 0.0, "scaled": 0.25, "added": 0.0}
     tables: Tables = {
         "cone-ties": [tie, {**tie, "P": 200}],
         "cone-leave-out": [left],
