@@ -281,3 +281,65 @@ def test_ties_and_sizes_are_shown(tmp_path: Path) -> None:
     assert "by 120 degrees or more" in words
     assert "raised some by 0.25" in words
     assert [row[3] for row in shown(section, "cone-ties")] == ["20", "200"]
+
+
+def both(folder: Path, tables: Tables, claim: str, part: str) -> str:
+    """The words of one part if a claim is refuted, which differ from those if it is verified."""
+    first, second = (prose(build(folder, "cone", tables, {claim: one}), part) for one in ("refuted", "verified"))
+    assert first != second
+    return first
+
+
+def test_the_cone_captures_the_plane_and_not_the_noise(tmp_path: Path) -> None:
+    row = {"noisy": 0.5, "to_the_cone": 0.002, "to_the_ray": 0.06, "to_the_start": 0.3}
+    tables: Tables = {"cone-surface": [{**row, "sample": 0}, {**row, "sample": 1, "noisy": 0.7, "to_the_cone": 0.001}]}
+    words = both(tmp_path, tables, "cone-fig1", "cone-figure1-part")
+    assert "at most 0.002" in words
+    assert "at least 0.5" in words
+
+
+def test_learned_cones_and_steps_are_described_by_their_numbers(tmp_path: Path) -> None:
+    values = {
+        ("cone-check", "eg", "proper"): 0.0,
+        ("cone-check", "eg", "pointed"): 1.0,
+        ("cone-inequality", "proper", "additive"): 0.0,
+        ("cone-unique", "K <= N", "difference"): 0.125,
+        ("cone-eg-sum", "random", "sum_error"): 0.0625,
+        ("cone-eg-rate", "random", "exponent"): 2.0,
+    }
+    steps = [
+        {"claim": claim, "case": case, "name": name, "d": 3, "K": 2, "value": value, "low": value, "high": value}
+        for (claim, case, name), value in values.items()
+    ]
+    cone = {"case": "random", "d": 3, "K": 2, "of_order": True, "independent": True, "pointed": True, "proper": False}
+    words = text(tmp_path, {"cone-steps": steps, "cone-proper": [{**cone, "solid": False}]})
+    for number in ("passed by 0 %", "100 % of all learned cones", "up to 0.125", "here up to 0.0625", "power 2.00"):
+        assert number in words
+
+
+def test_the_bounds_of_the_sample_at_hand_and_of_lowered_sums(tmp_path: Path) -> None:
+    twin = {"kinds": 2, "P": 2, "epsilon": 0.4, "largest_beta": 1.5, "failure_with_own_beta": 0.5}
+    axes = {"population": "line", "K": 1, "method": "exact", "repetition": 0, "d": 1, "passes": 2, "P": 10}
+    left = {**axes, "rho": 1.0, "beta_worst": 0.45, "beta_bound": 0.5, "gamma": 4.0, "risk": 0.1, "bound": 1.0}
+    fit = {
+        "population": "line",
+        "K": 1,
+        "method": "exact",
+        "statistic": "s_max",
+        "slope": -1.0,
+        "low": -1.1,
+        "high": -0.9,
+    }
+    traded = {"lambda_u": 1.0, "next_lambda_u": 2.0, "P": 2, "beta": 0.75, "next_beta": 0.0}
+    tables: Tables = {
+        "cone-twins": [{**twin, "failure_with_largest_beta": 0.0}],
+        "cone-leave-out": [{**left, "s_max": 0.1}],
+        "cone-leave-out-exponents": [fit],
+        "cone-lowered": [{"d": 2, "K": 2, "share": 1.0, "share_below": 0.0003}],
+        "cone-tradeoff": [{**traded, "mean_empirical_risk": 0.1}],
+    }
+    words = text(tmp_path, tables)
+    assert "probability of 0.500 where 0.40 is allowed" in words
+    assert "at least 100 % of it remains" in words
+    assert "0.03 % at most" in words
+    assert "up to 90 % of what Theorem 2 allows" in words
