@@ -136,6 +136,8 @@ def comparison_plot(
         axis.tick_params(axis="y", length=0)
         if log:
             axis.set_xscale("log")
+        else:
+            axis.locator_params(axis="x", nbins=max(3, 8 // len(panels)))
     figure.legend(handles=_comparison_legend(), loc="outside lower center", ncols=2)
     return figure
 
