@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_of_paper import Tables, build, prose, shown
+from page_of_paper import Tables, build, figures, prose, shown, wording
 
 RUN: dict[str, Any] = {"stream": "noisy", "measure": "ndcg", "repetition": 0, "T": 100, "cumulative_loss": 5.0}
 RUN |= {"mistakes": 9, "largest_ratio": 0.5, "comparator_loss": 8.0, "constant": 1.0, "bound": 17.0, "gap": 0.0}
-RUN |= {"certified": True, "gamma": None, "margin_bound": None}
+RUN |= {"certified": True, "gamma": None, "margin_bound": None, "largest_loss": 50.0}
 VARIANTS = (("theory", "margin"), ("1", "margin"), ("theory", "misordered"))
 STEP: dict[str, Any] = {"stream": "noisy", "measure": "ndcg", "repetition": 0, "eta": "0.1", "step": 0.1, "rounds": 100}
 STEP |= {"mistakes": 9, "mistakes_at_eta_one": 9, "cumulative_loss": 5.0}
@@ -23,13 +23,11 @@ def runs(**changes: Any) -> list[dict[str, Any]]:
     return [{**RUN, "eta": eta, "active": active, **changes} for eta, active in VARIANTS]
 
 
-def page(folder: Path, tables: Tables) -> str:
-    return prose(build(folder, "slam", tables))
-
-
-def differ(folder: Path, table: str, one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
-    """Whether the prose of two tables differs."""
-    return page(folder, {table: one}) != page(folder, {table: other})
+def page(folder: Path, tables: Tables, **statuses: str) -> str:
+    """The prose; ``thm5="refuted"`` is the status of the claim "slam-thm5"."""
+    return prose(
+        build(folder, "slam", tables, {f"slam-{name.replace('_', '-')}": one for name, one in statuses.items()})
+    )
 
 
 def test_no_tables_no_page(tmp_path: Path) -> None:
@@ -38,33 +36,48 @@ def test_no_tables_no_page(tmp_path: Path) -> None:
 
 def test_a_broken_upper_bound_changes_the_words(tmp_path: Path) -> None:
     row = {"claim": "slam-thm2", "kind": "map", "m": 5, "y_max": 1, "d": None, "statistic": "smallest_slack"}
-    pages = [build(tmp_path, "slam", {"slam-losses": [{**row, "value": slack}]}) for slack in (0.25, -0.25)]
-    assert prose(pages[0]).replace("0.25", "") != prose(pages[1]).replace("−0.25", "")
-    assert shown(pages[1], "slam-slacks") == [["MAP", "1", "−0.25", "–"]]
+    held = build(tmp_path, "slam", {"slam-losses": [{**row, "value": 0.25}]})
+    broken = build(tmp_path, "slam", {"slam-losses": [{**row, "value": -0.25}]}, {"slam-thm2": "refuted"})
+    assert "over 1 settings the smallest slack is 0.25" in prose(held)
+    assert "a smallest slack of −0.25 over 1 settings" in prose(broken)
+    assert wording(held) != wording(broken)
+    assert shown(broken, "slam-slacks") == [["MAP", "1", "−0.25", "–"]]
 
 
 def test_runs_that_break_theorem_5_are_counted(tmp_path: Path) -> None:
-    text = page(tmp_path, {"slam-perceptron": runs(cumulative_loss=18.0)})
-    assert "fails in 1 of them" in text
-    assert differ(tmp_path, "slam-perceptron", runs(), runs(cumulative_loss=18.0))
-    assert differ(tmp_path, "slam-perceptron", runs(), runs(certified=False))
+    broken = {"slam-perceptron": runs(cumulative_loss=18.0)}
+    assert "exceed it in 1 of 1 runs" in page(tmp_path, broken, thm5="refuted")
+    assert "exceed it" not in page(tmp_path, {"slam-perceptron": runs()})
+    assert "1 of 1 right sides are not certified" in page(tmp_path, {"slam-perceptron": runs(certified=False)})
+
+
+def test_shares_are_of_bounds_that_say_something(tmp_path: Path) -> None:
+    # A bound of 17 says something where reversed orders lose 20, and nothing where they lose 16.
+    for largest, drawn in ((20.0, True), (16.0, False)):
+        section = build(tmp_path, "slam", {"slam-perceptron": runs(largest_loss=largest)})
+        assert ("reach 29 % of it" in prose(section)) is drawn
+        assert any(figure.name == "slam-shares" for figure in figures(section)) is drawn
+
+
+def test_a_verified_bound_of_rounding_is_not_called_broken(tmp_path: Path) -> None:
+    # Right sides are certified to about 1e-8, so that a sum above one by less contradicts nothing.
+    text = page(tmp_path, {"slam-perceptron": runs(cumulative_loss=17.0 + 1e-8)})
+    assert "in all 1 runs" in text
+    assert "exceed it" not in text
 
 
 def test_the_share_of_the_second_half_is_computed(tmp_path: Path) -> None:
     separable = {"stream": "separable", "gamma": 0.5, "margin_bound": 40.0}
     rows = runs(**separable, T=50, cumulative_loss=4.0) + runs(**separable, cumulative_loss=5.0)
     text = prose(build(tmp_path, "slam", {"slam-perceptron": rows}), "slam-separable-part")
-    assert "20.00 %" in text
-    assert "12.5" in text
+    assert "at most 20.0 % of the loss: it levels off" in text
+    assert "the loss is 12 % of the constant" in text
 
 
-def test_streams_whose_comparator_is_0_are_named(tmp_path: Path) -> None:
-    # With all rounds and the smaller constant the noisy stream has another comparator than 0, the adversary's has not.
+def test_runs_whose_comparator_is_0_are_counted(tmp_path: Path) -> None:
     rows = runs(T=50, constant=0.0) + runs(constant=2.0)
     rows += [row for T in (50, 100) for row in runs(stream="adversary", T=T, constant=0.0)]
-    text = page(tmp_path, {"slam-perceptron": rows})
-    assert "In 3 of 4 cases" in text
-    assert "1 of 2 runs (adversary)" in " ".join(text.split())
+    assert "in 3 of 4 cases the best comparator is practically 0" in page(tmp_path, {"slam-perceptron": rows})
 
 
 def test_rounds_that_differ_are_counted(tmp_path: Path) -> None:
@@ -74,7 +87,9 @@ def test_rounds_that_differ_are_counted(tmp_path: Path) -> None:
             {**STEP, "active": "misordered", "rounds_that_differ": moved},
         ]
 
-    assert differ(tmp_path, "slam-eta", rows(0), rows(3))
+    for moved, status, said in ((0, "verified", "no round differs in 1 runs"), (3, "refuted", "3 rounds differ in 1 runs")):
+        assert said in page(tmp_path, {"slam-eta": rows(moved)}, eta_free_corrected=status)
+    assert "7 % of all rounds" in page(tmp_path, {"slam-eta": rows(0)}, eta_free="refuted")
     assert shown(build(tmp_path, "slam", {"slam-eta": rows(3)}), "slam-steps")[0][2:4] == ["7.0", "3.0"]
 
 
@@ -100,9 +115,8 @@ def risks(excess: float, low: float = -0.1, **changes: Any) -> Tables:
 
 
 def test_cells_above_theorem_8_are_counted(tmp_path: Path) -> None:
-    assert "1 of 1" not in page(tmp_path, risks(0.5))
-    assert "2 of 2 cells" in page(tmp_path, risks(0.5))
-    assert "0 of 2 cells" in page(tmp_path, risks(2.0))
+    assert "in 2 of 2 cells, and at most 50.00 % of it" in page(tmp_path, risks(0.5))
+    assert "in 0 of 2 cells" in page(tmp_path, risks(2.0), thm8="refuted")
     assert "4 of 4 cells" in page(tmp_path, risks(0.5, certified=False))
 
 
@@ -113,16 +127,21 @@ def test_bias_is_blamed_only_where_the_intervals_part(tmp_path: Path) -> None:
 
 def test_rounding_crosses_no_bound(tmp_path: Path) -> None:
     row = {"m": 100, "half_m": 50.0, "v_max_ndcg": 9.0, "v_max_ndcg_limit": 9.5, "v_max_ndcg_at_k": 2.0}
-    under, rounded, over = ([{**row, "v_max_map": value}] for value in (49.0, 50.00000000001, 50.1))
-    assert not differ(tmp_path, "slam-vmax", under, rounded)
-    assert differ(tmp_path, "slam-vmax", under, over)
+    for value, crossed in ((49.0, False), (50.00000000001, False), (50.1, True)):
+        text = page(tmp_path, {"slam-vmax": [{**row, "v_max_map": value}]}, vmax="refuted" if crossed else "verified")
+        assert ("exceed a bound at" in text) is crossed
 
 
 def test_a_lead_is_called_one_only_beyond_chance(tmp_path: Path) -> None:
-    chance, lead, behind = (
-        [{**LEAD, "p_holm": p, "difference": d}] for p, d in ((0.2, 0.1), (0.01, 0.1), (0.01, -0.1))
-    )
-    assert len({page(tmp_path, {"slam-practice": rows}) for rows in (chance, lead, behind)}) == 3
+    leads = {(0.05, 0.2): "", (-0.1, 0.2): "not distinguishable from chance"}
+    for (low, high), words in leads.items():
+        text = page(tmp_path, {"slam-practice": [{**LEAD, "low": low, "high": high, "p_holm": 0.01}]})
+        assert "is 0.100 above the best of the others" in text
+        assert ("chance" in text) is bool(words)
+        assert words in text
+    assert "chance remains possible (p = 0.20)" in page(tmp_path, {"slam-practice": [{**LEAD, "p_holm": 0.2}]})
+    behind = {**LEAD, "difference": -0.1, "low": -0.2, "high": -0.05, "p_holm": 0.01}
+    assert "is 0.100 below the best of the others" in page(tmp_path, {"slam-practice": [behind]})
 
 
 @pytest.mark.parametrize(("norms", "counted"), [((0.0, 0.0), "2 of 2"), ((0.0, 3.0), "1 of 2"), ((2.0, 3.0), "")])
@@ -152,12 +171,14 @@ def test_players_that_break_a_bound_are_counted(tmp_path: Path) -> None:
     assert [line[1:5] for line in cells] == [["1", "0", "1", "0"], ["1", "1", "1", "0"]]
 
 
-def test_a_step_of_1_that_breaks_theorem_5_is_told(tmp_path: Path) -> None:
+def test_a_step_of_1_that_breaks_theorem_5_is_said_where_the_claim_is_refuted(tmp_path: Path) -> None:
     steps = [{**STEP, "active": active, "rounds_that_differ": 0} for active in ("margin", "misordered")]
-    broken = [{**row, "cumulative_loss": 40.0 if row["eta"] == "1" else 5.0} for row in runs()]
-    texts = [page(tmp_path, {"slam-perceptron": rows, "slam-eta": steps}) for rows in (runs(), broken)]
-    assert "40.0" not in texts[0]
-    assert "40.0" in texts[1]
+    broken = [
+        {**row, "cumulative_loss": 40.0 if row["eta"] == "1" else 5.0} for row in runs(stream="stalled", measure="map")
+    ]
+    tables = {"slam-perceptron": broken, "slam-eta": steps}
+    assert "grows to 40.0" in page(tmp_path, tables, thm5_eta1="refuted")
+    assert "grows to" not in page(tmp_path, tables)
 
 
 def test_cells_below_the_risk_of_zero_are_counted(tmp_path: Path) -> None:
@@ -173,7 +194,10 @@ def test_cells_below_the_risk_of_zero_are_counted(tmp_path: Path) -> None:
     row |= {"lipschitz": 1.0}
     rows = [{**row, "n": n, "bound": bound} for n, bound in ((100, 0.4), (1000, 0.2))]
     text = page(tmp_path, {**risks(0.5), "slam-finite-risk": rows})
-    assert "1 of 2 cells, from n = 1,000 on" in text
+    assert "1 of 2 cells, from n = 1,000 on. It holds in all of them" in text
+    above = [{**row, "excess_risk": 0.3} for row in rows]
+    text = page(tmp_path, {**risks(0.5), "slam-finite-risk": above}, thm8="refuted")
+    assert "The excess is above the bound in 1 cells" in text
 
 
 PHASE: dict[str, Any] = {
@@ -191,7 +215,7 @@ def test_minimisers_that_contradict_the_criterion_are_counted(tmp_path: Path) ->
     right = [{**PHASE, "norm": 0.0, "certified": True}, {**PHASE, "ratio": 2.0, "norm": 1.0, "certified": True}]
     wrong = [right[0], {**right[1], "norm": 0.0}]
     assert "In all 2 trials" in page(tmp_path, {"slam-phases": right})
-    assert "In 1 of 2 trials" in page(tmp_path, {"slam-phases": wrong})
+    assert "In 1 of 2 trials" in page(tmp_path, {"slam-phases": wrong}, zero_minimiser="refuted")
 
 
 def test_what_short_lists_and_tight_weights_change_is_said_by_their_intervals(tmp_path: Path) -> None:
@@ -201,9 +225,9 @@ def test_what_short_lists_and_tight_weights_change_is_said_by_their_intervals(tm
     def said(low: float, high: float) -> str:
         return page(tmp_path, {"slam-short-lists": [{**row, "over_printed_low": low, "over_printed_high": high}]})
 
-    assert "increases by 0.02" in " ".join(said(0.01, 0.03).split())
-    assert "decreases by" in said(-0.03, -0.01)
-    assert "does not change" in said(-0.01, 0.03)
+    assert "gain 0.0200 in NDCG@10" in said(0.01, 0.03)
+    assert "lose" in said(-0.03, -0.01)
+    assert "not measurably different" in said(-0.01, 0.03)
 
 
 def test_a_loss_above_the_bound_without_m_is_counted(tmp_path: Path) -> None:
@@ -213,5 +237,5 @@ def test_a_loss_above_the_bound_without_m_is_counted(tmp_path: Path) -> None:
         for active, bound in (("margin", 30.0), ("misordered", 3.0))
     ]
     above = [rows[0], {**rows[1], "cumulative_loss": 3.5}]
-    assert "in all 1 runs" in page(tmp_path, {"slam-lengths": rows})
+    assert "within both bounds in all 1 runs" in page(tmp_path, {"slam-lengths": rows})
     assert "exceeds a bound in 1 of 1 runs" in page(tmp_path, {"slam-lengths": above})
