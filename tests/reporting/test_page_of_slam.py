@@ -87,7 +87,10 @@ def test_rounds_that_differ_are_counted(tmp_path: Path) -> None:
             {**STEP, "active": "misordered", "rounds_that_differ": moved},
         ]
 
-    for moved, status, said in ((0, "verified", "no round differs in 1 runs"), (3, "refuted", "3 rounds differ in 1 runs")):
+    for moved, status, said in (
+        (0, "verified", "no round differs in 1 runs"),
+        (3, "refuted", "3 rounds differ in 1 runs"),
+    ):
         assert said in page(tmp_path, {"slam-eta": rows(moved)}, eta_free_corrected=status)
     assert "7 % of all rounds" in page(tmp_path, {"slam-eta": rows(0)}, eta_free="refuted")
     assert shown(build(tmp_path, "slam", {"slam-eta": rows(3)}), "slam-steps")[0][2:4] == ["7.0", "3.0"]

@@ -82,9 +82,11 @@ def test_a_page_without_gaps_is_drawn(build: Build, tmp_path: Path, gap: float) 
 @pytest.mark.parametrize(("low", "above"), [(-0.1, 0), (0.1, 1)])
 def test_limits_above_0_are_counted_and_explained(build: Build, low: float, above: int) -> None:
     section = build({"twolayer-gaps": grid(1.0), "twolayer-limits": limits(low)})
-    assert f"above 0 for {above} of 1" in prose(section)
-    assert ("no number of documents removes" in prose(section)) == bool(above)
-    assert ("average out" in prose(section)) != bool(above)
+    said = "the fitted limit of the gap is above 0 for {0} of 1 losses, at 10 queries and ever more documents for {0} of 1."
+    assert said.format(above) in prose(section)
+    refuted = build({"twolayer-gaps": grid(1.0), "twolayer-limits": limits(low)}, both="refuted")
+    assert "average out" in prose(refuted)
+    assert "average out" not in prose(section)
     assert [row[1:4] for row in raw(section, "twolayer-limits")] == [[0.2, f"{low} 0.3", None]] * 2
 
 
@@ -188,7 +190,7 @@ def test_averages_show_how_far_they_are_apart(build: Build) -> None:
 
 def extreme(population: str, query: float, document: float, **row: Any) -> dict[str, Any]:
     errors = {"query_error": query, "document_error": document, "gap": query + document}
-    bounds = {"query_bound": 0.5, "document_bound": 0.25, "bound": 0.8}
+    bounds = {"query_bound": 0.5, "document_bound": 0.25, "bound": 0.8, "document_failure": 0.01}
     return (
         {"population": population, "queries": 100, "documents": 50, "longest": 50, "delta": 0.05}
         | errors
@@ -210,7 +212,8 @@ def test_the_smallest_factors_of_the_bounds_are_shown(build: Build) -> None:
     assert "by 1.250" in said
     assert "by 1.050" in said
     assert [row[2] for row in raw(section, "twolayer-extremes")] == [0.4, 0.2]
-    assert wording(section) != wording(build({"twolayer-extremes": rows}, one_layer="refuted"))
+    for one in ("one_layer", "thm1", "thm3_probability"):
+        assert wording(section) != wording(build({"twolayer-extremes": rows}, **{one: "refuted"}))
 
 
 def test_how_much_worse_the_worst_ranker_is(build: Build) -> None:
@@ -289,7 +292,9 @@ def test_rates_and_plans_of_both_bounds_are_shown(build: Build) -> None:
     [plans] = raw(held, "twolayer-rate-plans")
     assert (plans[3], plans[5], plans[-1]) == (10, 40, 1 / 50)
     assert wording(held) != wording(broken)
-    assert len(figures(held)) == 1
+    assert [figure.name for figure in figures(held)] == ["twolayer-rates", "twolayer-rate-plans"]
+    assert "4.0 to 4.0 times smaller than" in prose(held)
+    assert "at most 25 % larger than the smallest" in prose(held)
 
 
 def test_averages_of_the_losses_are_those_of_the_ends(build: Build) -> None:
