@@ -242,3 +242,75 @@ def test_a_loss_above_the_bound_without_m_is_counted(tmp_path: Path) -> None:
     above = [rows[0], {**rows[1], "cumulative_loss": 3.5}]
     assert "within both bounds in all 1 runs" in page(tmp_path, {"slam-lengths": rows})
     assert "exceeds a bound in 1 of 1 runs" in page(tmp_path, {"slam-lengths": above})
+
+
+SENTENCES = [
+    {"claim": claim, "kind": "ndcg", "m": 3, "n": 10, "statistic": statistic, "value": value}
+    for claim, statistic, value in (
+        ("slam-mistakes", "smallest_lead", 0.0),
+        ("slam-prediction", "as_printed", 29.0),
+        ("slam-prediction", "with_own_documents", 0.0),
+        ("slam-thm3-exchanges", "excess_over_exchanges", 0.33),
+        ("slam-thm3-exchanges", "excess_over_weights", 0.0),
+        ("slam-cor6-strict", "smallest_margin", 1.0),
+    )
+]
+DIMENSIONS = [
+    {"claim": "slam-thm10", "kind": None, "m": 3, "y_max": None, "d": 2, "statistic": statistic, "value": value}
+    for statistic, value in (("dimension", 4.0), ("dimension_to_a_number", 2.0), ("features", 2.0))
+]
+WEIGHTS = {"m": 3, "relevant": 2, "printed_sum": 0.5, "sum_below": 0.4, "least_sum": 0.4, "largest_excess": 0.08}
+TIGHT = {"labels": "2 1 0", "m": 3, "printed_sum": 0.6, "tight_sum": 0.5, "least_sum": 0.5, "smallest_slack": 0.0}
+CONSTANTS = {
+    "slam-constants": [
+        {"surrogate": "ranksvm", "m": m, "y_max": 1, "exact": m**2 / 2, "searched": m**2 / 2, "published": "O(m)"}
+        for m in (10, 100)
+    ],
+    "slam-growth": [{"surrogate": "ranksvm", "exponent": 2.0, "searched_exponent": 2.0}],
+    "slam-losses": [
+        {"claim": "slam-normalisation", "kind": "ndcg", "m": 3, "y_max": 1, "statistic": statistic, "value": value}
+        for statistic, value in (("smallest_slack", 0.0), ("slack_of_divided_loss", -0.8), ("largest_norm", 1.0))
+    ],
+}
+CUTOFFS = [{"k": k, "v_max": v, "v_max_limit": v, "added_by_doubling": 3.0} for k, v in ((3, 6.0), (7, 9.0))]
+
+
+@pytest.mark.parametrize(
+    ("tables", "refuted", "said"),
+    [
+        ({"slam-sentences": SENTENCES}, "mistakes", "Equal scores are enough"),
+        ({"slam-sentences": SENTENCES}, "prediction", "differs in up to 29 rounds"),
+        ({"slam-sentences": SENTENCES}, "thm3-exchanges", "exceed this by up to 0.33"),
+        ({"slam-sentences": SENTENCES}, "cor6-strict", "exactly 1, which is enough"),
+        ({"slam-losses": DIMENSIONS}, "thm10-scores", "contradicts it in 1 of 1 cases"),
+        ({"slam-valid-weights": [{**WEIGHTS, "kind": "map"}]}, "eq8", "by up to 0.080"),
+        ({"slam-cutoffs": CUTOFFS}, "variance-k", "by 3 for labels up to 2"),
+        (CONSTANTS, "ranksvm", "grows with the exponent 2.00, and is 5,000"),
+        (CONSTANTS, "normalisation", "falls below the ranking loss, by up to 0.80"),
+    ],
+)
+def test_a_refuted_sentence_is_called_one_with_its_number(
+    tmp_path: Path, tables: Tables, refuted: str, said: str
+) -> None:
+    assert said in page(tmp_path, tables, **{refuted: "refuted"}).replace("</math> ", "</math>")
+    assert said not in page(tmp_path, tables)
+
+
+@pytest.mark.parametrize(
+    ("tables", "verified"),
+    [
+        ({"slam-valid-weights": [{**WEIGHTS, "kind": kind} for kind in ("map", "ndcg")]}, "thm2-tight"),
+        ({"slam-valid-weights": [{**WEIGHTS, "kind": kind} for kind in ("map", "ndcg")]}, "ndcg-not-optimal"),
+        ({"slam-tight-weights": [TIGHT]}, "tight-weights"),
+        ({"slam-cutoffs": CUTOFFS}, "variance-k-corrected"),
+        ({"slam-losses": DIMENSIONS}, "thm10-scores-corrected"),
+        (CONSTANTS, "cor9-table"),
+    ],
+)
+def test_what_holds_is_said_only_where_it_is_verified(tmp_path: Path, tables: Tables, verified: str) -> None:
+    others = {"variance-k": "refuted"} if "variance" in verified else {}
+    words = [
+        wording(build(tmp_path, "slam", tables, {f"slam-{name}": one for name, one in statuses.items()}))
+        for statuses in (others, {**others, verified: "consistent"})
+    ]
+    assert words[0] != words[1]
