@@ -55,7 +55,7 @@ def test_shares_are_of_bounds_that_say_something(tmp_path: Path) -> None:
     # A bound of 17 says something where reversed orders lose 20, and nothing where they lose 16.
     for largest, drawn in ((20.0, True), (16.0, False)):
         section = build(tmp_path, "slam", {"slam-perceptron": runs(largest_loss=largest)})
-        assert ("reach 29 % of it" in prose(section)) is drawn
+        assert ("and reach 29 % of it" in prose(section)) is drawn
         assert any(figure.name == "slam-shares" for figure in figures(section)) is drawn
 
 
