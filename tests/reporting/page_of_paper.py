@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
 
 from pipeline_lib import experiment, papers, storage
 from pipeline_lib.claims import ledger
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
+from pipeline_lib.claims.ledger import Claim
 from pipeline_lib.claims.words import Status
+from pipeline_lib.reporting import page
 from pipeline_lib.reporting.blocks import Block, Details, Section
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.markdown import Prose
@@ -23,6 +28,36 @@ from pipeline_lib.reporting.tables import Table
 Rows = Sequence[Mapping[str, Any]]
 Tables = dict[str, list[dict[str, Any]]]
 Build = Callable[..., Section | None]
+
+
+class Compiled(BytecodeCache):
+    """The templates that were compiled in this process: many pages are built of the same ones."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._code:
+            bucket.bytecode_from_string(self._code[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._code[bucket.key] = bucket.bytecode_to_string()
+
+
+def _environment(folder: Path, shown: Callable[[Any], Any]) -> Any:
+    environment = ENVIRONMENT(folder, shown)
+    environment.bytecode_cache = COMPILED
+    return environment
+
+
+COMPILED, ENVIRONMENT = Compiled(), page._environment
+page._environment = _environment
+
+
+@cache
+def claims_of(paper: str) -> tuple[Claim, ...]:
+    """The claims of one paper, read and checked once."""
+    return tuple(ledger.load([papers.get(paper)]))
 
 
 def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mapping[str, Any] = {}) -> Section | None:
@@ -46,7 +81,7 @@ def build(folder: Path, paper: str, tables: Mapping[str, Rows], statuses: Mappin
         JudgedClaim(
             claim.id, paper, claim.kind, "", "", "", "", statuses.get(claim.id, "verified"), "", None, (), "", ()
         )
-        for claim in ledger.load([papers.get(paper)])
+        for claim in claims_of(paper)
     ]
     return PaperPages(ResultsFolder.at(study), JudgedStudy("study", tuple(judged), {})).story(paper)
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from page_of_paper import claims_of
 
 from pipeline_lib import papers
-from pipeline_lib.claims import ledger
 from pipeline_lib.claims.evidence import Interval
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy, JudgedTrial
 from pipeline_lib.claims.words import STATUSES, Status
@@ -22,7 +22,7 @@ def findings(paper: str, given: Status, folder: Path, value: float = 0.25, answe
     Claims that are questions have the status ``answer`` instead, if it is given.
     """
     judged = []
-    for claim in ledger.load([papers.get(paper)]):
+    for claim in claims_of(paper):
         status = answer if answer is not None and claim.kind == "finding" else given
         setting = {"dataset": "made", "loss": "listnet", "n": 100, "m": 1000}
         trial = JudgedTrial(
@@ -43,7 +43,7 @@ def test_findings_depend_on_the_statuses_and_link_to_their_claims(paper: str, tm
     assert len({said[status] for status in ("refuted", "verified", "answered")}) == 3
     for status in ("verified", "refuted"):
         said[f"{status} and answered"] = findings(paper, status, tmp_path, answer="answered")
-    known = {claim.id for claim in ledger.load([papers.get(paper)])}
+    known = {claim.id for claim in claims_of(paper)}
     for text in said.values():
         items = re.findall(r"<li>(.*?)</li>", text, flags=re.DOTALL)
         assert all(re.search(r'href="#claim-', item) for item in items)

@@ -82,9 +82,11 @@ def test_a_page_without_gaps_is_drawn(build: Build, tmp_path: Path, gap: float) 
 @pytest.mark.parametrize(("low", "above"), [(-0.1, 0), (0.1, 1)])
 def test_limits_above_0_are_counted_and_explained(build: Build, low: float, above: int) -> None:
     section = build({"twolayer-gaps": grid(1.0), "twolayer-limits": limits(low)})
-    assert f"above 0 for {above} of 1" in prose(section)
-    assert ("no number of documents removes" in prose(section)) == bool(above)
-    assert ("average out" in prose(section)) != bool(above)
+    for said in (f"limit of the gap is above 0 for {above} of 1 losses", f"ever more documents for {above} of 1."):
+        assert said in prose(section)
+    refuted = build({"twolayer-gaps": grid(1.0), "twolayer-limits": limits(low)}, both="refuted")
+    assert "average out" in prose(refuted)
+    assert "average out" not in prose(section)
     assert [row[1:4] for row in raw(section, "twolayer-limits")] == [[0.2, f"{low} 0.3", None]] * 2
 
 
@@ -188,7 +190,7 @@ def test_averages_show_how_far_they_are_apart(build: Build) -> None:
 
 def extreme(population: str, query: float, document: float, **row: Any) -> dict[str, Any]:
     errors = {"query_error": query, "document_error": document, "gap": query + document}
-    bounds = {"query_bound": 0.5, "document_bound": 0.25, "bound": 0.8}
+    bounds = {"query_bound": 0.5, "document_bound": 0.25, "bound": 0.8, "document_failure": 0.01}
     return (
         {"population": population, "queries": 100, "documents": 50, "longest": 50, "delta": 0.05}
         | errors
@@ -210,7 +212,8 @@ def test_the_smallest_factors_of_the_bounds_are_shown(build: Build) -> None:
     assert "by 1.250" in said
     assert "by 1.050" in said
     assert [row[2] for row in raw(section, "twolayer-extremes")] == [0.4, 0.2]
-    assert wording(section) != wording(build({"twolayer-extremes": rows}, one_layer="refuted"))
+    for one in ("one_layer", "thm1", "thm3_probability"):
+        assert wording(section) != wording(build({"twolayer-extremes": rows}, **{one: "refuted"}))
 
 
 def test_how_much_worse_the_worst_ranker_is(build: Build) -> None:
@@ -289,7 +292,9 @@ def test_rates_and_plans_of_both_bounds_are_shown(build: Build) -> None:
     [plans] = raw(held, "twolayer-rate-plans")
     assert (plans[3], plans[5], plans[-1]) == (10, 40, 1 / 50)
     assert wording(held) != wording(broken)
-    assert len(figures(held)) == 1
+    assert [figure.name for figure in figures(held)] == ["twolayer-rates", "twolayer-rate-plans"]
+    assert "4.0 to 4.0 times smaller than" in prose(held)
+    assert "at most 25 % larger than the smallest" in prose(held)
 
 
 def test_averages_of_the_losses_are_those_of_the_ends(build: Build) -> None:
@@ -303,3 +308,54 @@ def test_averages_of_the_losses_are_those_of_the_ends(build: Build) -> None:
     held = build(tables)
     assert [row[1:] for row in raw(held, "twolayer-loss-averages")] == [[0.1, 0.1, 0.2], [1.0, 1.0, 2.0]]
     assert wording(held) != wording(build(tables, **{"def3-losses": "refuted"}))
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "names"),
+    [
+        ("twolayer-elements", [{"in_one_row": 0.25, "in_two_rows": 0.0, "given_the_task": 0.0}], {"nm_elements"}),
+        (
+            "twolayer-short-lists",
+            [
+                {"queries": n, "which": which, "bound": bound}
+                for n in (100, 10_000)
+                for which, bound in (("one query", 30.0 / n), ("half of the queries", 0.5), ("all queries", 1.0))
+            ],
+            {"some_query"},
+        ),
+        (
+            "twolayer-plans",
+            [
+                {"budget": c, "vc_dimension": 5, "delta": 0.1, "c1": 1.0, "queries": c**0.5, "informative_from": 12}
+                | {"queries_by_search": c**0.5, "queries_of_programme": c**0.25, "informative_from_sauer": 34}
+                for c in (100, 10_000)
+            ],
+            {"budget", "programme", "confidence", "capacity"},
+        ),
+    ],
+)
+def test_sentences_follow_the_status_of_their_claim(
+    build: Build, table: str, rows: list[dict[str, Any]], names: set[str]
+) -> None:
+    needed = {table: rows}
+    if table == "twolayer-elements":
+        needed["twolayer-samplings"] = [
+            {"queries": 10, "documents": 4, "what": what, "value": 0.1, "low": 0.0, "high": 0.2}
+            for what in ("lengths", "dependence")
+        ]
+    if table == "twolayer-plans":
+        needed |= budgets(0.0, None)
+    held = wording(build(needed))
+    for name in names:
+        assert wording(build(needed, **{name: "refuted"})) != held
+
+
+def test_the_bound_with_one_short_list_is_that_of_the_most_queries(build: Build) -> None:
+    rows = [
+        {"queries": n, "which": which, "bound": bound}
+        for n in (100, 10_000)
+        for which, bound in (("one query", 30.0 / n), ("half of the queries", 0.5))
+    ]
+    said = prose(build({"twolayer-short-lists": rows}, some_query="refuted"))
+    assert "falls to 0.003 at 10,000 queries" in said
+    assert "0.5 with half of them" in said

@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 KINDS = ("ndcg", "map", *(f"ndcg@{k}" for k in range(1, 11)))
 COMPARED = ("ranksvm", "structured-ndcg", "svm-map", "listnet", "slam-ndcg", "slam-map", "slam-ndcg@10")
 PUBLISHED = {
-    "ranksvm": "O(m) in section 6.1; of order m² in the appendix",
+    "ranksvm": "O(m) in section 6.1, at most 2m in the appendix",
     "structured-ndcg": "O(m²)",
     "svm-map": "a constant",
     "listnet": "a constant, 2 in the appendix",
