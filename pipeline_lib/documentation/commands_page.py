@@ -27,7 +27,7 @@ def pages(root: Path) -> list[Generated]:
         table(("command", "what it does"), [(f"`{name}`", words) for name, words in _of_make(root)]),
         "## Rules of the workflow {#rules}",
         "`snakemake --cores N RULE` runs a rule without wildcards and what it needs; the other rules are reached "
-        "through the files that they make. The name of a paper is a rule as well: it runs the experiments of the paper.",
+        "through the files that they make. The name of a paper is a rule as well: it runs the paper's experiments.",
         table(("rule", "what it does"), [(f"`{name}`", words) for name, words in _rules(root)]),
     ]
     return [Generated("commands", TITLE, "\n\n".join(lines) + "\n")]

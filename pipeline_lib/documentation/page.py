@@ -130,7 +130,7 @@ def _letters(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any)
 
 
 def _cell(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
-    right = "right" in (tokens[i].attrGet("style") or "")
+    right = "right" in str(tokens[i].attrGet("style"))
     scope = ' scope="col"' if tokens[i].tag == "th" else ""
     return f'<{tokens[i].tag}{scope} class="{"right" if right else "left"}">'
 
