@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline_lib import cli
 from pipeline_lib.documentation.contents import Generated
 from pipeline_lib.documentation.interface import table
 
 TITLE = "Commands"
 WIDTH = 90
+COMMANDS = Path(__file__).parents[1] / "commands"
 
 
 def pages(root: Path) -> list[Generated]:
@@ -22,7 +23,7 @@ def pages(root: Path) -> list[Generated]:
         f"# {TITLE}",
         "`python -m pipeline_lib COMMAND` runs a command; its help is printed by `--help`. The jobs of the workflow "
         "call the same commands. Where the package is installed, `pipeline-lib COMMAND` does the same.",
-        *(text for name in cli.command_names() for text in _command(name)),
+        *(text for found in pkgutil.iter_modules([str(COMMANDS)]) for text in _command(found.name)),
         "## make {#make}",
         table(("command", "what it does"), [(f"`{name}`", words) for name, words in _of_make(root)]),
         "## Rules of the workflow {#rules}",
@@ -34,7 +35,7 @@ def pages(root: Path) -> list[Generated]:
 
 
 def _command(name: str) -> Iterator[str]:
-    module = importlib.import_module(f"pipeline_lib.commands.{name.replace('-', '_')}")
+    module, name = importlib.import_module(f"pipeline_lib.commands.{name}"), name.replace("_", "-")
     parser = argparse.ArgumentParser(
         prog=f"python -m pipeline_lib {name}",
         add_help=False,

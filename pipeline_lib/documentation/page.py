@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _PLACE = re.compile(r"\s*\{#([\w.-]+)\}$")
-_IDENTIFIER = re.compile(r"(\b[a-z]{4,}_[a-z]{2,}\w*|\b[a-z]+_[a-z]+_\w+)")
+_IDENTIFIER = re.compile(r"(\b(?:[a-z]{4,}_[a-z]{2,}|[a-z]{3,}_[a-z]{4,}|[a-z]+_[a-z]+_)\w*)")
 """Names of the code in a docstring, which ``_`` lowers nothing in; subscripts are shorter, or of shorter words."""
 _LONGEST = 160
 

@@ -56,7 +56,7 @@ def _surrogates() -> Iterator[str]:
         module, _, kind = surrogates.target_of(name).removeprefix("pipeline_lib.").partition(":")
         made = surrogates.create(name.replace("@k", "@10"))
         traits = [word for word, holds in (("convex", made.convex), ("smooth", made.smooth)) if holds]
-        yield f"### {name} {{#surrogate-{name}}}"
+        yield f"### {name} {{#surrogate-{name.replace('@', '-')}}}"
         yield docstrings.prose(docstrings.parsed(type(made).__doc__).summary, _code)
         yield f"$${made.formula}$$"
         called = signature(kind, type(made))
