@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-VOID = {"meta", "link", "br", "input", "img", "hr", "path", "use"}
+VOID = {"wbr", "meta", "link", "br", "input", "img", "hr", "path", "use"}
 
 
 class Page(HTMLParser):

@@ -128,16 +128,16 @@ def _overview(found: Mapping[str, ModuleType], link: Callable[[str], str]) -> st
 
 def _page(name: str, module: ModuleType, link: Callable[[str], str]) -> str:
     """The page of one module."""
-    lines = [f"# {name}", docstrings.markdown(module.__doc__, link)]
+    lines = [f"# `{name}`", docstrings.markdown(module.__doc__, link)]
     public = members(module)
     if public:
         rows = [(f"[`{one}`](#{one})", _summary(thing.__doc__, link)) for one, thing in public.items()]
         lines.append(table(("name", "what it is"), rows))
     for one, thing in public.items():
-        lines += [f"## {one} {{#{one}}}", *_described(one, thing, link)]
+        lines += [f"## `{one}` {{#{one}}}", *_described(one, thing, link)]
         if inspect.isclass(thing):
             for inner, method in methods(thing).items():
-                lines += [f"### {one}.{inner} {{#{one}.{inner}}}", *_described(inner, method, link)]
+                lines += [f"### `{one}.{inner}` {{#{one}.{inner}}}", *_described(inner, method, link)]
     said = list(constants(module))
     if said:
         lines.append("## Constants and types {#constants}")
@@ -155,7 +155,7 @@ def _described(name: str, thing: Any, link: Callable[[str], str]) -> Iterator[st
 
 
 def _constant(name: str, value: str, doc: str, link: Callable[[str], str]) -> Iterator[str]:
-    yield f"### {name} {{#{name}}}"
+    yield f"### `{name}` {{#{name}}}"
     if len(value) <= WIDTH:
         yield f"```python\n{value}\n```"
     yield docstrings.markdown(doc, link)

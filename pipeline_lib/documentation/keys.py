@@ -49,7 +49,7 @@ def words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     -------
     >>> words({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]}, {})
     'a number > 0, or `null`'
-    >>> words({"type": "array", "items": {"type": "integer", "minimum": 2}, "minItems": 1}, {})
+    >>> words({"type": "array", "items": {"type": "integer", "exclusiveMinimum": 0, "minimum": 2}}, {})
     'a list of whole numbers >= 2'
     """
     if "anyOf" in schema:
@@ -66,7 +66,10 @@ def words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 def _one(schema: Mapping[str, Any]) -> tuple[str, str]:
     """One value and several, in words."""
-    limits = " and ".join(f"{sign} {schema[key]:g}" for key, sign in _SIGNS.items() if key in schema)
+    known = {key: schema[key] for key in _SIGNS if key in schema}
+    if schema.get("type") == "integer" and "exclusiveMinimum" in known:
+        known["minimum"] = max(known.pop("exclusiveMinimum") + 1, known.get("minimum", 0), known.pop("ge", 0))
+    limits = " and ".join(f"{_SIGNS[key]} {limit:g}" for key, limit in known.items())
     if schema.get("pattern") in PATTERNS and PATTERNS[schema["pattern"]] != PATTERNS[_ONE_LINE]:
         limits = f"of {PATTERNS[schema['pattern']].removeprefix('expected ')}"
     one, several = _KINDS.get(schema.get("type", ""), ("any value", "any values"))

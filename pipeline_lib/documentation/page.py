@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING, Any
 from pipeline_lib.errors import DataError
 from pipeline_lib.reporting import markdown
 from pipeline_lib.reporting.blocks import mathematics
+from pipeline_lib.reporting.formulas import mathml
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _PLACE = re.compile(r"\s*\{#([\w.-]+)\}$")
-_IDENTIFIER = re.compile(r"(\b(?:[a-z]{4,}_[a-z]{2,}|[a-z]{3,}_[a-z]{4,}|[a-z]+_[a-z]+_)\w*)")
-"""Names of the code in a docstring, which ``_`` lowers nothing in; subscripts are shorter, or of shorter words."""
+_IDENTIFIER = re.compile(
+    r"(\b(?:[a-z]{4,}_[a-z]{2,}|[a-z]{3,}_[a-z]{4,}|[a-z]+\d?_[a-z]{5,}|[a-z]+\d_[a-z]{3,}|[a-z\d]+_[a-z]+_|[A-Z]{2,}_[A-Z])\w*)"
+)
+"""Names of the code, in which ``_`` lowers nothing: subscripts are shorter, or of shorter words."""
+_CODE = re.compile(r"^ *(?:def |class |import |from |@|>>>|\$ )|\s--\w|\w\(\w+=|^\w+/", re.MULTILINE)
+"""What indented text has that is code, a command or a list of files."""
+_ESTIMATED = re.compile(r"\b([A-Z])\^(?=_|\([fw]\)|[ ,.;]|$)")
+"""A letter with a hat, such as that of the empirical risk, R^(f), which raises nothing."""
 _LONGEST = 160
 
 
@@ -99,8 +106,10 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("table_open", lambda *_: f"{_TABLE}<table>\n")
     parser.add_render_rule("table_close", lambda *_: "</table>\n</div></figure>\n")
     parser.add_render_rule("fence", _code)
-    parser.add_render_rule("code_block", _code)
+    parser.add_render_rule("code_block", _displayed)
     parser.add_render_rule("text", _letters)
+    parser.add_render_rule("code_inline", _name)
+    parser.add_render_rule("math_inline", _formula)
     for tag in ("th", "td"):
         parser.add_render_rule(f"{tag}_open", _cell)
     return parser
@@ -121,10 +130,35 @@ def _code(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) ->
     return f'<pre tabindex="0"{kind}>{html.escape(tokens[i].content, quote=False)}</pre>\n'
 
 
+def _name(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
+    """Code in a line, which may be broken behind the signs that join long names."""
+    return f"<code>{re.sub(r'(::|[/_])(?=\w)', r'\1<wbr>', html.escape(tokens[i].content, quote=False))}</code>"
+
+
+def _formula(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
+    """A formula in a line; GitHub wants backticks within the dollar signs where Markdown would read it otherwise."""
+    return mathml(tokens[i].content.strip("`"))
+
+
+def _displayed(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
+    """Indented text, which is a formula in plain letters where the page writes any, unless it is code."""
+    content = tokens[i].content
+    if not env.get("letters") or _CODE.search(content):
+        return _code(self, tokens, i, options, env)
+    words = _lowered(content.rstrip("\n"))
+    if "\n" in words:
+        return f'<pre tabindex="0" class="formula">{words}</pre>\n'
+    return f'<p class="formula">{words}</p>\n'
+
+
 def _letters(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
     content = tokens[i].content
-    if not env.get("letters"):
-        return html.escape(content, quote=False)
+    return _lowered(content) if env.get("letters") else html.escape(content, quote=False)
+
+
+def _lowered(content: str) -> str:
+    """Text with mathematics in plain letters as HTML."""
+    content = _ESTIMATED.sub("\\1\u0302", content)
     pieces = _IDENTIFIER.split(content)
     return "".join(html.escape(piece) if j % 2 else mathematics(piece) for j, piece in enumerate(pieces))
 

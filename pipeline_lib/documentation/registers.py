@@ -56,7 +56,7 @@ def _surrogates() -> Iterator[str]:
         module, _, kind = surrogates.target_of(name).removeprefix("pipeline_lib.").partition(":")
         made = surrogates.create(name.replace("@k", "@10"))
         traits = [word for word, holds in (("convex", made.convex), ("smooth", made.smooth)) if holds]
-        yield f"### {name} {{#surrogate-{name.replace('@', '-')}}}"
+        yield f"### `{name}` {{#surrogate-{name.replace('@', '-')}}}"
         yield docstrings.prose(docstrings.parsed(type(made).__doc__).summary, _code)
         yield f"$${made.formula}$$"
         called = signature(kind, type(made))
@@ -70,7 +70,7 @@ def _learners() -> Iterator[str]:
     yield "`algorithm: NAME` of a model, or `learners.create(NAME, ...)`."
     for name in learners.NAMES:
         learner = learners.get(name)
-        yield f"### {name} {{#learner-{name}}}"
+        yield f"### `{name}` {{#learner-{name}}}"
         yield " ".join((inspect.getdoc(learner.settings) or "").split())
         yield f"$${learner.formula}$$"
         facts = ["a control, with which learners are compared"] if learner.control else []
@@ -85,7 +85,7 @@ def _learners() -> Iterator[str]:
 def _measures() -> Iterator[str]:
     yield "Names in `evaluation.measures`, `headline` and `compared`; K stands for a rank."
     for name in measures.KNOWN_MEASURES:
-        yield f"### {name} {{#measure-{name.replace('@', '-')}}}"
+        yield f"### `{name}` {{#measure-{name.replace('@', '-')}}}"
         yield f"$${measures.load(name.replace('@K', '@10')).formula}$$"
 
 

@@ -89,17 +89,20 @@ def _check_complete(root: Path, parts: tuple[Part, ...]) -> None:
 
 
 def _sources(root: Path, parts: tuple[Part, ...]) -> Iterator[Source]:
-    for path in (FRONT, FILE):
-        yield Source(contents.name_of(path), _text(root / path), str(PurePosixPath(path).parent), "", "")
-    for part in parts:
-        for entry in part.entries:
-            if entry.path:
-                where = str(PurePosixPath(entry.path).parent)
-                name = contents.name_of(entry.path)
-                yield Source(name, _text(root / entry.path), where, part.title, entry.title)
-            else:
-                for made in PAGES[entry.title](root):
-                    yield Source(made.name, made.markdown, "docs", part.title, entry.title, made.letters, made.group)
+    entries = [(part.title, entry) for part in parts for entry in part.entries]
+    generated = {entry.title: PAGES[entry.title](root) for _, entry in entries if not entry.path}
+    yield Source(contents.name_of(FRONT), _text(root / FRONT), ".", "", "", letters=True)
+    listed = _text(root / FILE)
+    for title, made in generated.items():
+        listed = listed.replace(f"- **{title}**:", f"- [**{title}**]({made[0].name}.md):")
+    yield Source(contents.name_of(FILE), listed, str(PurePosixPath(FILE).parent), "", "", letters=True)
+    for part, entry in entries:
+        if entry.path:
+            where = str(PurePosixPath(entry.path).parent)
+            yield Source(contents.name_of(entry.path), _text(root / entry.path), where, part, entry.title, letters=True)
+        else:
+            for one in generated[entry.title]:
+                yield Source(one.name, one.markdown, "docs", part, entry.title, one.letters, one.group)
 
 
 def _text(path: Path) -> str:
