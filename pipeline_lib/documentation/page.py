@@ -132,7 +132,8 @@ def _code(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) ->
 
 def _name(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
     """Code in a line, which may be broken behind the signs that join long names."""
-    return f"<code>{re.sub(r'(::|[/_])(?=\w)', r'\1<wbr>', html.escape(tokens[i].content, quote=False))}</code>"
+    words = re.sub(r"(::|[/_])(?=\w)", r"\1<wbr>", html.escape(tokens[i].content, quote=False))
+    return f"<code>{words}</code>"
 
 
 def _formula(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
