@@ -200,5 +200,13 @@ def test_what_a_docstring_says_stays_text() -> None:
     assert not re.search("<ol|<blockquote|<h", shown)
 
 
+def test_the_readme_is_short_and_leads_to_every_part() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 60
+    for part in contents.read(ROOT):
+        first = part.entries[0].path
+        assert f"docs/README.md#{page.slug(part.title)}" in text or first in text, part.title
+
+
 def test_the_contents_name_the_parts() -> None:
     assert [part.title for part in contents.read(ROOT)] == ["Tutorial", "How-to pages", "Reference", "Explanation"]

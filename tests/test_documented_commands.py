@@ -60,7 +60,7 @@ def test_every_block_of_commands_says_how_it_is_tried(page: str) -> None:
             assert all((documented.ROOT / test).is_file() for test in tests)
     text = re.sub(r"^```.*?^```$", "", (documented.ROOT / page).read_text(encoding="utf-8"), flags=re.M | re.S)
     hidden = re.findall(
-        r"^    (?:\$ )?(?:[A-Z_]+=\S+ )?(?:snakemake|python|pip|make|pipeline-lib|export) .*", text, re.M
+        r"^    +(?:\$ )?(?:[A-Z_]+=\S+ )?(?:snakemake|python|pip|make|pipeline-lib|export) .*", text, re.M
     )
     assert not hidden, "commands are blocks of their own, marked sh"
 
