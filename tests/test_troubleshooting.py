@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import io
 import re
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import configuration, files, run_lock, storage
+from pipeline_lib import cli, configuration, files, run_lock, storage
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.sources import acquisition, catalog, download, mirrors
 from tests import documented, test_console, test_run_lock
@@ -73,10 +75,10 @@ def refused_files(folder: Path) -> str:
 
 def failing(arguments: list[str]) -> str:
     """What a command prints that fails."""
-    command = [sys.executable, "-m", "pipeline_lib", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    return done.stderr
+    printed = io.StringIO()
+    with contextlib.redirect_stderr(printed):
+        assert cli.main(arguments) == 1
+    return printed.getvalue()
 
 
 def no_data_set(folder: Path) -> str:
