@@ -127,7 +127,8 @@ def _heading_close(self: Any, tokens: Sequence[Token], i: int, options: Any, env
 def _code(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
     language = tokens[i].info.partition(" ")[0]
     kind = f' class="{html.escape(language)}"' if language else ""
-    return f'<pre tabindex="0"{kind}>{html.escape(tokens[i].content, quote=False)}</pre>\n'
+    content = re.sub(r" *# doctest: .*", "", tokens[i].content)
+    return f'<pre tabindex="0"{kind}>{html.escape(content, quote=False)}</pre>\n'
 
 
 def _name(self: Any, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
