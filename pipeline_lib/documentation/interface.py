@@ -27,8 +27,8 @@ from pipeline_lib.settings import Settings
 TITLE = "Python"
 SAME = "See the base class."
 """The docstring of a method that does what that of its base class says."""
-ALSO = ("estimators", "ranking_data")
-"""Modules that are public and not named in ``pipeline_lib.__all__``, or whose class alone is."""
+ALSO = ("pipeline_lib.estimators",)
+"""Modules that are public and not named in ``pipeline_lib.__all__``, because they need an extra."""
 WIDTH = 100
 
 
@@ -48,8 +48,9 @@ def pages() -> list[Generated]:
 @cache
 def modules() -> tuple[ModuleType, ...]:
     """All public modules, packages before their own."""
-    names = sorted({*pipeline_lib.__all__, *ALSO} - {"RankingData", "__version__"})
-    return tuple(_modules(f"pipeline_lib.{name}" for name in names))
+    offered = [getattr(pipeline_lib, name) for name in pipeline_lib.__all__]
+    names = [one.__name__ if inspect.ismodule(one) else getattr(one, "__module__", None) for one in offered]
+    return tuple(_modules(name for name in (*names, *ALSO) if name is not None))
 
 
 def short(module: ModuleType) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 
 from pipeline_lib import learners, measures, papers, surrogates
@@ -33,7 +34,7 @@ def pages() -> list[Generated]:
         "## Bounds {#bounds}",
         *_bounds(),
     ]
-    return [Generated("registers", TITLE, "\n\n".join(lines) + "\n", letters=True)]
+    return [Generated("registers", TITLE, "\n\n".join(filter(None, lines)) + "\n", letters=True)]
 
 
 def claims() -> list[Generated]:
@@ -57,13 +58,25 @@ def _surrogates() -> Iterator[str]:
         made = surrogates.create(name.replace("@k", "@10"))
         traits = [word for word, holds in (("convex", made.convex), ("smooth", made.smooth)) if holds]
         yield f"### `{name}` {{#surrogate-{name.replace('@', '-')}}}"
-        yield docstrings.prose(docstrings.parsed(type(made).__doc__).summary, _code)
         yield f"$${made.formula}$$"
+        yield _beyond_the_formula(docstrings.parsed(type(made).__doc__).summary)
         called = signature(kind, type(made))
         known = ", ".join(traits).capitalize() or "Neither convex nor smooth"
         yield f"{known}. [`{kind}`]({page_of(module)}.md#{kind})"
         if called.partition("(")[2].strip(")"):
             yield f"```python\n{called}\n```"
+
+
+def _beyond_the_formula(summary: str) -> str:
+    """What the summary of a surrogate says besides its formula, which is shown in TeX.
+
+    Example
+    -------
+    >>> _beyond_the_formula("phi(s, y) = log 2: the loss of ties."), _beyond_the_formula("phi(s, y) = 0.")
+    ('The loss of ties.', '')
+    """
+    words = re.sub(r"^phi\(.*?(?:: |$)", "", docstrings.prose(summary, _code))
+    return words[:1].upper() + words[1:]
 
 
 def _learners() -> Iterator[str]:

@@ -146,10 +146,15 @@ def _search(sources: Mapping[str, Source], texts: Mapping[str, Text]) -> str:
     """The script that fills the search of every page: place, page, and the words in which one searches."""
     found: list[tuple[str, str, str]] = []
     for name, text in texts.items():
-        found.append((f"{name}.html", sources[name].part or "Page", f"{text.title}. {text.begins}"))
-        found += [(f"{name}.html#{one.id}", text.title, f"{one.words}. {one.begins}".strip()) for one in text.headings]
+        found.append((f"{name}.html", sources[name].part or "Page", _joined(text.title, text.begins)))
+        found += [(f"{name}.html#{one.id}", text.title, _joined(one.words, one.begins)) for one in text.headings]
     index = json.dumps(json.dumps(found, ensure_ascii=False), ensure_ascii=False)
     return f'document.getElementById("index").textContent = {index};\n'
+
+
+def _joined(title: str, begins: str) -> str:
+    """A title and the sentence that follows it."""
+    return f"{title if title.endswith(('?', '.', ':')) else f'{title}.'} {begins}".strip()
 
 
 def _rendered(
