@@ -20,6 +20,9 @@ ENTRIES = ("Parameters", "Attributes", "Raises", "Warns", *RETURNED)
 
 _MARKED = re.compile(r"(\n *)([>+=#])(?=[ =])")
 """Signs of a formula that would be markup because they begin a line."""
+_UNMARKED = r"(?<![`\w/\[])(?<!\]\()"
+_PAGE = re.compile(rf"{_UNMARKED}docs/(errata)\.md,\s+(?:letter )?([A-Z]{{1,2}})\b|{_UNMARKED}docs/([a-z-]+)\.md")
+"""A page that a docstring names, and the letter of an erratum."""
 _SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n(-{3,})\n", re.MULTILINE)
 _ROLE = re.compile(r":(?:func|class|mod|data|attr|meth):`~?([^`]+)`")
 _MATH = re.compile(r"^( *)\.\. math::(.*(?:\n+(?:\1 +\S.*))*)", re.MULTILINE)
@@ -114,10 +117,26 @@ def _session(paragraphs: list[str]) -> Iterator[str]:
 
 
 def _running(paragraph: str, linked: Callable[[str], str]) -> str:
-    paragraph = _ROLE.sub(lambda found: linked(found[1]), paragraph)
+    paragraph = pages_linked(_ROLE.sub(lambda found: linked(found[1]), paragraph))
     paragraph = _MARKED.sub(r"\1\\\2", re.sub(r"::$", ":", paragraph))
     # A number that ends a sentence may begin a line.
     return paragraph if re.match(r"\d+\. ", paragraph) else re.sub(r"(\n *\d+)\. ", r"\1\\. ", paragraph)
+
+
+def pages_linked(text: str) -> str:
+    """The text with links to the pages that it names, and to errata.
+
+    Example
+    -------
+    >>> pages_linked("(docs/errata.md, letter W)"), pages_linked("docs/claims.md")
+    ('([docs/errata.md, letter W](errata.md#w))', '[docs/claims.md](claims.md)')
+    """
+
+    def link(found: re.Match[str]) -> str:
+        letter, page = found[2], found[1] or found[3]
+        return f"[{found[0]}]({page}.md#{letter.lower()})" if letter else f"[{found[0]}]({page}.md)"
+
+    return _PAGE.sub(link, text)
 
 
 def _entries(body: str, linked: Callable[[str], str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from pipeline_lib.configuration_text import written
 from pipeline_lib.documentation.contents import Generated
+from pipeline_lib.documentation.docstrings import pages_linked
 from pipeline_lib.documentation.interface import table
 from pipeline_lib.markup import listed
 from pipeline_lib.settings import PATTERNS, Settings
@@ -110,7 +111,9 @@ def _keys(kind: type[BaseModel], value: BaseModel | None = None, leave_out: tupl
     for name, one in schema.get("properties", {}).items():
         if name in leave_out:
             continue
-        rows.append((f"`{name}`", one.get("description", ""), words(one, definitions), _default(name, one, value)))
+        rows.append(
+            (f"`{name}`", pages_linked(one.get("description", "")), words(one, definitions), _default(name, one, value))
+        )
     return table(HEAD, rows) if rows else "It has no settings."
 
 
@@ -131,7 +134,7 @@ def _long(default: list[Any]) -> str:
 
 
 def _about(kind: type[BaseModel]) -> str:
-    return " ".join((kind.__doc__ or "").split())
+    return pages_linked(" ".join((kind.__doc__ or "").split()))
 
 
 def _experiments() -> Iterator[str]:

@@ -75,8 +75,9 @@ def _beyond_the_formula(summary: str) -> str:
     >>> _beyond_the_formula("phi(s, y) = log 2: the loss of ties."), _beyond_the_formula("phi(s, y) = 0.")
     ('The loss of ties.', '')
     """
-    words = re.sub(r"^phi\(.*?(?:: |$)", "", docstrings.prose(summary, _code))
-    return words[:1].upper() + words[1:]
+    words = docstrings.prose(summary, _code)
+    beyond = re.sub(r"^phi\(.*?(?:: |$)", "", words)
+    return words if beyond == words else beyond[:1].upper() + beyond[1:]
 
 
 def _learners() -> Iterator[str]:
