@@ -5,6 +5,8 @@ Those that need a study are tried by tests/workflow/test_documented_studies.py.
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -63,6 +65,40 @@ def test_every_block_of_commands_says_how_it_is_tried(page: str) -> None:
         r"^    +(?:\$ )?(?:[A-Z_]+=\S+ )?(?:snakemake|python|pip|make|pipeline-lib|export) .*", text, re.M
     )
     assert not hidden, "commands are blocks of their own, marked sh"
+
+
+def options(command: str) -> set[str]:
+    """The options of a command of the package."""
+    module = importlib.import_module(f"pipeline_lib.commands.{command.replace('-', '_')}")
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    return {option for action in parser._actions for option in action.option_strings}
+
+
+def unknown(text: str) -> list[str]:
+    """The commands, options and targets of make that a text names and that do not exist."""
+    wrong = []
+    for name, rest in re.findall(r"(?:python -m pipeline_lib|pipeline-lib) ([a-z][a-z-]*)([^`\n]*)", text):
+        known = name in cli.command_names()
+        given = re.findall(r"--[a-z][a-z0-9-]*", rest.replace("\\n", " "))
+        wrong += [f"{name} {one}" for one in given if known and one not in options(name)] if known else [name]
+    makefile = (documented.ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+    return wrong + [f"make {name}" for name in re.findall(r"`make ([a-z][a-z-]*)", text) if name not in targets]
+
+
+@pytest.mark.parametrize("page", documented.pages())
+def test_commands_in_the_text_exist(page: str) -> None:
+    assert not unknown((documented.ROOT / page).read_text(encoding="utf-8"))
+
+
+def test_a_command_that_is_not_there_is_noticed() -> None:
+    assert not unknown("`python -m pipeline_lib bound --n 5`, `make test`")
+    assert unknown("`python -m pipeline_lib bounds`, `pipeline-lib bound --nn 5` and `make tests`") == [
+        "bounds",
+        "bound --nn",
+        "make tests",
+    ]
 
 
 def test_a_block_is_read_with_its_output_and_its_file() -> None:
