@@ -4,6 +4,7 @@
 # make test-slow  run the tests that take minutes
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers and write docs/benchmarks.md
+# make docs       write the documentation as a site into build/docs/
 # make config     write config.yaml and its JSON Schema from the classes of the settings
 # make lock       resolve the newest versions anew and write requirements.lock
 # make clean      remove results, reports and converted data; downloads and .venv stay
@@ -19,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow lint format config bench lock clean
+.PHONY: all setup test check test-slow lint format config docs bench lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -58,6 +59,9 @@ format: $(READY)
 
 config: $(READY)
 	python -m pipeline_lib default-configuration --configuration config.yaml --schema workflow/schemas/config.schema.yaml
+
+docs: $(READY)
+	python -m pipeline_lib documentation --folder build/docs
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet -c requirements.lock --editable '.[bench]'

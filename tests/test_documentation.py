@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import functools
 import re
 from pathlib import Path
@@ -28,7 +29,13 @@ PAGES = sorted(
 def test_code_blocks_run(page):
     blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     assert blocks
-    exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": page.stem})
+    sessions = [block for block in blocks if block.startswith(">>>")]
+    exec(
+        compile("\n".join(block for block in blocks if block not in sessions), str(page), "exec"),
+        {"__name__": page.stem},
+    )
+    examples = doctest.DocTestParser().get_doctest("\n".join(sessions), {}, page.stem, str(page), 0)
+    assert doctest.DocTestRunner().run(examples).failed == 0
 
 
 def references(text):

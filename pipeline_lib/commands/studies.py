@@ -56,7 +56,7 @@ def section(path: Path) -> Iterator[str]:
     about, how = _comment(path)
     yield f"## {config.get('study', path.stem)}"
     yield about
-    yield "\n".join(f"    {line}" for line in how)
+    yield "\n".join(["```sh not run: it takes hours", *how, "```"])
     rows = [
         [f"`{one.setting}`", _shown(one.default), _shown(one.value), table_cell(one.description.split(". ")[0])]
         for one in changes(config)

@@ -118,19 +118,24 @@ def html(text: str) -> str:
     return str(_parser().render(text))
 
 
-@cache
-def _parser() -> MarkdownIt:
+def parser() -> MarkdownIt:
+    """A new parser of the Markdown that the report knows, to which its owner may add rules."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.container import container_plugin
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-    parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
-    parser.use(dollarmath_plugin, allow_digits=False)
-    parser.add_render_rule("math_inline", lambda self, tokens, i, options, env: mathml(tokens[i].content))
-    parser.add_render_rule("math_block", lambda self, tokens, i, options, env: _displayed(tokens[i].content))
+    made = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
+    made.use(dollarmath_plugin, allow_digits=False)
+    made.add_render_rule("math_inline", lambda self, tokens, i, options, env: mathml(tokens[i].content))
+    made.add_render_rule("math_block", lambda self, tokens, i, options, env: _displayed(tokens[i].content))
     for name in (*get_args(Tone), "details"):
-        parser.use(container_plugin, name=name)
-    return parser
+        made.use(container_plugin, name=name)
+    return made
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return parser()
 
 
 def _displayed(tex: str) -> str:

@@ -160,9 +160,12 @@ def fresh(tmp_path: Path) -> Project:
     return project
 
 
-def test_the_command_of_the_readme_is_enough(fresh: Project) -> None:
+PAGE = ROOT / "docs/your-own-data.md"
+
+
+def test_the_documented_command_is_enough(fresh: Project) -> None:
     """As it stands there for a file, and with a folder of LightGBM in its place."""
-    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
     words = shlex.split(next(line for line in lines if "--config study=" in line))
     assert words[:3] == ["snakemake", "--cores", "4"]
     for old, new, folds in (("", "", 5), ("files: [my.txt]", "folder: lightgbm", 1)):
@@ -172,9 +175,9 @@ def test_the_command_of_the_readme_is_enough(fresh: Project) -> None:
         assert planned["train_model"] == folds * planned["evaluate_model"]
 
 
-def test_the_lines_of_the_readme_say_the_same(fresh: Project) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    [lines] = re.findall(r"^```yaml\n(datasets:.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
+def test_the_documented_lines_say_the_same(fresh: Project) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    [lines] = re.findall(r"^```yaml\n(datasets:.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     assert lines.count("\n") == 2
     (fresh.folder / "small.yaml").write_text(lines)
     assert fresh.planned("data/parquet/my-data/folds.parquet") == {

@@ -83,8 +83,9 @@ function makeSearch(nav, index) {
   const field = document.createElement("input");
   const list = document.createElement("ol");
   field.type = "search";
-  field.placeholder = "Search the report";
-  field.setAttribute("aria-label", "Search all pages of the report");
+  const what = nav.dataset.searched ?? "report";
+  field.placeholder = `Search the ${what}`;
+  field.setAttribute("aria-label", `Search all pages of the ${what}`);
   list.className = "results";
   list.setAttribute("aria-live", "polite");
   field.addEventListener("input", () => {
