@@ -17,7 +17,7 @@ from pipeline_lib.claims import ledger
 from pipeline_lib.errors import DataError
 from pipeline_lib.reporting.page import _environment
 
-TOLD_LATER = {"cone", "lists", "slam", "topk", "twolayer"}
+TOLD_LATER = {"cone", "slam", "topk", "twolayer"}
 """Papers whose pages do not show all claims yet."""
 
 
