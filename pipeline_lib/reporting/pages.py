@@ -59,7 +59,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     others = (
         ("errata", errata_section.section(claims, papers)),
         ("ledger", ledger_section.section(claims, papers)),
-        ("published", published_section.published(study)),
+        ("published", published_section.published(study, {one.title: one.sections for one in of_papers})),
         ("methods", methods_section.methods(study)),
         ("provenance", provenance_section.provenance(study)),
     )
