@@ -94,7 +94,7 @@ def test_claims_and_errata_link_to_each_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("markdown", "html"),
     [
-        (r"L(w\*) <= m_i^2", "L(w*) &lt;= m<sub>i</sub><sup>2</sup>"),
+        (r"L(w\*) <= m_i^2", "L(w*) ≤ m<sub>i</sub><sup>2</sup>"),
         ("`a_b<c`", "<code>a_b&lt;c</code>"),
         ("[T](#t), [AB](#ab)", '<a href="#erratum-T">T</a>, <a href="#erratum-AB">AB</a>'),
         ("[x.md](x.md)", "<code>docs/x.md</code>"),
