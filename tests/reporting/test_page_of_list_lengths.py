@@ -42,7 +42,7 @@ def test_tables_have_the_numbers(build: Build, tables: Tables) -> None:
     assert shown == {(row["bound"], row["against"]): row["m"] for row in tables["lists-crossings"][-6:]}
     assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
     assert "360 (Theorem 9)," in prose(section)
-    assert [figure.name for figure in figures(section)] == ["lists-lengths", "lists-logarithm"]
+    assert [figure.name for figure in figures(section)] == ["lists-lengths", "lists-free", "lists-logarithm"]
 
 
 def test_another_status_changes_the_words(build: Build, tables: Tables) -> None:

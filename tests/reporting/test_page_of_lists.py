@@ -128,8 +128,8 @@ def test_every_status_changes_the_words_on_exact_gaps(
     corrected = ("smoothdcg_sign", "appendix_c", "footnote3", "cor8", "cor8_proof", "m1")
     for claim in (*bounds, *corrected):
         assert wording(build(exact_tables, **{claim: "refuted"})) != words, claim
-    for claim in bounds:
-        assert wording(build(exact_tables, **{claim: "not-run"})) != words, claim
+    undecided = wording(build(exact_tables, **dict.fromkeys(bounds, "not-run")))
+    assert undecided not in (words, wording(build(exact_tables, **dict.fromkeys(bounds, "refuted"))))
 
 
 def test_table_1_stands_beside_our_factors(
