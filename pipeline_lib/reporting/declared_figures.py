@@ -211,7 +211,7 @@ def against(
     """Declare published numbers and ours on one axis, a pair for each row and a panel for each title of ``rows``.
 
     ``label``, ``published`` and ``ours`` are columns, ``band`` the columns with the ends of our interval, and ``names``
-    words for the labels.
+    words for the labels. The report's page of published numbers lists all of them, with a link to the figure.
     """
     parts = {"": rows} if isinstance(rows, Rows) else dict(rows)
     pairs = {
