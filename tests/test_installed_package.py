@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import cli, learners, papers, surrogates
+from pipeline_lib import cli, errata, learners, papers, surrogates
 from pipeline_lib.claims import ledger
 from pipeline_lib.reporting import site
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ("pyproject.toml", "README.md", "LICENSE", "pipeline_lib", "data/catalog.yaml")
+SOURCE = ("pyproject.toml", "README.md", "LICENSE", "pipeline_lib", "data/catalog.yaml", "docs/errata.md")
 FACTS = """\
 import json
-from pipeline_lib import learners, papers, surrogates
+from pipeline_lib import errata, learners, papers, surrogates
 from pipeline_lib.claims import ledger
 from pipeline_lib.reporting import site
 from pipeline_lib.sources import catalog
@@ -32,6 +32,7 @@ print(json.dumps({
     "data sets": sorted(catalog.load()),
     "papers": papers.names(),
     "claims": [claim.id for claim in ledger.load()],
+    "errata": [one.letter for one in errata.load()],
     "surrogates": sorted(surrogates.NAMES),
     "learners": sorted(learners.NAMES),
     "templates": sorted(path.name for path in site.TEMPLATES.iterdir()),
@@ -94,7 +95,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(installed: Installed) -> None:
     names = (path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline_lib").rglob("*") if path.is_file())
-    expected = {name for name in names if "__pycache__" not in name} | {"pipeline_lib/sources/catalog.yaml"}
+    expected = {name for name in names if "__pycache__" not in name} | {
+        "pipeline_lib/sources/catalog.yaml",
+        "pipeline_lib/errata.md",
+    }
     with zipfile.ZipFile(installed.wheel) as archive:
         assert {name for name in archive.namelist() if ".dist-info/" not in name} == expected
 
@@ -112,6 +116,7 @@ def test_the_installed_library_finds_its_data(installed: Installed) -> None:
         "data sets": sorted(catalog.load()),
         "papers": list(papers.names()),
         "claims": [claim.id for claim in ledger.load()],
+        "errata": [one.letter for one in errata.load()],
         "surrogates": sorted(surrogates.NAMES),
         "learners": sorted(learners.NAMES),
         "templates": sorted(path.name for path in site.TEMPLATES.iterdir()),

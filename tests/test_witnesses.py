@@ -14,7 +14,7 @@ import pytest
 from pipeline_lib import cli, papers
 from pipeline_lib.commands import witnesses as command
 from pipeline_lib.errors import DataError
-from pipeline_lib.reporting import blocks, witnesses_section
+from pipeline_lib.reporting import blocks
 from pipeline_lib.witnesses import Between, Instance, Relation, Witness, exp, log2, root
 from tests import readings
 
@@ -141,18 +141,6 @@ def test_the_command_fails_where_a_witness_does_not_check(monkeypatch, capsys):
     monkeypatch.setattr(papers, "witnesses", lambda paper: (true,) if paper == "slam" else ())
     assert cli.main(["witnesses"]) == 1
     assert "true" in capsys.readouterr().err
-
-
-def test_the_report_shows_the_witnesses_of_a_paper():
-    linked = papers.witnesses("slam")[0]
-    [section] = witnesses_section.sections("slam", linked.claims)
-    assert section.id == "witnesses-slam"
-    shown = section.blocks[-1]
-    assert tuple(one for one, _ in shown.witnesses) == papers.witnesses("slam")
-    assert shown.witnesses[0][1] == linked.lines()
-    assert linked.claims
-    assert shown.claims(linked) == list(linked.claims)
-    assert witnesses_section.WitnessList((), frozenset()).claims(linked) == []
 
 
 @pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)

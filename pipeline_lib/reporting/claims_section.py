@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pipeline_lib import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedStudy
 from pipeline_lib.claims.severity import Plant, Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain, setting_words, shown_value, spoken
@@ -51,6 +52,11 @@ class ClaimList:
     def more(claim: JudgedClaim) -> int:
         """Trials that are not shown."""
         return max(0, len(claim.trials) - TRIALS_SHOWN)
+
+    @staticmethod
+    def errata(claim: JudgedClaim) -> list[tuple[str, str]]:
+        """The errata on which the judgement depends: letter and address."""
+        return [(letter, errata.address(letter)) for letter in errata.of_claims().get(claim.id, ())]
 
     @staticmethod
     def tested(claim: JudgedClaim) -> str:

@@ -17,6 +17,8 @@ from pipeline_lib.reporting.figures import Band, Figure
 from pipeline_lib.reporting.queries import Rows
 from pipeline_lib.reporting.tables import scientific
 
+Pair = tuple[str, float | None, Band | None]
+"""What a number is, its published value, and ours; None where there is none."""
 LEAST_SHOWN = 0.1
 """A band that comes near 0 is cut at this share of its value on a logarithmic axis, where 0 has no place.
 
@@ -38,6 +40,13 @@ class Curves:
 
 
 NONE = Curves({}, "")
+
+
+@dataclass(frozen=True)
+class Comparison(Figure):
+    """A figure of published numbers and ours, with its numbers: for each panel, rows of :func:`_pair`."""
+
+    pairs: Mapping[str, Sequence[Pair]]
 
 
 def curves(
@@ -198,11 +207,11 @@ def against(
     xlabel: str,
     log: bool = False,
     description: str = "",
-) -> Figure:
+) -> Comparison:
     """Declare published numbers and ours on one axis, a pair for each row and a panel for each title of ``rows``.
 
     ``label``, ``published`` and ``ours`` are columns, ``band`` the columns with the ends of our interval, and ``names``
-    words for the labels.
+    words for the labels. The report's page of published numbers lists all of them, with a link to the figure.
     """
     parts = {"": rows} if isinstance(rows, Rows) else dict(rows)
     pairs = {
@@ -221,13 +230,14 @@ def against(
             f"{len(differences)} published numbers and ours. The largest difference is that of {which}: "
             f"{_short(printed)} published, {_short(value)} measured here."
         )
-    return Figure(
+    return Comparison(
         name=name,
         title=title,
         caption=caption,
         source=", ".join(dict.fromkeys(part.source for part in parts.values())),
         description=description or words,
         draw=lambda: figures.comparison_plot(pairs, xlabel=xlabel, log=log),
+        pairs=pairs,
     )
 
 
@@ -258,7 +268,8 @@ def _points(rows: Rows, x: str, y: str, band: tuple[str, str] | None) -> list[Ba
 
 def _pair(
     row: Any, label: str, published: str, ours: str, band: tuple[str, str] | None, names: Mapping[Any, str]
-) -> tuple[str, float | None, Band | None]:
+) -> Pair:
+    """What a row is about, the published number, and ours with its interval."""
     which, value = getattr(row, label), getattr(row, ours)
     low, high = (getattr(row, end) for end in band) if band else (value, value)
     measured = None if value is None else (0.0, value, value if low is None else low, value if high is None else high)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pipeline_lib import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain
@@ -71,7 +72,7 @@ def picture(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
 
 
 def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
-    """What came out for one paper: its row of the picture, and links to the contradicted claims."""
+    """What came out for one paper: its row of the picture, and links to the contradicted claims and to the errata."""
     if paper not in shown(judged, [paper]):
         return []
     row = LedgerRow.of(judged, paper)
@@ -80,6 +81,8 @@ def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:
         for status in CONTRADICTED
     }
     words = [f"{status.capitalize()}: {', '.join(links)}." for status, links in contradicted.items() if links]
+    if letters := [f"[{one.letter}](#{errata.address(one.letter)})" for one in errata.load() if paper in one.papers]:
+        words.append(f"[Errata](#errata): {', '.join(letters)}.")
     return [Subsection(f"claims-{paper}", "What came out", (Picture((row,)), *map(Paragraph, words)))]
 
 

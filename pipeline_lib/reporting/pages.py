@@ -1,7 +1,8 @@
 """Which pages does the report have, and which sections are on each?
 
 The front page says what was run and what came out. Every data set and every paper has a page of its own; then come the
-ledger of all claims, numbers published by others, methods and provenance. The single file contains all of them.
+errata, the ledger of all claims, numbers published by others, methods and provenance. The single file contains all of
+them.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from pipeline_lib.reporting import (
     claims_section,
     coverage_section,
     data_section,
+    errata_section,
     ledger_section,
     methods_section,
     overview_section,
     provenance_section,
     published_section,
     results_section,
-    witnesses_section,
 )
 from pipeline_lib.reporting.blocks import Block, Note, Section, Subsection, walk
 from pipeline_lib.reporting.claims_section import ClaimList
@@ -56,8 +57,9 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     templates = PaperPages(results, claims)
     of_papers = [found for name in chosen if (found := _paper(name, templates.story(name), claims)) is not None]
     others = (
+        ("errata", errata_section.section(claims, papers)),
         ("ledger", ledger_section.section(claims, papers)),
-        ("published", published_section.published(study)),
+        ("published", published_section.published(study, {one.title: one.sections for one in of_papers})),
         ("methods", methods_section.methods(study)),
         ("provenance", provenance_section.provenance(study)),
     )
@@ -110,7 +112,7 @@ def _data(study: Study) -> list[Page]:
 
 
 def _paper(name: str, story: Section | None, claims: JudgedStudy) -> Page | None:
-    """What a paper says and what was measured, its claims, counterexamples and sections; None where it has nothing."""
+    """What a paper says and what was measured, its claims and sections; None where it has nothing."""
     placed = [
         claim.id
         for block in walk(story.blocks if story else ())
@@ -125,7 +127,6 @@ def _paper(name: str, story: Section | None, claims: JudgedStudy) -> Page | None
     sections = [
         *([_after_introduction(story, outcomes)] if story is not None else []),
         *claims_section.further(claims, name, placed),
-        *witnesses_section.sections(name, [claim.id for claim in claims.claims if claim.paper == name]),
         *coverage_section.sections(claims, name),
     ]
     title = story.title if story is not None else register.get(name).title

@@ -17,6 +17,7 @@ from pipeline_lib.files import write_text
 from pipeline_lib.reporting import claims_section, figures, pages
 from pipeline_lib.reporting.blocks import Subsection, inline, mathematics, plain, walk
 from pipeline_lib.reporting.claims_section import ClaimList
+from pipeline_lib.reporting.errata_section import ErrataList
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.formulas import mathml
 from pipeline_lib.reporting.pages import FRONT, Page
@@ -168,7 +169,7 @@ def _with_index(text: str, index: Sequence[Found]) -> str:
 
 
 def search_index(parts: Sequence[Page]) -> list[Found]:
-    """What can be searched: the parts of all pages, claims, tables and figures, each with its place and its words."""
+    """What can be searched: the parts of all pages, claims, errata, tables and figures, each with place and words."""
     found = []
     for section in (section for part in parts for section in part.sections):
         found.append(Found(f"#{section.id}", "Section", section.title))
@@ -179,6 +180,11 @@ def search_index(parts: Sequence[Page]) -> list[Found]:
                 found.append(Found(f"#table-{block.name}", "Table", plain(block.caption)))
             elif isinstance(block, Figure):
                 found.append(Found(f"#figure-{block.name}", "Figure", plain(block.caption)))
+            elif isinstance(block, ErrataList):
+                found += [
+                    Found(f"#{block.anchor(one)}", "Erratum", f"{one.letter}, {plain(one.place)}: {one.subject}")
+                    for one in block.entries
+                ]
             elif isinstance(block, ClaimList):
                 found += [
                     Found(f"#claim-{one.id}", "Claim", f"{one.id}, {one.status}, {one.where}. {one.says}")

@@ -42,12 +42,21 @@ def test_tables_have_the_numbers(build: Build, tables: Tables) -> None:
     assert shown == {(row["bound"], row["against"]): row["m"] for row in tables["lists-crossings"][-6:]}
     assert [row[-1] for row in raw(section, "lists-slack")] == pytest.approx([360.0, 480.0])
     assert "360 (Theorem 9)," in prose(section)
-    assert [figure.name for figure in figures(section)] == ["lists-lengths"]
+    assert [figure.name for figure in figures(section)] == ["lists-lengths", "lists-free", "lists-logarithm"]
 
 
 def test_another_status_changes_the_words(build: Build, tables: Tables) -> None:
     answered = {"minimiser_length": "answered", "explicit_m": "refuted"}
     words = wording(build(tables, **answered))
-    for claim in ("crossing", "length_free", "explicit_m", "minimiser_length"):
+    claims = (
+        "crossing",
+        "crossing_best",
+        "length_free",
+        "tighter",
+        "tighter_corrected",
+        "explicit_m",
+        "minimiser_length",
+    )
+    for claim in claims:
         other = "consistent" if claim in answered else "refuted"
         assert wording(build(tables, **{**answered, claim: other})) != words, claim

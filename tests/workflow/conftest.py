@@ -22,7 +22,16 @@ from pipeline_lib import import_closure
 from . import forked, job_server
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config.yaml", "environment.yml", "pipeline_lib", "workflow", "profiles", "data")
+PARTS = (
+    "Snakefile",
+    "config.yaml",
+    "environment.yml",
+    "pipeline_lib",
+    "workflow",
+    "profiles",
+    "data",
+    "docs/errata.md",
+)
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
 COMPILED = (".pyc", ".nbi", ".nbc")
 """Files that Python and numba replace and never change, so that copies of the project may share them."""
@@ -110,6 +119,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 # Compiled kernels travel along (numba's cache lies in __pycache__).
                 shutil.copytree(ROOT / part, project.folder / part, ignore=LEFT_OUT)
             else:
+                (project.folder / part).parent.mkdir(exist_ok=True)
                 shutil.copy2(ROOT / part, project.folder / part)
         compileall.compile_dir(project.folder / "pipeline_lib", quiet=2)
         (project.folder / ".snakemake").mkdir()

@@ -22,6 +22,7 @@ from snakemake.exceptions import WorkflowError
 from pipeline_lib import (
     configuration,
     console,
+    errata,
     import_closure,
     learners,
     measures,

@@ -151,6 +151,7 @@ use rule job as render_report with:
     input:
         TEMPLATES,
         PAGES,
+        of_project(errata.PAGE),
         per_dataset("results/{study}/data/{dataset}.json"),
         "results/{study}/tables/measures.parquet",
         "results/{study}/tables/summary.parquet",

@@ -112,7 +112,7 @@ def smooth_dcg_constant(p: F = F(1, 2)) -> Instance:
     place="lists, section 3.2",
     says="The constant G^CW of SmoothDCG with respect to l_2 is the same as that with respect to the maximum norm.",
     errata="N",
-    claims=("lists-prop2",),
+    claims=("lists-smoothdcg-l2", "lists-smoothdcg-l2-corrected"),
     true_for={"p": F(1)},
 )
 def smooth_dcg_l2(p: F = F(1, 2)) -> Instance:

@@ -1,0 +1,62 @@
+"""Does the overview of published numbers have every number that a figure of a paper's page compares with ours?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from pipeline_lib import storage
+from pipeline_lib.reporting import published_section
+from pipeline_lib.reporting.blocks import Details, Section, Subsection, walk
+from pipeline_lib.reporting.declared_figures import against
+from pipeline_lib.reporting.queries import Rows
+from pipeline_lib.reporting.results import ResultsFolder
+from pipeline_lib.reporting.study import PUBLISHED, Study
+from pipeline_lib.reporting.tables import Table
+
+ROWS = [
+    {"what": "G", "printed": 2.0, "exact": 2.0 + 1e-15, "low": 2.0, "high": 2.0},
+    {"what": "H [of f]", "printed": 2.0, "exact": 0.5, "low": 0.25, "high": 0.75},
+    {"what": "not measured", "printed": 1.0, "exact": None, "low": None, "high": None},
+    {"what": "not printed", "printed": None, "exact": 1.0, "low": 1.0, "high": 1.0},
+]
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    (tmp_path / "study" / "tables").mkdir(parents=True)
+    columns = ("dataset", "model", "fold", "measure", "published", "measured", "delta", "source")
+    storage.write_table(tmp_path / "study" / PUBLISHED, pl.DataFrame(schema=dict.fromkeys(columns, pl.String)))
+    return Study(ResultsFolder.at(tmp_path / "study"))
+
+
+def test_every_pair_of_numbers_has_a_row_and_a_link(study: Study) -> None:
+    figure = against(
+        "constants",
+        "Constants",
+        "Words",
+        {"maximum norm": Rows(ROWS, ("made-constants",))},
+        label="what",
+        published="printed",
+        ours="exact",
+        band=("low", "high"),
+        xlabel="constant",
+    )
+    story = Section("made", "Made", (Subsection("part", "Part", (Details("More", (figure,)),)),))
+    section = published_section.published(study, {"A made paper": [story], "Another": [Section("b", "B", ())]})
+    assert section is not None
+    [table] = [block for block in walk(section.blocks) if isinstance(block, Table)]
+    assert table.source == "tables/made-constants.parquet"
+    [group] = table.groups
+    assert group.title == "A made paper"
+    assert [[cell.raw for cell in row] for row in group.rows] == [
+        ["G, maximum norm", 2.0, 2.0 + 1e-15, None, 0.0],
+        ["H [of f], maximum norm", 2.0, 0.5, "0.25 0.75", -1.5],
+    ]
+    assert all("](#figure-constants)" in row[0].text for row in group.rows)
+
+
+def test_no_numbers_no_section(study: Study) -> None:
+    assert published_section.published(study, {"A made paper": [Section("made", "Made", ())]}) is None
