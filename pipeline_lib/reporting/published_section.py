@@ -59,9 +59,10 @@ def _of_papers(stories: Mapping[str, Iterable[Section]]) -> list[Block]:
     groups, sources = [], []
     for title, sections in stories.items():
         blocks = chain.from_iterable(walk(section.blocks) for section in sections)
-        compared = [block for block in blocks if isinstance(block, Comparison)]
-        sources += [one.source for one in compared]
-        groups += [Group(title, tuple(row for one in compared for row in _rows(one)))] if compared else []
+        compared = [(block, tuple(_rows(block))) for block in blocks if isinstance(block, Comparison)]
+        sources += [one.source for one, rows in compared if rows]
+        if every := tuple(row for _, rows in compared for row in rows):
+            groups.append(Group(title, every))
     if not groups:
         return []
     columns = (
@@ -70,6 +71,7 @@ def _of_papers(stories: Mapping[str, Iterable[Section]]) -> list[Block]:
         Column("measured", "Ours"),
         Column("interval", "Interval"),
         Column("difference", "Difference"),
+        Column("figure", "Shown in", "left"),
     )
     words = (
         "The papers print constants, powers, probabilities and other numbers. Figures on the papers' pages "
@@ -78,23 +80,29 @@ def _of_papers(stories: Mapping[str, Iterable[Section]]) -> list[Block]:
     source = ", ".join(dict.fromkeys(", ".join(sources).split(", ")))
     return [
         Paragraph(words),
-        Table("published-in-papers", "Numbers that the papers print, and ours", source, columns, tuple(groups)),
+        Table(
+            "published-in-papers",
+            "Numbers that the papers print, and ours",
+            source,
+            columns,
+            tuple(groups),
+            ("Rows without a number of ours: this study does not measure it.",),
+        ),
     ]
 
 
 def _rows(compared: Comparison) -> Iterator[tuple[Cell, ...]]:
     for panel, pairs in compared.pairs.items():
         for name, printed, ours in pairs:
-            if printed is None or ours is None:
+            if printed is None:
                 continue
-            what = f"{name}, {panel}" if panel else name
+            what = text(f"{name}, {panel}" if panel else name)
+            link = Cell(f"[figure](#figure-{compared.name})", compared.name, running=True)
+            if ours is None:
+                yield (what, scientific(printed), text(None), text(None), text(None), link)
+                continue
             _, value, low, high = ours
             # A difference that is rounding alone has no digits.
             difference = 0.0 if math.isclose(value, printed, abs_tol=1e-12) else value - printed
-            yield (
-                Cell(f"[{quoted(what)}](#figure-{compared.name})", what, running=True),
-                scientific(printed),
-                scientific(value),
-                text(None) if low == high else span(low, high, 3),
-                scientific(difference),
-            )
+            interval = text(None) if low == high else span(low, high, 3)
+            yield (what, scientific(printed), scientific(value), interval, scientific(difference), link)

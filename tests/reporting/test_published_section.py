@@ -18,7 +18,7 @@ from pipeline_lib.reporting.tables import Table
 
 ROWS = [
     {"what": "G", "printed": 2.0, "exact": 2.0 + 1e-15, "low": 2.0, "high": 2.0},
-    {"what": "H [of f]", "printed": 2.0, "exact": 0.5, "low": 0.25, "high": 0.75},
+    {"what": "H", "printed": 2.0, "exact": 0.5, "low": 0.25, "high": 0.75},
     {"what": "not measured", "printed": 1.0, "exact": None, "low": None, "high": None},
     {"what": "not printed", "printed": None, "exact": 1.0, "low": 1.0, "high": 1.0},
 ]
@@ -45,17 +45,22 @@ def test_every_pair_of_numbers_has_a_row_and_a_link(study: Study) -> None:
         xlabel="constant",
     )
     story = Section("made", "Made", (Subsection("part", "Part", (Details("More", (figure,)),)),))
-    section = published_section.published(study, {"A made paper": [story], "Another": [Section("b", "B", ())]})
+    unprinted = against(
+        "none", "", "", Rows(ROWS[3:], ("t",)), label="what", published="printed", ours="exact", xlabel="x"
+    )
+    others = {"Without figures": [Section("b", "B", ())], "Unprinted": [Section("c", "C", (unprinted,))]}
+    section = published_section.published(study, {"A made paper": [story], **others})
     assert section is not None
     [table] = [block for block in walk(section.blocks) if isinstance(block, Table)]
     assert table.source == "tables/made-constants.parquet"
     [group] = table.groups
     assert group.title == "A made paper"
     assert [[cell.raw for cell in row] for row in group.rows] == [
-        ["G, maximum norm", 2.0, 2.0 + 1e-15, None, 0.0],
-        ["H [of f], maximum norm", 2.0, 0.5, "0.25 0.75", -1.5],
+        ["G, maximum norm", 2.0, 2.0 + 1e-15, None, 0.0, "constants"],
+        ["H, maximum norm", 2.0, 0.5, "0.25 0.75", -1.5, "constants"],
+        ["not measured, maximum norm", 1.0, None, None, None, "constants"],
     ]
-    assert all("](#figure-constants)" in row[0].text for row in group.rows)
+    assert all("](#figure-constants)" in row[-1].text for row in group.rows)
 
 
 def test_no_numbers_no_section(study: Study) -> None:
