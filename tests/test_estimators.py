@@ -50,7 +50,7 @@ def routing() -> Iterator[None]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in estimators.RANKERS if learners.get(name).absent is None])
+@pytest.mark.parametrize("name", [name for name in estimators.RANKERS if learners.get(name).unusable is None])
 def test_the_checks_of_scikit_learn(name: str) -> None:
     # None is expected to fail: labels are numbers, though none of classes, and one query is a data set too.
     found = check_estimator(estimators.RANKERS[name](**QUICK.get(name, {})), expected_failed_checks={}, on_skip=None)

@@ -37,7 +37,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
 MODULES = {"best-feature": "controls", "pairwise-perceptron": "passes", "prank": "passes"}
-INSTALLED = [name for name in SETTINGS if learners.get(name).absent is None]
+INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 
 
 def _data() -> RankingData:

@@ -35,8 +35,8 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 SETTINGS = {name: {"surrogate": "squared"} if learners.get(name).with_surrogate else {} for name in learners.NAMES}
 SETTINGS |= QUICK
-# A learner whose package is not installed is tested where it is.
-SETTINGS = {case: chosen for case, chosen in SETTINGS.items() if learners.get(case.partition(" ")[0]).absent is None}
+# A learner whose package cannot be used is tested where it is.
+SETTINGS = {case: chosen for case, chosen in SETTINGS.items() if learners.get(case.partition(" ")[0]).unusable is None}
 LABELS_OR_QUERIES = ("ideal", "random")  # rankers that do not look at features
 
 Results = dict[str, Callable[[RankingData], Any]]
