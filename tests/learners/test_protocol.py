@@ -193,6 +193,11 @@ def test_a_wrong_setting_is_named_before_training() -> None:
         learners.create("perceptron", eta=1.0)
     with pytest.raises(ConfigurationError, match="'surrogate'"):
         learners.create("erm")
+    for setting in ("trees", "leaves", "least_documents", "truncation"):
+        with pytest.raises(ConfigurationError, match=rf"{setting}: expected "):
+            learners.create("lambdamart", **{setting: 10**23})
+    with pytest.raises(ConfigurationError, match="leaves: expected .*2"):
+        learners.create("lambdamart", leaves=1)
     with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
         learners.create("erm", surrogate="listnett")
     with pytest.raises(ConfigurationError, match=r"'margn'.*did you mean 'margin'"):

@@ -69,7 +69,9 @@ wildcard_constraints:
 
 
 # The row of workflow/published/ that a model reproduces, for the models that reproduce one.
-REPRODUCES = {entry.name: entry.published for entry in STUDY.models if entry.published and entry.name not in STUDY.untrained}
+REPRODUCES = {
+    entry.name: entry.published for entry in STUDY.models if entry.published and entry.name not in STUDY.untrained
+}
 STEPS = checked(
     steps.of_study,
     steps.StudyView(
