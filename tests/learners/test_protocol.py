@@ -196,7 +196,7 @@ def test_a_wrong_setting_is_named_before_training() -> None:
     for setting in ("trees", "leaves", "least_documents", "truncation"):
         with pytest.raises(ConfigurationError, match=rf"{setting}: expected "):
             learners.create("lambdamart", **{setting: 10**23})
-    with pytest.raises(ConfigurationError, match="leaves: expected .*2"):
+    with pytest.raises(ConfigurationError, match=r"leaves: expected .*2"):
         learners.create("lambdamart", leaves=1)
     with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
         learners.create("erm", surrogate="listnett")

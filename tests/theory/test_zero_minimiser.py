@@ -97,7 +97,7 @@ def test_weights_whose_sums_overflow_are_refused() -> None:
             zero_minimiser.best_direction(data, v)
         with pytest.raises(DataError, match=r"^v: expected weights up to 1e\+100"):
             zero_minimiser.lead_and_spread([3.0, 2.0, 0.0], data.y, data.offsets, v)
-    with pytest.raises(DataError, match="^scores, v: expected products"):
+    with pytest.raises(DataError, match=r"^scores, v: expected products"):
         zero_minimiser.lead_and_spread([1e300, 2.0, 0.0], data.y, data.offsets, [1e90, 0.0, 0.0])
     data = sample(1, 1, 0.5)
     ratio = zero_minimiser.best_direction(data, weights(data)).ratio
