@@ -36,8 +36,8 @@ class Statement:
     """The place of a bound in the paper, the constants that its formula needs, and the losses for which it holds.
 
     ``ball`` is the norm of the ball for all of whose rankers the bound holds at once; a bound for the one ranker that a
-    learner gives has none. With ``unit_losses`` the statement is for losses in [0, 1]. One of our ``own`` is left out of
-    what is measured for the paper, and certificates have it within `contraction`.
+    learner gives has none. With ``unit_losses`` the statement is for losses in [0, 1]. One of our ``own`` is left out
+    of what is measured for the paper, and certificates have it within `contraction`.
     """
 
     place: str
