@@ -592,6 +592,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "fold_in": "gradient",
         "selection": "ndcg",
     },
+    "bandit": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
     "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
     "ogd": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
     "lambdamart": {"trees": 2, "selection": "map"},

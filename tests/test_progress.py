@@ -26,6 +26,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
         {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
         2,
     ),
+    "bandit": ({"surrogate": "squared", "step": [0.1, 1.0], "passes": 2, **ONLINE}, 2),
     "perceptron": ({"passes": 20, **ONLINE}, 21),
     "pairwise-perceptron": ({"passes": 3, **ONLINE}, 3),
     "prank": ({"passes": 3, **ONLINE}, 3),

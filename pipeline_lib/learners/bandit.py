@@ -17,8 +17,10 @@ The rounds are those of :mod:`pipeline_lib.learners.top_k_feedback`: the same qu
 
 from __future__ import annotations
 
+import logging
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,9 +28,10 @@ from numpy.typing import ArrayLike
 from pipeline_lib import checks, surrogates
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import bandit_kernels, loss_ranges
-from pipeline_lib.learners.ranker import Seed, names_of
-from pipeline_lib.learners.rounds import of_game
+from pipeline_lib.learners import bandit_kernels, completed, loss_ranges, selection
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.ranker import Seed, Trained, names_of
+from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.learners.top_k_estimates import KINDS, check_kind, options_of
 from pipeline_lib.learners.top_k_feedback import Run, axes_of, stops_of
 from pipeline_lib.learners.top_k_kernels import SHOWN
@@ -38,7 +41,8 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
-__all__ = ["Parameters", "run", "theorem_parameters"]
+__all__ = ["Parameters", "run", "theorem_parameters", "train"]
+_LOG = logging.getLogger(__name__)
 
 
 class Parameters(NamedTuple):
@@ -148,3 +152,50 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: float, T: int)
     if delta >= radius:
         return Parameters(step, radius / 2.0, math.inf)
     return Parameters(step, delta, 2.0 * T**0.75 * math.sqrt(3.0 * radius * d * C * (L + C / radius)))
+
+
+@checked
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Play ``passes`` passes over ``train`` with the step c T^(-1/2) for every c; keep what ``validation`` likes best.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``surrogate`` (a loss of :func:`run`), ``options`` (of the surrogate) and those of
+        :class:`pipeline_lib.learners.declared.bandit.BanditSettings`; what is missing has its default. Ties go to the
+        smaller c.
+    seed
+        Of the orders, of the directions and of random features.
+
+    Returns
+    -------
+    Trained
+        The record holds the settings, the chosen ``step``, and ``tried``: for every c the mean NDCG@10 of the rankers
+        played, ||w|| and the validation value.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is missing, unknown or has no such value.
+    """
+    chosen = completed("bandit", settings)
+    selection.check_queries("bandit gradient descent", train, validation, "the step")
+    features = fitted(chosen["features"], train, seed)
+    inside = features.apply(train)
+    loss = surrogates.create(chosen["surrogate"], **chosen["options"])
+    order = random_passes(inside.n_queries, chosen["passes"], seed)
+    T = len(order)
+    delta = min(chosen["delta"] * T**-0.25, 0.5 * chosen["radius"])
+    attempts = []
+    for c in chosen["step"]:
+        axes = (*axes_of(seed), "directions")
+        found = run(inside, loss, T, c / math.sqrt(T), delta, chosen["radius"], axes, order=order, losses=False)
+        model = features.model(found.w)
+        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
+        size, shown = float(np.linalg.norm(found.w)), float(np.nan_to_num(found.ndcg[-1]))
+        _LOG.info(
+            f"{loss.name}, step {c:g} T^(-1/2): {T} rounds, NDCG@10 of the rankers played {shown:.4f}; "
+            f"validation {chosen['selection']} {value:.4f}"
+        )
+        attempts.append((model, T, {"step": c, "shown_ndcg": shown, "norm": size, "validation": value}))
+    return selection.keep_best("step", chosen, attempts)

@@ -21,6 +21,7 @@ from pipeline_lib.learners.ranker import Trained
 KERNEL = {"kernel": "gaussian", "components": 8, "bandwidth": "median"}
 QUICK: dict[str, dict[str, Any]] = {
     "adarank": {"rounds": 3},
+    "bandit": {"surrogate": "squared", "step": [0.1, 1.0], "passes": 3},
     "cone": {"basis": 2, "passes": 2, "restarts": 1},
     "erm": {"surrogate": "listnet", "l2": [0.1, 1.0]},
     "lambdamart": {"trees": 5, "least_documents": 2},
