@@ -27,7 +27,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
         2,
     ),
     "bandit": ({"surrogate": "squared", "step": [0.1, 1.0], "passes": 2, **ONLINE}, 2),
-    "perceptron": ({"passes": 20, **ONLINE}, 21),
+    "perceptron": ({"passes": 20, **ONLINE}, 20),
     "pairwise-perceptron": ({"passes": 3, **ONLINE}, 3),
     "prank": ({"passes": 3, **ONLINE}, 3),
     "lambdamart": ({"trees": 5, "least_documents": 2, "selection": "map"}, 1),
@@ -37,7 +37,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
     "best-feature": ({"selection": "map"}, 1),
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
-MODULES = {"best-feature": "controls", "pairwise-perceptron": "passes", "prank": "passes"}
+MODULES = {"best-feature": "controls", "pairwise-perceptron": "passes", "perceptron": "passes", "prank": "passes"}
 INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 
 

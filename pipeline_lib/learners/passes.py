@@ -22,12 +22,20 @@ Passes = Callable[[RankingData, int], tuple[Floats, dict[str, Any]]]
 
 
 def train(
-    name: str, run: Passes, train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed
+    name: str,
+    run: Passes,
+    train: RankingData,
+    validation: RankingData,
+    settings: Mapping[str, Any],
+    seed: Seed,
+    *,
+    rounds: int = 1,
 ) -> Trained:
     """Run 1, 2, ... passes over ``train``, and keep the number that is best on ``validation``; ties go to fewer.
 
     ``settings`` has all settings: ``passes``, ``features`` and ``selection`` are used here. The record holds them, the
-    ``passes`` kept, and ``tried``: for every number of passes what the run recorded, ||w|| and the validation value.
+    ``passes`` kept, ``tried``: for every number of passes what the run recorded, ||w|| and the validation value, and
+    the ``iterations``, of which a pass has as many as ``rounds``.
     """
     selection.check_queries(name, train, validation, "the passes")
     features = fitted(settings["features"], train, seed)
@@ -42,5 +50,5 @@ def train(
             f"{name}, {passes} of {settings['passes']} passes: {words}; validation {settings['selection']} {value:.4f}"
         )
         tried = {"passes": passes, **recorded, "norm": float(np.linalg.norm(w)), "validation": value}
-        attempts.append((model, passes, tried))
+        attempts.append((model, passes * rounds, tried))
     return selection.keep_best("passes", settings, attempts)
