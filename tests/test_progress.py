@@ -37,7 +37,8 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
     "best-feature": ({"selection": "map"}, 1),
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
-MODULES = {"best-feature": "controls", "pairwise-perceptron": "passes", "perceptron": "passes", "prank": "passes"}
+ONLINE_LEARNERS = ("bandit", "ogd", "pairwise-perceptron", "perceptron", "prank", "top-k-feedback")
+MODULES = {"best-feature": "controls", **dict.fromkeys(ONLINE_LEARNERS, "attempts")}
 INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 
 

@@ -17,7 +17,6 @@ The rounds are those of :mod:`pipeline_lib.learners.top_k_feedback`: the same qu
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -26,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib import checks, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import bandit_kernels, completed, loss_ranges, selection
-from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners import attempts, bandit_kernels, completed, loss_ranges
 from pipeline_lib.learners.ranker import Seed, Trained, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.learners.top_k_estimates import KINDS, check_kind, options_of
@@ -42,7 +41,6 @@ from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
 __all__ = ["Parameters", "run", "theorem_parameters", "train"]
-_LOG = logging.getLogger(__name__)
 
 
 class Parameters(NamedTuple):
@@ -179,23 +177,15 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or has no such value.
     """
     chosen = completed("bandit", settings)
-    selection.check_queries("bandit gradient descent", train, validation, "the step")
-    features = fitted(chosen["features"], train, seed)
-    inside = features.apply(train)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
-    order = random_passes(inside.n_queries, chosen["passes"], seed)
-    T = len(order)
+    order = random_passes(train.n_queries, chosen["passes"], seed)
+    T = max(len(order), 1)
     delta = min(chosen["delta"] * T**-0.25, 0.5 * chosen["radius"])
-    attempts = []
-    for c in chosen["step"]:
-        axes = (*axes_of(seed), "directions")
+    axes = (*axes_of(seed), "directions")
+
+    def with_step(inside: RankingData, c: float) -> tuple[Floats, int, dict[str, float]]:
         found = run(inside, loss, T, c / math.sqrt(T), delta, chosen["radius"], axes, order=order, losses=False)
-        model = features.model(found.w)
-        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
-        size, shown = float(np.linalg.norm(found.w)), float(np.nan_to_num(found.ndcg[-1]))
-        _LOG.info(
-            f"{loss.name}, step {c:g} T^(-1/2): {T} rounds, NDCG@10 of the rankers played {shown:.4f}; "
-            f"validation {chosen['selection']} {value:.4f}"
-        )
-        attempts.append((model, T, {"step": c, "shown_ndcg": shown, "norm": size, "validation": value}))
-    return selection.keep_best("step", chosen, attempts)
+        return found.w, T, {"shown_ndcg": float(np.nan_to_num(found.ndcg[-1]))}
+
+    name = f"bandit gradient descent, {loss.name}"
+    return attempts.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)

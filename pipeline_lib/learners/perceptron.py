@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.learners import completed, passes, rounds
+from pipeline_lib.learners import attempts, completed, rounds
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
@@ -291,8 +291,11 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     chosen = completed("perceptron", settings)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
 
-    def some(inside: RankingData, n: int) -> tuple[Floats, dict[str, Any]]:
-        result = run(inside, order[: n * inside.n_queries], chosen["measure"], chosen["step"], chosen["active"])
-        return (result.average if chosen["average"] else result.w), {"mistakes": float(result.mistakes.mean())}
+    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
+        some = order[: passes * inside.n_queries]
+        result = run(inside, some, chosen["measure"], chosen["step"], chosen["active"])
+        w = result.average if chosen["average"] else result.w
+        return w, len(some), {"mistakes": float(result.mistakes.mean())}
 
-    return passes.train("perceptron", some, train, validation, chosen, seed, rounds=train.n_queries)
+    numbers = range(1, chosen["passes"] + 1)
+    return attempts.keep_best("perceptron", "passes", numbers, run_passes, train, validation, chosen, seed)
