@@ -48,6 +48,8 @@ def describe(model: dict[str, Any], config: dict[str, Any], untrained: str | Non
     -------
     >>> describe({"name": "x", "algorithm": "random"}, {})["control"]
     True
+    >>> describe({"name": "x", "algorithm": "lambdamart"}, {}, "lightgbm is not installed")["untrained"]
+    'lightgbm is not installed'
     """
     learner, surrogate = learners.get(model["algorithm"]), model.get("surrogate")
     overrides = {key: value for key, value in model.items() if key not in ModelSettings.model_fields}
