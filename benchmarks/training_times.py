@@ -83,8 +83,10 @@ def models() -> dict[str, tuple[str, dict[str, Any]]]:
     for name in (name.replace("@k", "@10") for name in surrogates.NAMES):
         if name not in minimised:
             found[f"erm-{name}"] = "erm", learners.completed("erm", {"surrogate": name})
-    used = {algorithm for algorithm, _ in found.values()}
-    return found | {name: (name, learners.completed(name, {})) for name in learners.NAMES if name not in used}
+    for name in sorted(set(learners.NAMES) - {algorithm for algorithm, _ in found.values()}):
+        loss = {"surrogate": "squared"} if learners.get(name).with_surrogate else {}
+        found[name] = name, learners.completed(name, loss)
+    return found
 
 
 def read() -> list[Training]:

@@ -67,8 +67,14 @@ class Study:
 
     @property
     def models(self) -> tuple[ModelSettings, ...]:
-        """The models that are trained, in the configuration's order."""
+        """The models of the configuration, in its order."""
         return tuple(self.checked.models)
+
+    @cached_property
+    def untrained(self) -> dict[str, str]:
+        """The models that cannot be trained here, with the reasons: what their learners need cannot be used."""
+        found = {model.name: learners.get(model.algorithm).unusable for model in self.models}
+        return {name: reason for name, reason in found.items() if reason is not None}
 
     @cached_property
     def experiments(self) -> dict[tuple[str, str], Settings]:
@@ -87,7 +93,8 @@ class Study:
 
     def model_names(self, dataset: str) -> list[str]:
         """The models trained on a data set, in the configuration's order."""
-        return [model.name for model in self.models if model.datasets is None or dataset in model.datasets]
+        trained = (model for model in self.models if model.name not in self.untrained)
+        return [model.name for model in trained if model.datasets is None or dataset in model.datasets]
 
     def model(self, name: str) -> ModelSettings:
         """The entry of a model."""
@@ -128,7 +135,11 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
         found = [*_problems_of_names(checked, known), *_problems_across_sections(checked, config, n_folds)]
     if found:
         raise ConfigurationError("the configuration cannot be used:\n" + "\n".join(f"  - {text}" for text in found))
-    return Study(checked, dict(n_folds))
+    study = Study(checked, dict(n_folds))
+    if len(study.untrained) == len(study.models):
+        reasons = "\n".join(f"  - models ({name}): {reason}" for name, reason in study.untrained.items())
+        raise ConfigurationError(f"no model of the configuration can be trained here:\n{reasons}")
+    return study
 
 
 def _names_of(checked: Any) -> tuple[str, ...]:
@@ -217,11 +228,6 @@ def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, in
     if model.algorithm not in learners.NAMES:
         yield f"unknown algorithm {model.algorithm!r}; {hint(model.algorithm, learners.NAMES)}"
         return
-    if (package := learners.get(model.algorithm).absent) is not None:
-        yield (
-            f"{model.algorithm} needs the package {package}, which is not installed; pip install '.[{package}]' "
-            "installs it"
-        )
     with_surrogate = learners.get(model.algorithm).with_surrogate
     if with_surrogate and model.surrogate is None:
         yield f"{model.algorithm} needs the key 'surrogate': one of {', '.join(surrogates.NAMES)}"

@@ -203,10 +203,12 @@ def describe(
     available: Sequence[str],
     missing: Mapping[str, str],
     submissions: int | None = None,
+    untrained: Mapping[str, str] | None = None,
 ) -> str:
     """Write the plan that is printed before work starts.
 
-    ``missing`` maps a data set's name to how to get it; ``submissions`` are those to a cluster, if it runs on one.
+    ``missing`` maps a data set's name to how to get it; ``submissions`` are those to a cluster, if it runs on one;
+    ``untrained`` maps a model that cannot be trained to the reason.
 
     Example
     -------
@@ -221,6 +223,8 @@ def describe(
     lines = [f'Plan of the study "{study}"', f"  data sets   {', '.join(available) or 'none'}"]
     for name, how in missing.items():
         lines += [f"  missing     {name}; to get it: {how}"]
+    for name, reason in (untrained or {}).items():
+        lines += [f"  left out    {name}, which is not trained: {reason}"]
     # A line never ends between a number and its rule.
     listed = ", ".join(f"{count}\u00a0{rule}" for rule, count in counts.items()) or "none"
     wrapped = textwrap.wrap(listed, 110, initial_indent="  jobs        ", subsequent_indent=" " * 14)

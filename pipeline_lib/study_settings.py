@@ -115,6 +115,7 @@ MODELS: tuple[dict[str, Any], ...] = (
     {"name": "cone-sg", "title": "ConeRank-SG", "algorithm": "cone", "passes": 60, "restarts": 1},
     {"name": "adarank-map", "title": "AdaRank-MAP", "algorithm": "adarank"},
     {"name": "rankboost", "title": "RankBoost", "algorithm": "rankboost"},
+    {"name": "lambdamart", "title": "LambdaMART (LightGBM)", "algorithm": "lambdamart"},
 )
 """The models of the default study."""
 

@@ -526,6 +526,7 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         f"theory.list_lengths.{name}": {"scores": value(1.0), "partial": value(0.5), "largest_gain": value(1.0)}
         for name in ("of_listnet", "of_smooth_dcg", "by_chain", "by_euclidean_norm", "by_coordinates")
     },
+    "theory.list_lengths.of_loss": {"loss": surrogate("listnet"), "scores": value(1.0)},
     "theory.list_lengths.deviation": {"average": value(0.5), "spread": value(1.0)},
     **{f"theory.list_bounds.{name}": {"name": value("erm")} for name in ("evaluate", "of_surrogate", "place")},
     "theory.list_bounds.of_surrogate": {"name": value("erm"), "surrogate": surrogate("listnet")},
@@ -591,6 +592,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "fold_in": "gradient",
         "selection": "ndcg",
     },
+    "bandit": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
     "erm": {"surrogate": "squared", "l2": [1.0, 0.1], "selection": "ndcg@3"},
     "ogd": {"surrogate": "squared", "step": [0.1], "passes": 2, "selection": "ndcg"},
     "lambdamart": {"trees": 2, "selection": "map"},

@@ -44,7 +44,7 @@ def test_the_default_configuration_is_sound() -> None:
     study = check(DEFAULT)
     assert study.name == "default"
     assert study.folds("letor-sim") == [1, 2, 3, 4, 5]
-    assert study.model_names("letor-sim") == [model["name"] for model in DEFAULT["models"]]
+    assert [*study.model_names("letor-sim"), *study.untrained] == [model["name"] for model in DEFAULT["models"]]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pipeline_lib.sources import catalog, sizes
 SIZE = Size(documents=20_000.0, queries=500.0, features=100.0)
 MORE: dict[str, dict[str, Any]] = {
     "adarank": {"rounds": 1_000},
+    "bandit": {"passes": 500},
     "cone": {"basis": [10, 20]},
     "erm": {"l2": [10.0**k for k in range(-9, 3)]},
     "lambdamart": {"trees": 3_000},
@@ -51,7 +52,9 @@ def test_estimates_grow_with_the_settings() -> None:
     assert set(learners.NAMES) - set(MORE) == {name for name in learners.NAMES if learners.get(name).control}
 
 
-@pytest.mark.parametrize("name", ["erm", "ogd", "pairwise-perceptron", "perceptron", "prank", "top-k-feedback"])
+@pytest.mark.parametrize(
+    "name", ["bandit", "erm", "ogd", "pairwise-perceptron", "perceptron", "prank", "top-k-feedback"]
+)
 def test_random_features_count_in_place_of_those_of_the_data(name: str) -> None:
     features = {"kernel": "gaussian", "components": 1_000}
     assert estimate(name, SIZE, features=features) > estimate(name, SIZE)

@@ -51,6 +51,11 @@ def test_the_plan_says_what_is_missing_and_how_to_get_it() -> None:
     assert "jobs        none" in text
 
 
+def test_the_plan_says_which_models_are_left_out_and_why() -> None:
+    text = planning.describe("s", [], 4, [], {}, untrained={"trees": "lightgbm is not installed"})
+    assert "trees, which is not trained: lightgbm is not installed" in text
+
+
 def test_what_settings_ask_for_counts() -> None:
     cost = Cost(2.0, 0.0, 600.0)
     assert planning.runtime_minutes(cost, 0.0, extra=3600.0) >= 600

@@ -26,7 +26,8 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
         {"surrogate": "squared", "k": 1, "step": [0.1, 1.0], "passes": 2, "radius": 1.0, **ONLINE},
         2,
     ),
-    "perceptron": ({"passes": 20, **ONLINE}, 21),
+    "bandit": ({"surrogate": "squared", "step": [0.1, 1.0], "passes": 2, **ONLINE}, 2),
+    "perceptron": ({"passes": 20, **ONLINE}, 20),
     "pairwise-perceptron": ({"passes": 3, **ONLINE}, 3),
     "prank": ({"passes": 3, **ONLINE}, 3),
     "lambdamart": ({"trees": 5, "least_documents": 2, "selection": "map"}, 1),
@@ -36,8 +37,9 @@ SETTINGS: dict[str, tuple[dict[str, Any], int]] = {
     "best-feature": ({"selection": "map"}, 1),
 }
 """Settings of every learner that searches, and how many lines a short training writes."""
-MODULES = {"best-feature": "controls", "pairwise-perceptron": "passes", "prank": "passes"}
-INSTALLED = [name for name in SETTINGS if learners.get(name).absent is None]
+ONLINE_LEARNERS = ("bandit", "ogd", "pairwise-perceptron", "perceptron", "prank", "top-k-feedback")
+MODULES = {"best-feature": "controls", **dict.fromkeys(ONLINE_LEARNERS, "attempts")}
+INSTALLED = [name for name in SETTINGS if learners.get(name).unusable is None]
 
 
 def _data() -> RankingData:

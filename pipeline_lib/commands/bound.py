@@ -25,7 +25,16 @@ from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import certificates, held_out, list_bounds, ranker_facts
 
 # Constants that may be given on the command line, and then replace those of the surrogate.
-NUMBERS = ("lipschitz", "lipschitz_l2", "smoothness", "loss_bound", "delta", "optimal_risk", "empirical_risk")
+NUMBERS = (
+    "lipschitz",
+    "lipschitz_l2",
+    "smoothness",
+    "average",
+    "loss_bound",
+    "delta",
+    "optimal_risk",
+    "empirical_risk",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

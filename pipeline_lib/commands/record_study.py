@@ -20,6 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--availability", required=True, type=json.loads, help="data sets, available or missing, as JSON"
     )
+    parser.add_argument(
+        "--untrained", default={}, type=json.loads, help="the models that cannot be trained, with the reasons, as JSON"
+    )
     parser.add_argument("--output-configuration", required=True, type=Path, help="output file for the configuration")
     parser.add_argument("--output-availability", required=True, type=Path, help="output file for the availability")
     parser.add_argument("--output-models", required=True, type=Path, help="output file for the list of models")
@@ -33,17 +36,20 @@ def run(arguments: argparse.Namespace) -> None:
     config = arguments.configuration
     write_text(arguments.output_configuration, yaml.safe_dump(config, sort_keys=True, allow_unicode=True))
     storage.write_json(arguments.output_availability, {"datasets": arguments.availability})
-    storage.write_json(arguments.output_models, {"models": [describe(model, config) for model in config["models"]]})
+    described = [describe(model, config, arguments.untrained.get(model["name"])) for model in config["models"]]
+    storage.write_json(arguments.output_models, {"models": described})
     storage.write_json(arguments.output_changes, {"changes": [one._asdict() for one in changes(config)]})
 
 
-def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    """One model of the study for the report: its learner and surrogate, and its settings.
+def describe(model: dict[str, Any], config: dict[str, Any], untrained: str | None = None) -> dict[str, Any]:
+    """One model of the study for the report: its learner and surrogate, its settings, and why it is not trained.
 
     Example
     -------
     >>> describe({"name": "x", "algorithm": "random"}, {})["control"]
     True
+    >>> describe({"name": "x", "algorithm": "lambdamart"}, {}, "lightgbm is not installed")["untrained"]
+    'lightgbm is not installed'
     """
     learner, surrogate = learners.get(model["algorithm"]), model.get("surrogate")
     overrides = {key: value for key, value in model.items() if key not in ModelSettings.model_fields}
@@ -56,4 +62,5 @@ def describe(model: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
         "control": learner.control,
         "settings": {**config.get(section(model["algorithm"]), {}), **overrides},
         "published": model.get("published"),
+        **({} if untrained is None else {"untrained": untrained}),
     }

@@ -18,17 +18,19 @@ The rounds are those of :mod:`pipeline_lib.learners.top_k_feedback`: the same qu
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline_lib import checks, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import bandit_kernels, loss_ranges
-from pipeline_lib.learners.ranker import Seed, names_of
-from pipeline_lib.learners.rounds import of_game
+from pipeline_lib.learners import attempts, bandit_kernels, completed, loss_ranges
+from pipeline_lib.learners.ranker import Seed, Trained, names_of
+from pipeline_lib.learners.rounds import of_game, random_passes
 from pipeline_lib.learners.top_k_estimates import KINDS, check_kind, options_of
 from pipeline_lib.learners.top_k_feedback import Run, axes_of, stops_of
 from pipeline_lib.learners.top_k_kernels import SHOWN
@@ -38,7 +40,7 @@ from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.ndcg_regression import normalised_gains
 
-__all__ = ["Parameters", "run", "theorem_parameters"]
+__all__ = ["Parameters", "run", "theorem_parameters", "train"]
 
 
 class Parameters(NamedTuple):
@@ -148,3 +150,42 @@ def theorem_parameters(data: RankingData, surrogate: str, radius: float, T: int)
     if delta >= radius:
         return Parameters(step, radius / 2.0, math.inf)
     return Parameters(step, delta, 2.0 * T**0.75 * math.sqrt(3.0 * radius * d * C * (L + C / radius)))
+
+
+@checked
+def train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Seed) -> Trained:
+    """Play ``passes`` passes over ``train`` with the step c T^(-1/2) for every c; keep what ``validation`` likes best.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``surrogate`` (a loss of :func:`run`), ``options`` (of the surrogate) and those of
+        :class:`pipeline_lib.learners.declared.bandit.BanditSettings`; what is missing has its default. Ties go to the
+        smaller c.
+    seed
+        Of the orders, of the directions and of random features.
+
+    Returns
+    -------
+    Trained
+        The record holds the settings, the chosen ``step``, and ``tried``: for every c the mean NDCG@10 of the rankers
+        played, ||w|| and the validation value.
+
+    Raises
+    ------
+    ConfigurationError
+        When a setting is missing, unknown or has no such value.
+    """
+    chosen = completed("bandit", settings)
+    loss = surrogates.create(chosen["surrogate"], **chosen["options"])
+    order = random_passes(train.n_queries, chosen["passes"], seed)
+    T = max(len(order), 1)
+    delta = min(chosen["delta"] * T**-0.25, 0.5 * chosen["radius"])
+    axes = (*axes_of(seed), "directions")
+
+    def with_step(inside: RankingData, c: float) -> tuple[Floats, int, dict[str, float]]:
+        found = run(inside, loss, T, c / math.sqrt(T), delta, chosen["radius"], axes, order=order, losses=False)
+        return found.w, T, {"shown_ndcg": float(np.nan_to_num(found.ndcg[-1]))}
+
+    name = f"bandit gradient descent, {loss.name}"
+    return attempts.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le
 from pydantic import AfterValidator, Field, create_model
 
+from pipeline_lib.installed import why_unusable
 from pipeline_lib.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
 
 __all__: list[str] = []  # internal: declarations are data, read while work is planned (see pipeline_lib.checks)
@@ -48,7 +48,8 @@ class Learner:
     control : bool
         Whether it is a control ranker, with which learners are compared, and not a learner.
     requires : str or None
-        An optional package that training needs, which is also the name of the extra that installs it.
+        A package that training needs and other learners do not. Where it cannot be used, a study leaves out the models
+        of this learner, and its report says so.
     seconds : callable
         (settings, :class:`pipeline_lib.cost.Size` of the whole data set) -> seconds that one training takes on one core
         beyond the start of its job, which include those of importing what it needs. The settings are those of
@@ -68,9 +69,9 @@ class Learner:
         return self.seconds(self.every_setting.parse(settings), size)
 
     @property
-    def absent(self) -> str | None:
-        """The package that is needed and not installed; None if there is none."""
-        return None if self.requires is None or find_spec(self.requires) else self.requires
+    def unusable(self) -> str | None:
+        """Why nothing can be trained here: the package that is needed cannot be used; None if all is there."""
+        return None if self.requires is None else why_unusable(self.requires)
 
     @staticmethod
     def chooses(settings: Settings) -> bool:

@@ -1,6 +1,6 @@
-"""How are gradient-boosted trees trained with the lambdas of LambdaMART? By LightGBM, where it is installed.
+"""How are gradient-boosted trees trained with the lambdas of LambdaMART? By LightGBM.
 
-LightGBM is an optional dependency (``pip install '.[lightgbm]'``). It grows the trees; they are stored and evaluated by
+LightGBM grows the trees, on one thread and deterministically; they are stored and evaluated by
 :class:`~pipeline_lib.learners.trees.TreesModel`, so that a stored model needs LightGBM no more.
 
 References
@@ -19,6 +19,7 @@ import numpy as np
 
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.installed import why_unusable
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.ranker import Seed, Trained, names_of
 from pipeline_lib.learners.trees import TreesModel
@@ -27,7 +28,6 @@ from pipeline_lib.seeds import generator
 
 _LOG = logging.getLogger(__name__)
 
-ABSENT = "lambdamart needs the package lightgbm, which is not installed; pip install '.[lightgbm]' installs it"
 # LightGBM refuses labels without a gain; these are the gains 2^y - 1 as long as float64 has them exactly.
 LARGEST_LABEL = 52
 
@@ -53,14 +53,14 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     Raises
     ------
     ConfigurationError
-        When LightGBM is not installed, or a setting is missing, unknown or has no such value.
+        When LightGBM cannot be used here, or a setting is missing, unknown or has no such value.
     """
     chosen = completed("lambdamart", settings)
     selection.check_queries("lambdamart", train, validation, "the number of trees")
     try:
         lightgbm = importlib.import_module("lightgbm")
-    except ImportError as error:
-        raise ConfigurationError(ABSENT) from error
+    except (ImportError, OSError) as error:
+        raise ConfigurationError(f"lambdamart: {why_unusable('lightgbm') or error}") from error
     parameters = {
         "objective": "lambdarank",
         "num_leaves": chosen["leaves"],

@@ -8,7 +8,6 @@ losses (7), (8)); `topk` compares its learners with the full-information form.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,15 +20,12 @@ from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import completed, rounds, selection
+from pipeline_lib.learners import attempts, completed, rounds
 from pipeline_lib.learners.balls import Ball, project
-from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates.base import Surrogate
-
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,26 +205,17 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or has no such value.
     """
     chosen = completed("ogd", settings)
-    selection.check_queries("ogd", train, validation, "the step")
-    features = fitted(chosen["features"], train, seed)
-    inside = features.apply(train)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
-    attempts = []
-    for step in chosen["step"]:
-        steps = decreasing_steps(len(order), step)
+
+    def with_step(inside: RankingData, c: float) -> tuple[Floats, int, dict[str, float]]:
+        steps = decreasing_steps(len(order), c)
         result = run(inside, loss, step=steps, order=order, radius=chosen["radius"], ball=chosen["ball"])
         w = result.average if chosen["average"] else result.w
-        model = features.model(w)
-        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
-        mean_loss, size = float(result.losses.mean()), float(np.linalg.norm(w))
-        _LOG.info(
-            f"{loss.name}, step {step:g} / sqrt(t): {len(order)} rounds, mean loss {mean_loss:.4g}; "
-            f"validation {chosen['selection']} {value:.4f}"
-        )
-        tried = {"step": step, "mean_loss": mean_loss, "norm": size, "validation": value}
-        attempts.append((model, len(order), tried))
-    return selection.keep_best("step", chosen, attempts)
+        return w, len(order), {"mean_loss": float(result.losses.mean())}
+
+    name = f"ogd, {loss.name}"
+    return attempts.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
 
 
 def _steps(step: float | ArrayLike, n: int) -> Floats:

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.learners import completed, passes, rounds
+from pipeline_lib.learners import attempts, completed, rounds
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
@@ -101,11 +101,13 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     chosen = completed("pairwise-perceptron", settings)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
 
-    def some(inside: RankingData, n: int) -> tuple[Floats, dict[str, Any]]:
-        result = run(inside, order[: n * inside.n_queries])
-        return (result.average if chosen["average"] else result.w), {"mistakes": float(result.losses.mean())}
+    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
+        result = run(inside, order[: passes * inside.n_queries])
+        w = result.average if chosen["average"] else result.w
+        return w, passes, {"mistakes": float(result.losses.mean())}
 
-    return passes.train("pairwise-perceptron", some, train, validation, chosen, seed)
+    numbers = range(1, chosen["passes"] + 1)
+    return attempts.keep_best("pairwise-perceptron", "passes", numbers, run_passes, train, validation, chosen, seed)
 
 
 @njit(cache=True)

@@ -13,7 +13,6 @@ then holds for every step size and without its factors m and v_max (see :func:`n
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -25,15 +24,12 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
-from pipeline_lib.learners import completed, rounds, selection
-from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners import attempts, completed, rounds
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg, order_by_score
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import slam
-
-_LOG = logging.getLogger(__name__)
 
 Active = Literal["margin", "misordered"]
 
@@ -293,27 +289,13 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or has no such value.
     """
     chosen = completed("perceptron", settings)
-    selection.check_queries("perceptron", train, validation, "the passes")
-    features = fitted(chosen["features"], train, seed)
-    inside = features.apply(train)
     order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
-    attempts = []
-    for passes in range(1, chosen["passes"] + 1):
-        result = run(inside, order[: passes * train.n_queries], chosen["measure"], chosen["step"], chosen["active"])
+
+    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
+        some = order[: passes * inside.n_queries]
+        result = run(inside, some, chosen["measure"], chosen["step"], chosen["active"])
         w = result.average if chosen["average"] else result.w
-        model = features.model(w)
-        mistaken, size = float(result.mistakes.mean()), float(np.linalg.norm(w))
-        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
-        _LOG.info(
-            f"{chosen['measure']}, {passes} of {chosen['passes']} passes: {len(result.losses)} rounds, mistakes in "
-            f"{mistaken:.4f} of them; validation {chosen['selection']} {value:.4f}"
-        )
-        tried = {"passes": passes, "mistakes": mistaken, "norm": size, "validation": value}
-        attempts.append((model, passes * train.n_queries, tried))
-    kept = selection.keep_best("passes", chosen, attempts)
-    passes, tried = kept.record["passes"], kept.record["tried"]
-    _LOG.info(
-        f"kept {passes} of {len(tried)} passes: mistakes in {tried[passes - 1]['mistakes']:.4f} of the rounds; "
-        f"validation {chosen['selection']} {kept.record['validation']:.4f}"
-    )
-    return kept
+        return w, len(some), {"mistakes": float(result.mistakes.mean())}
+
+    numbers = range(1, chosen["passes"] + 1)
+    return attempts.keep_best("perceptron", "passes", numbers, run_passes, train, validation, chosen, seed)

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.learners import completed, passes, rounds
+from pipeline_lib.learners import attempts, completed, rounds
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
@@ -107,11 +107,13 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     chosen = completed("prank", settings)
     order = rounds.random_passes(train.n_documents, chosen["passes"], seed)
 
-    def some(inside: RankingData, n: int) -> tuple[Floats, dict[str, Any]]:
-        result = run(inside, order[: n * inside.n_documents])
-        return (result.average if chosen["average"] else result.w), {"mistakes": float(result.losses.mean())}
+    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
+        result = run(inside, order[: passes * inside.n_documents])
+        w = result.average if chosen["average"] else result.w
+        return w, passes, {"mistakes": float(result.losses.mean())}
 
-    return passes.train("prank", some, train, validation, chosen, seed)
+    numbers = range(1, chosen["passes"] + 1)
+    return attempts.keep_best("prank", "passes", numbers, run_passes, train, validation, chosen, seed)
 
 
 @njit(cache=True)

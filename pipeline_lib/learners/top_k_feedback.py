@@ -13,7 +13,6 @@ seed's axes.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,9 +25,8 @@ from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import completed, selection
+from pipeline_lib.learners import attempts, completed
 from pipeline_lib.learners import top_k_kernels as kernels
-from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.learners.rounds import of_game, random_passes
@@ -61,8 +59,6 @@ __all__ = [
     "train",
     "with_all_labels",
 ]
-
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,22 +286,19 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         When a setting is missing, unknown or has no such value.
     """
     chosen = completed("top-k-feedback", settings)
-    selection.check_queries("top-k feedback", train, validation, "the step")
-    features = fitted(chosen["features"], train, seed)
     long_enough = np.flatnonzero(train.documents_per_query >= chosen["k"])
-    if not len(long_enough):
+    if train.n_queries and not len(long_enough):
         raise DataError(
             f"top-k feedback: expected training queries with at least k = {chosen['k']} documents, found none"
         )
-    inside = features.apply(train).take(long_enough)
     loss = surrogates.create(chosen["surrogate"], **chosen["options"])
-    order = random_passes(inside.n_queries, chosen["passes"], seed)
+    order = random_passes(len(long_enough), chosen["passes"], seed)
     step, exploration = theorem_parameters(max(len(order), 2))
     gamma = exploration if chosen["gamma"] == "theory" else float(chosen["gamma"])
-    attempts = []
-    for c in chosen["step"]:
+
+    def with_step(inside: RankingData, c: float) -> tuple[Floats, int, dict[str, float]]:
         found = run(
-            *(inside, loss),
+            *(inside.take(long_enough), loss),
             k=chosen["k"],
             rounds=len(order),
             eta=c * step,
@@ -316,17 +309,10 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
             probabilities=chosen["probabilities"],
             losses=False,
         )
-        model = features.model(found.w)
-        value = selection.mean_measure(model.predict(validation), validation, chosen["selection"])
-        size = float(np.linalg.norm(found.w))
-        shown = float(np.nan_to_num(found.ndcg[-1]))
-        _LOG.info(
-            f"{loss.name}, step {c:g} T^(-2/3): {len(order)} rounds, NDCG@10 of what was shown {shown:.4f}; "
-            f"validation {chosen['selection']} {value:.4f}"
-        )
-        tried = {"step": c, "shown_ndcg": shown, "norm": size, "validation": value}
-        attempts.append((model, len(order), tried))
-    return selection.keep_best("step", chosen, attempts)
+        return found.w, len(order), {"shown_ndcg": float(np.nan_to_num(found.ndcg[-1]))}
+
+    name = f"top-k feedback, {loss.name}"
+    return attempts.keep_best(name, "step", chosen["step"], with_step, train, validation, chosen, seed)
 
 
 def _played(

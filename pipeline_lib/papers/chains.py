@@ -15,8 +15,8 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("link", "label", "says"), str),
     **dict.fromkeys(("value", "low", "high", "previous", "previous_low", "previous_high"), float),
     **dict.fromkeys(("proved", "added"), bool),
-    **dict.fromkeys(("factor", "without"), float),
-    "costliest": bool,
+    **dict.fromkeys(("factor", "factor_low", "factor_high", "without"), float),
+    **dict.fromkeys(("costliest", "leads"), bool),
 }
 """The columns of a table of chains, one row for each link: those of ``theory.chains`` after three axes."""
 

@@ -69,6 +69,8 @@ def _measures(study: Study) -> list[Block]:
 def _method(entry: Row) -> list[Block]:
     blocks: list[Block] = [Paragraph(entry["description"])] if entry.get("description") else []
     options = entry.get("options") or {}
+    if entry.get("untrained"):
+        blocks.append(Note(f"Not trained: {quoted(entry['untrained'])}.", "missing"))
     blocks.append(Formula(learners.get(entry["algorithm"]).formula))
     if entry["surrogate"]:
         blocks.append(Formula(surrogates.create(entry["surrogate"], **options).formula))

@@ -32,20 +32,23 @@ from pipeline_lib.reporting.tables import (
 
 def overview(study: Study) -> list[Block]:
     """What was studied, what is missing, and what was not certified."""
-    learners = sum(not entry["control"] for entry in study.models.values())
-    controls = len(study.models) - learners
+    trained = [entry for entry in study.models.values() if not entry.get("untrained")]
+    learners = sum(not entry["control"] for entry in trained)
+    controls = len(trained) - learners
     compared = [count(n, noun) for n, noun in ((learners, "learner"), (controls, "control")) if n]
     names = study.datasets()
     blocks: list[Block] = []
     if names:
         blocks.append(
             Paragraph(
-                f"The study `{study.name}` {'measures' if len(study.models) == 1 else 'compares'} {listed(compared)} "
+                f"The study `{study.name}` {'measures' if len(trained) == 1 else 'compares'} {listed(compared)} "
                 f"on {count(len(names), 'data set')}: {listed(names)}."
             )
         )
     else:
         blocks.append(Note(f"The study {study.name} contains no results: {SUMMARY} is absent or empty.", "missing"))
+    if left_out := study.untrained():
+        blocks.append(Note(f"Not trained: {listed(left_out)}.", "missing"))
     missing = study.unstudied()
     if missing:
         titles = listed([entry["dataset"] for entry in missing])

@@ -115,6 +115,8 @@ def _measure_table(study: Study, dataset: str) -> Table:
     caption = f"Test results on {dataset}"
     notes += _ideal_notes(study, dataset, shown)
     still = _at_zero(study, dataset)
+    if left_out := study.untrained():
+        notes.append(f"Not trained: {listed(left_out)}.")
     if still:
         notes.append(f"w = 0, which leaves the documents in the order of the file: {listed(still)}.")
     return Table(f"results-{dataset}", caption, SUMMARY, tuple(columns), tuple(groups), tuple(notes))

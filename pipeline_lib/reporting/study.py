@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pipeline_lib.markup import quoted
 from pipeline_lib.reporting.results import ResultsFolder, Row
 from pipeline_lib.reporting.weights import SOURCE as WEIGHTS
 from pipeline_lib.statistics import smallest_p_value
@@ -70,6 +71,11 @@ class Study:
     def model_title(self, model: str) -> str:
         """A model's title, else its slug."""
         return str(self.models[model]["title"]) if model in self.models else model
+
+    def untrained(self) -> list[str]:
+        """Models that could not be trained, each with the reason, as Markdown."""
+        left_out = (entry for entry in self.models.values() if entry.get("untrained"))
+        return [quoted(f"{entry['title']}: {entry['untrained']}") for entry in left_out]
 
     def is_control(self, model: str) -> bool:
         """Whether a model is a control rather than a learner."""

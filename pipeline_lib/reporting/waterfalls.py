@@ -24,6 +24,8 @@ DARK = COLOURS[0]
 AXES = ("dataset", "loss", "n", "bound")
 LEAST = 1e-12
 """Links at 0 and below, which have no place on a logarithmic axis, are left out up to the first one above this."""
+UNSURE = "(?)"
+"""After the name of a step whose lead over the next one may be noise."""
 
 
 def chains(rows: Rows) -> list[Rows]:
@@ -138,6 +140,11 @@ def summary(name: str, caption: str, found: Sequence[Rows], source: str = "") ->
         "“Without a theorem”: the largest value that the quantity can have. “Stated without it”: the number if that "
         "step cost nothing and all others what they cost now."
     ]
+    if any(row.step.endswith(UNSURE) for row in rows):
+        notes.append(
+            f"{UNSURE} The interval of this step's factor, by those of the links on both sides of it, overlaps with "
+            "that of another step."
+        )
     return table(name, caption, Rows(rows, tables), columns, notes=notes, source=source)
 
 
@@ -157,7 +164,7 @@ def _in_one(chain: Rows) -> SimpleNamespace:
         measured=first.value,
         stated=last.value,
         trivial=first.trivial,
-        step=step.label,
+        step=step.label if step.leads else f"{step.label} {UNSURE}",
         factor=step.factor,
         without=step.without,
     )

@@ -16,9 +16,9 @@ from pipeline_lib.surrogates.base import Norm, Surrogate
 class RankCosine(Surrogate):
     """phi(s, y) = (1 - <a, b>) / 2,  a = e^s / ||e^s||_2,  b = e^y / ||e^y||_2: half of 1 minus the angle's cosine.
 
-    Qin et al. compare the scores themselves, s / ||s||, which has no derivative at s = 0 and no Lipschitz constant near
-    it; Lan et al. first apply an increasing positive function to scores and labels. Here it is the exponential, with
-    which phi is smooth everywhere and does not change when a constant is added to the scores. Not convex.
+    Scores and labels are compared after a transformation, which may be linear, exponential or logistic (Liu, (2.20)).
+    The linear one, s / ||s||, has no derivative at s = 0 and no Lipschitz constant near it. Here it is the exponential,
+    with which phi is smooth everywhere and does not change when a constant is added to the scores. Not convex.
 
     The gradient is -a_i (b_i - c a_i) / 2 with c = <a, b>.
 
@@ -30,7 +30,9 @@ class RankCosine(Surrogate):
 
     References
     ----------
-    Qin, Zhang, Tsai, Wang, Liu and Li 2008; Lan, Liu, Ma and Li 2009 (the transformation).
+    Qin, Zhang, Tsai, Wang, Liu and Li, "Query-level loss functions for information retrieval", Information Processing
+    and Management 44 (2008); with the transformation as in Liu, "Learning to Rank for Information Retrieval", Springer
+    2011, equation (2.20).
 
     Example
     -------

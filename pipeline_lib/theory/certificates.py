@@ -28,12 +28,12 @@ from typing import Any
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.surrogates.base import Surrogate
-from pipeline_lib.theory import contraction, list_bounds
+from pipeline_lib.theory import contraction, list_bounds, list_lengths
 from pipeline_lib.theory.list_statements import STATEMENTS
 from pipeline_lib.theory.ranker_facts import Facts
 
 UNIFORM: tuple[str, ...] = (
-    *(name for name, statement in STATEMENTS.items() if statement.ball),
+    *(name for name, statement in STATEMENTS.items() if statement.ball and not statement.own),
     contraction.NAME,
 )
 """The bounds that hold for all rankers of a ball at once: those of `lists`, and one of our own."""
@@ -211,7 +211,15 @@ def _deviation(
     if name == contraction.NAME:
         bounded = {"largest": known.m * feature_norm**2, "lipschitz_l2": given["lipschitz_l2"], "radius": radius}
         square = bounded["largest"] if known.square is None else known.square
-        return lambda n: contraction.deviation(n, square=square, loss_bound=largest, delta=delta, **bounded), largest
+        free = list_lengths.of_loss(surrogate, scores=radius * feature_norm, y_max=max(known.y_max, 1))
+        chain = {"m": given["m"], "lipschitz": given["lipschitz"], "scores": radius * feature_norm}
+
+        def deviation(n: int) -> float:
+            average = list_lengths.by_chain(n=n, **chain)
+            average = average if free is None else min(average, free / math.sqrt(n))
+            return contraction.deviation(n, square=square, loss_bound=largest, delta=delta, average=average, **bounded)
+
+        return deviation, largest
     if not STATEMENTS[name].unit_losses:
         return lambda n: list_bounds.evaluate(name, n=n, **given), largest
     scaled = given | {"lipschitz_l2": given["lipschitz_l2"] / largest, "loss_bound": 1.0}

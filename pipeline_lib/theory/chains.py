@@ -85,6 +85,29 @@ class Chain:
         values = [link.value for link in self.links]
         return tuple(b / a if a > 0.0 else math.inf for a, b in itertools.pairwise(values))
 
+    def factor_ends(self, position: int) -> tuple[float, float]:
+        """The ends of an interval for the factor of the step to the link at ``position`` >= 1, by those of both links.
+
+        It is wider than necessary, because both are computed on the same samples. Infinite above where the link before
+        may be 0.
+
+        Example
+        -------
+        >>> links = [Link("a", "", "", 2.0, 1.0, 4.0), Link("b", "", "", 6.0, 4.0, 8.0), added("c", "", "", 2.0)]
+        >>> chain = of("t", "", "", 1.0, links)
+        >>> chain.factor_ends(1), chain.factor_ends(2)
+        ((1.0, 8.0), (1.25, 1.5))
+        """
+        before, link = self.links[position - 1], self.links[position]
+        if link.added:  # the term is the same, wherever the link before lies in its interval
+            return tuple(1.0 + _ratio(link.value - before.value, end) for end in (before.high, before.low))  # type: ignore[return-value]
+        return _ratio(link.low, before.high), _ratio(link.high, before.low)
+
+    def leads(self) -> bool:
+        """Whether the costliest step is that in every case: its interval lies above those of all other factors."""
+        others = set(range(1, len(self.links))) - {self.costliest()}
+        return self.factor_ends(self.costliest())[0] > max((self.factor_ends(k)[1] for k in others), default=0.0)
+
     def without(self, position: int) -> float:
         """The stated number if the step to the link at ``position`` >= 1 cost nothing, all others being as they are.
 
@@ -108,6 +131,7 @@ class Chain:
     def rows(self, **axes: Any) -> list[dict[str, Any]]:
         """One row for each link, after the columns ``axes``."""
         factors = (None, *self.factors())
+        ends = [(None, None), *(self.factor_ends(position) for position in range(1, len(self.links)))]
         return [
             {
                 **axes,
@@ -128,8 +152,11 @@ class Chain:
                 "proved": link.proved,
                 "added": link.added,
                 "factor": _known(factor),
+                "factor_low": _known(ends[position][0]),
+                "factor_high": _known(ends[position][1]),
                 "without": _known(self.without(position)) if position else None,
                 "costliest": position == self.costliest(),
+                "leads": position == self.costliest() and self.leads(),
             }
             for position, (before, link, factor) in enumerate(
                 zip((None, *self.links[:-1]), self.links, factors, strict=True)
@@ -182,6 +209,11 @@ def falling(links: Sequence[Link], tolerance: float = 1e-9) -> list[str]:
         for before, link in itertools.pairwise(links)
         if link.proved and link.high < before.low - tolerance * abs(before.low)
     ]
+
+
+def _ratio(value: float, before: float) -> float:
+    # Of ends of intervals, which may lie at 0 or below.
+    return max(value, 0.0) / before if before > 0.0 else math.inf
 
 
 def _known(value: float | None) -> float | None:

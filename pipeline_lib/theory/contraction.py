@@ -19,6 +19,10 @@ G^CW W E ||sum_ij g_ij x_ij||. By Jensen's inequality, over the Gaussian numbers
 The T_i are independent numbers in [0, m R_X^2], so that by Chernoff's inequality for the lower tail, with probability
 1 - delta/2, E T_1 - sqrt(2 a E T_1) <= T, which means sqrt(E T_1) <= sqrt(mu). QED.
 
+Where the Rademacher average of the losses is known to be at most some number for every sample, twice this number bounds
+the mean as well, with no share of delta. The second term is then the smaller of the two. Such averages are those of
+:mod:`pipeline_lib.theory.list_lengths`, which grow little or not at all with the length of the lists.
+
 In place of the mean square of the documents, Chapelle and Wu's bound contains the largest, m R_X^2, and its
 concentration term is four times as large. For losses that are not affected by adding a number to all scores of a list,
 documents are taken relative to the mean of their list, which changes no loss and makes T smaller
@@ -90,9 +94,18 @@ def mean_at_most(square: float, largest: float, n: int, delta: float) -> float:
     radius=checks.POSITIVE,
     loss_bound=checks.POSITIVE,
     delta=checks.PROBABILITY,
+    average=checks.extended,
 )
 def deviation(
-    n: int, *, square: float, largest: float, lipschitz_l2: float, radius: float, loss_bound: float, delta: float
+    n: int,
+    *,
+    square: float,
+    largest: float,
+    lipschitz_l2: float,
+    radius: float,
+    loss_bound: float,
+    delta: float,
+    average: float = math.inf,
 ) -> float:
     """What the bound adds to the training risk.
 
@@ -108,6 +121,8 @@ def deviation(
         G^CW, W and B.
     delta : float
         The bound fails with at most this probability.
+    average : float >= 0
+        A number that the Rademacher average of the losses does not exceed, for any sample; inf if none is known.
 
     Raises
     ------
@@ -121,5 +136,5 @@ def deviation(
     (0.252, 0.024)
     """
     mu = mean_at_most(square, largest, n, 0.5 * delta)
-    complexity = FACTOR * lipschitz_l2 * radius * math.sqrt(mu / n)
+    complexity = min(FACTOR * lipschitz_l2 * radius * math.sqrt(mu / n), 2.0 * average)
     return complexity + loss_bound * math.sqrt(math.log(2.0 / delta) / (2.0 * n))

@@ -13,6 +13,8 @@ Euclidean norm) and, where it is smooth, the smoothness constant H_phi; ||w||_2 
 | ``erm-l1`` | Theorem 12 | the same, Rad from Proposition 10 |
 | ``smooth-ogd`` | (8) | 2 sqrt(2 H W2^2 L*/n) + 8 H W2^2/n, H = R_X^2 H_phi |
 | ``optimistic`` | Theorem 17 | L <= Lhat + 45 r* + sqrt(8 r* L) + sqrt(4 r0 L) + 20 r0, solved for L |
+| ``length-free`` | ours | 2 Rad + B sqrt(log(1/delta)/(2n)), Rad without m, for ListNet and SmoothDCG@1 |
+| ``chain`` | ours | the same, Rad by a chain of coverings, which grows as sqrt(log m), for every loss |
 
 ``ogd``, ``rerm`` and ``smooth-ogd`` need a convex loss and bound the expected excess risk L - L* of a learner: the mean
 iterate of online gradient descent (with the step W2/(G R_X sqrt(2n)), or that of (7) for a non-negative smooth loss),
@@ -20,7 +22,9 @@ and the regularised minimiser. The others hold for all w of the class at once wi
 L - Lhat, also for losses that are not convex; ``optimistic`` needs a smooth and non-negative one.
 
 The constants inside Theorems 9 and 12 are those of the standard argument (McDiarmid's inequality for the deviation and
-again for the empirical Rademacher average), which the paper leaves to the reader.
+again for the empirical Rademacher average), which the paper leaves to the reader. The two bounds of our own are those
+of :mod:`pipeline_lib.theory.list_lengths`, whose averages hold for every sample, so that McDiarmid's inequality is
+applied once.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from typing import Any
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
+from pipeline_lib.theory import list_lengths
 from pipeline_lib.theory.list_statements import (
     MEANINGS,
     NAMES,
@@ -46,6 +51,7 @@ from pipeline_lib.theory.list_statements import (
 __all__ = [
     "MEANINGS",
     "NAMES",
+    "PRINTED",
     "Assessment",
     "Entropy",
     "assess",
@@ -58,6 +64,8 @@ __all__ = [
     "rerm_l2",
 ]
 
+PRINTED: tuple[str, ...] = tuple(name for name, statement in STATEMENTS.items() if not statement.own)
+"""The bounds that the paper states."""
 MOST_QUERIES = 10**15
 """The end of the search for the n from which a bound is not vacuous."""
 
@@ -71,6 +79,7 @@ def evaluate(
     lipschitz: float | None = None,
     lipschitz_l2: float | None = None,
     smoothness: float | None = None,
+    average: float | None = None,
     radius: float,
     feature_norm: float,
     d: int | None = None,
@@ -91,6 +100,8 @@ def evaluate(
         Queries, and documents of each; up to 10^12 and beyond.
     lipschitz, lipschitz_l2, smoothness : float > 0, optional
         G, G^CW and H_phi, as far as the statement needs them.
+    average : float > 0, optional
+        sqrt(n) Rad, for ``length-free``; :func:`pipeline_lib.theory.list_lengths.of_loss` gives it.
     radius, feature_norm : float > 0
         W2 and R_X; for ``erm-l1`` W1 and Rbar_X.
     d : int >= 1, optional
@@ -133,6 +144,7 @@ def evaluate(
         "lipschitz": lipschitz,
         "lipschitz_l2": lipschitz_l2,
         "smoothness": smoothness,
+        "average": average,
         "d": d,
         "loss_bound": loss_bound,
         "delta": delta,
@@ -258,7 +270,13 @@ def of_surrogate(
         )
     if known.excess_bound is None:
         raise DataError(f"{where}: expected a bound on the loss, none is known for {loss.name}")
+    own: dict[str, Any] = {}
+    if "average" in statement.needs:
+        own["average"] = list_lengths.of_loss(loss, scores=radius * feature_norm, y_max=y_max)
+        if own["average"] is None:
+            raise DataError(f"{where}: expected listnet, or smooth-dcg with k = 1; nothing is known of {loss.name}")
     return {
+        **own,
         "lipschitz": known.lipschitz,
         "lipschitz_l2": known.lipschitz_l2,
         "smoothness": known.smoothness,
@@ -335,5 +353,6 @@ def _check(where: str, key: str, value: Any) -> None:
         raise DataError(f"{where}: expected {key} >= 1, found {value}")
     if key in ("optimal_risk", "empirical_risk") and value < 0.0:
         raise DataError(f"{where}: expected {key} >= 0, because the loss must not be negative, found {value}")
-    if key in ("radius", "feature_norm", "loss_bound", "lipschitz", "lipschitz_l2", "smoothness") and not value > 0.0:
+    positive = ("radius", "feature_norm", "loss_bound", "lipschitz", "lipschitz_l2", "smoothness", "average")
+    if key in positive and not value > 0.0:
         raise DataError(f"{where}: expected {key} > 0, found {value}")

@@ -24,9 +24,13 @@ time gives.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from pipeline_lib import checks
 from pipeline_lib.checks import checked
+from pipeline_lib.surrogates.base import Surrogate
+
+PLACE = "when-the-list-length-stops-mattering.md"
 
 RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 """The ratios of the sizes of neighbouring coverings in a chain, of which the best is taken."""
@@ -103,6 +107,36 @@ def of_smooth_dcg(*, n: float, scores: float, largest_gain: float) -> float:
     3.3027
     """
     return math.sqrt(2.0 / n) * largest_gain * _curved(scores)
+
+
+@checked(scores=checks.POSITIVE)
+def of_loss(loss: Surrogate, *, scores: float, y_max: int) -> float | None:
+    """The Rademacher average of one query, by :func:`of_listnet` or :func:`of_smooth_dcg`; None for other losses.
+
+    That of n queries is smaller by the factor sqrt(n).
+
+    Parameters
+    ----------
+    loss : Surrogate
+    scores : float > 0
+        W2 R_X, the largest score of the class.
+    y_max : int
+        The largest label.
+
+    Example
+    -------
+    >>> from pipeline_lib import surrogates
+    >>> known = (of_loss(surrogates.create(name), scores=1.0, y_max=2) for name in ("listnet", "smooth-dcg", "ranknet"))
+    >>> [average and round(average, 2) for average in known]
+    [5.67, 19.82, None]
+    """
+    # By their names: a certificate of one loss is computed by code that imports no other.
+    if loss.name == "listnet":
+        return of_listnet(n=1.0, scores=scores)
+    known: Any = loss
+    if loss.name == "smooth-dcg" and known.k == 1 and y_max > 0:
+        return of_smooth_dcg(n=1.0, scores=scores / known.sigma, largest_gain=known.largest_gain(1, y_max))
+    return None
 
 
 def _curved(scores: float) -> float:

@@ -231,6 +231,8 @@ def contracted_sample(linear: float, weights: ArrayLike, loss: PairLoss, score_b
     1.5
     """
     factors = checks.floats("weights", weights, ndim=1)
+    if not len(factors):
+        raise DataError("weights: expected at least one pair, found none")
     alone = contracted(linear, 1, loss, score_bound) - contracted(0.0, 1, loss, score_bound)
     return alone + loss.at_zero * exactly(np.ones((len(factors), 1)), factors, 1.0)
 

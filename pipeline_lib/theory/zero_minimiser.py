@@ -36,6 +36,8 @@ from pipeline_lib.surrogates.base import Norm, Surrogate
 
 STEPS = 30
 """The largest number of times that the direction is improved."""
+LARGEST = 1e100
+"""The largest absolute weight: its products with features can be summed, and so can the squares of these sums."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +94,13 @@ def lead_and_spread(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, v: Arra
     ----------
     scores, y, offsets
         As for surrogates.
-    v : shape (N,)
+    v : shape (N,), up to :data:`LARGEST`
         The weights of the documents; one without a less relevant document counts as 0.
 
     Raises
     ------
     DataError
-        When the arguments are not of this form.
+        When the arguments are not of this form, or their products are too large to be summed.
 
     Example
     -------
@@ -106,9 +108,22 @@ def lead_and_spread(scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, v: Arra
     (array([1.]), array([0.5]))
     """
     s, labels, bounds = checks.ranking(scores, y, offsets)
-    slopes = _lead_slopes(labels, bounds, checks.floats("v", v, shape=(len(s),)))
-    leads = np.add.reduceat(slopes * s, bounds[:-1])
-    return leads, _excesses(s, labels, bounds, np.asarray(v, np.float64))[0] + leads
+    weights = _checked_weights(v, len(s))
+    slopes = _lead_slopes(labels, bounds, weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+        leads = np.add.reduceat(slopes * s, bounds[:-1])
+        spreads = _excesses(s, labels, bounds, weights)[0] + leads
+    if not np.isfinite([leads, spreads]).all():
+        raise DataError("scores, v: expected products that can be summed, found a sum beyond the range of float64")
+    return leads, spreads
+
+
+def _checked_weights(v: ArrayLike, n: int) -> Floats:
+    weights = checks.floats("v", v, shape=(n,))
+    largest = float(np.abs(weights).max(initial=0.0))
+    if largest > LARGEST:
+        raise DataError(f"v: expected weights up to {LARGEST:g} in absolute value, found {largest:g}")
+    return weights
 
 
 @checked(tol=checks.POSITIVE)
@@ -122,7 +137,7 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
     Parameters
     ----------
     data : RankingData
-    v : shape (N,)
+    v : shape (N,), up to :data:`LARGEST`
         The weights of the documents.
     tol : float > 0
         In units of scores: of a mean over queries.
@@ -130,7 +145,7 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
     Raises
     ------
     DataError
-        When there is no query, or v has another shape.
+        When there is no query, or v has another shape or a larger weight.
 
     Example
     -------
@@ -141,7 +156,7 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
     y, bounds = data.y.astype(np.int32), data.offsets
-    weights = checks.floats("v", v, shape=(data.n_documents,))
+    weights = _checked_weights(v, data.n_documents)
     slopes = _lead_slopes(y, bounds, weights)
     gradient = data.X64.T @ slopes / data.n_queries
     length = float(np.linalg.norm(gradient))
@@ -151,7 +166,7 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
     if data.n_features == 1:
         return found
     for _ in range(STEPS):
-        if found.spread == 0.0:
+        if found.spread == 0.0 or math.isinf(found.spread / found.lead):
             break
         balance = _Balance(weights, slopes, found.spread / found.lead)
         solution = bundle.minimise(Problem(data.X64, y, bounds, balance, 0.0, 1.0), found.u, tol)

@@ -102,8 +102,10 @@ def test_the_terms_of_twolayer_are_those_of_theorem_1(tables: dict[str, Rows]) -
     ("paper", "claims"), [("slam", "slam"), ("lists", "lists"), ("cone", "cone"), ("twolayer", "two")]
 )
 def test_an_exchange_of_links_is_caught(tables: dict[str, Rows], paper: str, claims: str, tmp_path: Path) -> None:
-    for claim in ("links", "loss-of-steps"):
-        judgement = judged(f"{claims}-{claim}", {f"{paper}-chain": tables[paper]}, {}, tmp_path)
+    # Few samples do not say which step costs most; without their noise it is known.
+    certain = [{**row, "factor_low": row["factor"], "factor_high": row["factor"]} for row in tables[paper]]
+    for claim, rows in (("links", tables[paper]), ("loss-of-steps", certain)):
+        judgement = judged(f"{claims}-{claim}", {f"{paper}-chain": rows}, {}, tmp_path)
         assert judgement.status != "refuted"
         assert judgement.severity is not None
         assert {plant.name: plant.caught for plant in judgement.severity.planted}["exchanged"]

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline_lib import metrics, surrogates
 from pipeline_lib.errors import DataError
-from pipeline_lib.learners import bandit, loss_ranges
+from pipeline_lib.learners import bandit, loss_ranges, rounds
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from tests.learners.test_top_k_feedback import SplitMix64, drawn
@@ -106,3 +106,21 @@ def test_unknown_losses_are_refused() -> None:
         loss_ranges.largest(drawn(1), "listnet", 1.0)
     with pytest.raises(DataError, match="not 0 everywhere"):
         bandit.theorem_parameters(RankingData.from_arrays([[1.0]], [1], [1]), "ranksvm", 1.0, 100)
+
+
+def test_training_plays_every_pass_and_keeps_the_step_that_is_best_on_the_validation_part():
+    train, validation = drawn(3), drawn(4)
+    chosen = {"surrogate": "squared", "step": [1.0, 0.01], "passes": 4, "delta": 0.5, "features": "raw"}
+    trained = bandit.train(train, validation, {**chosen, "selection": "map"}, 7)
+    T = 4 * train.n_queries
+    order, tried = rounds.random_passes(train.n_queries, 4, 7), []
+    for c in (0.01, 1.0):
+        step, delta = c * T**-0.5, 0.5 * T**-0.25
+        played = bandit.run(train, "squared", T, step, delta, 10.0, (7, "directions"), order=order)
+        value = metrics.average_precision(validation.X64 @ played.w, validation.y, validation.offsets).mean()
+        tried.append((value, -c, played.w))
+    value, c, w = max(tried, key=lambda one: one[:2])
+    assert (trained.record["validation"], trained.record["step"]) == (pytest.approx(value), -c)
+    np.testing.assert_allclose(trained.predict(validation), validation.X64 @ w, rtol=1e-5)
+    narrow = bandit.train(train, validation, {**chosen, "selection": "map", "delta": 1e9, "radius": 0.5}, 7)
+    assert np.isfinite(narrow.predict(validation)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline_lib import RankingData, configuration, learners
 from pipeline_lib.errors import ConfigurationError, DataError
+from pipeline_lib.installed import why_unusable
 from pipeline_lib.learners import pairwise_perceptron, prank, trees
 
 
@@ -116,17 +118,38 @@ def test_lambdamart_without_its_package_is_refused(monkeypatch):
         learners.lambdamart.train(drawn(), drawn(), {}, 0)
 
 
-def test_a_study_that_names_it_says_what_is_missing(monkeypatch):
-    entry = {"models": [{"name": "trees", "title": "LambdaMART", "algorithm": "lambdamart"}]}
-    monkeypatch.setattr("pipeline_lib.learners.declaration.find_spec", lambda name: None)
-    with pytest.raises(ConfigurationError, match=r"models\[0\] \(trees\): lambdamart needs .*lightgbm"):
-        configuration.check(entry, {"letor-sim": 5})
-    monkeypatch.setattr("pipeline_lib.learners.declaration.find_spec", lambda name: object())
-    assert configuration.check(entry, {"letor-sim": 5}).model("trees").algorithm == "lambdamart"
+def test_a_study_leaves_it_out_where_its_package_is_missing(monkeypatch):
+    trees = {"name": "trees", "title": "LambdaMART", "algorithm": "lambdamart"}
+    entry = {"models": [trees, "listnet"]}
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    study = configuration.check(entry, {"letor-sim": 5})
+    assert study.model_names("letor-sim") == ["listnet"]
+    assert study.untrained == {"trees": "lightgbm is not installed (pip install lightgbm)"}
+    with pytest.raises(ConfigurationError, match=r"no model .*\n  - models \(trees\): lightgbm is not installed"):
+        configuration.check({"models": [trees]}, {"letor-sim": 5})
+    monkeypatch.setattr("pipeline_lib.learners.declaration.why_unusable", lambda package: None)
+    study = configuration.check(entry, {"letor-sim": 5})
+    assert study.model_names("letor-sim") == ["trees", "listnet"]
+    assert study.untrained == {}
+
+
+def test_a_package_whose_library_does_not_load_is_unusable(monkeypatch, tmp_path):
+    info = tmp_path / "boosting_trees-1.0.dist-info"
+    library = tmp_path / "boosting_trees/lib_boosting_trees.so"
+    info.mkdir()
+    library.parent.mkdir()
+    (library.parent / "__init__.py").touch()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: boosting_trees\nVersion: 1.0\n")
+    (info / "RECORD").write_text("boosting_trees/__init__.py,,\nboosting_trees/lib_boosting_trees.so,,\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    library.write_bytes(b"no library")
+    assert re.fullmatch(r"boosting_trees cannot be loaded \(.*lib_boosting_trees.*\)", why_unusable("boosting_trees"))
+    (info / "RECORD").write_text("boosting_trees/__init__.py,,\n")
+    assert why_unusable("boosting_trees") is None
 
 
 def test_lambdamart_scores_as_lightgbm_does():
-    lightgbm = pytest.importorskip("lightgbm", reason="the optional package lightgbm is not installed")
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     data = drawn(40, 10, 4)
     documents = lightgbm.Dataset(data.X64, data.y, group=np.diff(data.offsets))
     parameters = {"objective": "lambdarank", "num_leaves": 7, "min_data_in_leaf": 5, "verbosity": -1, "num_threads": 1}

@@ -331,6 +331,7 @@ def test_the_learner_keeps_the_pass_that_is_best_on_validation() -> None:
     ("change", "words"),
     [
         ({"basis": 0}, "basis"),
+        ({"restarts": 10**23}, "restarts: expected .*1000"),
         ({"method": "newton"}, "method"),
         ({"fold_in": "both"}, "fold_in"),
         ({"K": 2}, "unknown"),

@@ -21,6 +21,7 @@ from pipeline_lib.learners.ranker import Trained
 KERNEL = {"kernel": "gaussian", "components": 8, "bandwidth": "median"}
 QUICK: dict[str, dict[str, Any]] = {
     "adarank": {"rounds": 3},
+    "bandit": {"surrogate": "squared", "step": [0.1, 1.0], "passes": 3},
     "cone": {"basis": 2, "passes": 2, "restarts": 1},
     "erm": {"surrogate": "listnet", "l2": [0.1, 1.0]},
     "lambdamart": {"trees": 5, "least_documents": 2},
@@ -35,8 +36,8 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 SETTINGS = {name: {"surrogate": "squared"} if learners.get(name).with_surrogate else {} for name in learners.NAMES}
 SETTINGS |= QUICK
-# A learner whose package is not installed is tested where it is.
-SETTINGS = {case: chosen for case, chosen in SETTINGS.items() if learners.get(case.partition(" ")[0]).absent is None}
+# A learner whose package cannot be used is tested where it is.
+SETTINGS = {case: chosen for case, chosen in SETTINGS.items() if learners.get(case.partition(" ")[0]).unusable is None}
 LABELS_OR_QUERIES = ("ideal", "random")  # rankers that do not look at features
 
 Results = dict[str, Callable[[RankingData], Any]]
@@ -193,6 +194,11 @@ def test_a_wrong_setting_is_named_before_training() -> None:
         learners.create("perceptron", eta=1.0)
     with pytest.raises(ConfigurationError, match="'surrogate'"):
         learners.create("erm")
+    for setting in ("trees", "leaves", "least_documents", "truncation"):
+        with pytest.raises(ConfigurationError, match=rf"{setting}: expected "):
+            learners.create("lambdamart", **{setting: 10**23})
+    with pytest.raises(ConfigurationError, match=r"leaves: expected .*2"):
+        learners.create("lambdamart", leaves=1)
     with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
         learners.create("erm", surrogate="listnett")
     with pytest.raises(ConfigurationError, match=r"'margn'.*did you mean 'margin'"):

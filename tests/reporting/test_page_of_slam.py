@@ -233,6 +233,18 @@ def test_what_short_lists_and_tight_weights_change_is_said_by_their_intervals(tm
     assert "not measurably different" in said(-0.01, 0.03)
 
 
+def test_differences_between_thresholds_of_relevance_are_said_by_their_intervals(tmp_path: Path) -> None:
+    row = {"dataset": "d", "learner": "minimiser", "relevant_from": 2, "measure": "map", "counted_from": 2}
+    row |= {"value": 0.5, "over_first": 0.1, "over_first_high": 0.2, "file_order": 0.3}
+
+    def said(low: float) -> str:
+        return " ".join(page(tmp_path, {"slam-relevance": [{**row, "over_first_low": low}]}).split())
+
+    assert "minimiser on d by MAP from label 2 on (better by 0.100)." in said(0.05)
+    assert "No interval leaves out 0." in said(-0.01)
+    assert "slam-relevance-part" not in page(tmp_path, {"slam-relevance": [{**row, "relevant_from": 1}]})
+
+
 def test_a_loss_above_the_bound_without_m_is_counted(tmp_path: Path) -> None:
     row = {"stream": "orthogonal", "measure": "map", "m": 5, "T": 9, "largest_loss": 9.0, "gap": 0.0, "bound": 3.0}
     rows = [

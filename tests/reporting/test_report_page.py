@@ -302,6 +302,18 @@ def test_malformed_tables_are_errors(copy: Path, tmp_path: Path) -> None:
         ResultsFolder.at(tmp_path / "nowhere")
 
 
+def test_a_model_that_is_not_trained_is_named_in_every_results_table(copy: Path, tmp_path: Path) -> None:
+    models = storage.read_json(copy / "models.json")
+    assert "Not trained" not in rendered(copy, tmp_path)
+    left_out = {**models["models"][-1], "model": "trees", "title": "Boosted <trees>", "control": False}
+    left_out["untrained"] = "lightgbm is not installed (pip install lightgbm)"
+    storage.write_json(copy / "models.json", {"models": [*models["models"], left_out]})
+    text = rendered(copy, tmp_path)
+    words = "Not trained: Boosted &lt;trees&gt;: lightgbm is not installed (pip install lightgbm)."
+    tables = len(list((tmp_path / "report" / "tables").glob("results-*.csv")))
+    assert text.count(words) == 1 + tables > 1  # the overview, and every table
+
+
 def test_hostile_words_stay_words(copy: Path, tmp_path: Path) -> None:
     models = storage.read_json(copy / "models.json")
     models["models"][0]["title"] = "<script>alert(1)</script> & $x_1$ 100%"

@@ -24,7 +24,7 @@ from pipeline_lib.theory import chains
 def rows(n: int, stated: float, dataset: str = "made", bound: str = "erm") -> list[dict[str, Any]]:
     """A chain from .5 to twice that, to ``stated``, and 1 more."""
     links = [
-        chains.estimated("worst", "worst gap", "It is measured.", [0.4, 0.6]),
+        chains.estimated("worst", "worst gap", "It is measured.", [0.49, 0.51]),
         chains.exact("symmetrised", "symmetrisation", "Signs.", 1.0),
         chains.exact("covered", "covering", "Covers.", stated),
         chains.added("probable", "McDiarmid", "A term.", 1.0),
@@ -63,6 +63,11 @@ def test_the_largest_n_of_the_first_data_set_is_drawn_and_all_are_listed() -> No
     assert values["step"] == ["covering"] * 3
     assert values["without"] == [2.0, 2.0, 2.0]
     assert values["factor"] == [50.0, 5.0, 6.0]
+    assert not any("(?)" in note for note in found.notes)
+    # The factor of symmetrisation is 2, which is not surely more than 1.9.
+    unsure = waterfalls.summary("x", "X", waterfalls.chains(Rows(rows(10, 1.9), ("lists-chain",))))
+    assert unsure.rows()[0][[column.key for column in unsure.columns].index("step")].raw == "symmetrisation (?)"
+    assert any("(?)" in note for note in unsure.notes)
 
 
 @pytest.mark.parametrize(("status", "words"), [("refuted", "Some step leads"), ("verified", "No step that")])

@@ -11,7 +11,7 @@ import pytest
 from pipeline_lib import RankingData, learners, surrogates
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners.models import LinearModel, ThresholdModel
-from pipeline_lib.theory import certificates, list_bounds, ranker_facts
+from pipeline_lib.theory import certificates, contraction, list_bounds, list_lengths, ranker_facts
 from pipeline_lib.theory.ranker_facts import Facts
 
 KNOWN = Facts(n=500, m=12, d=6, y_max=2, l2=1.5, l1=3.0, feature_l2=2.0, feature_linf=1.0, empirical_risk=0.4)
@@ -108,6 +108,32 @@ def test_a_radius_of_ones_own_has_all_of_delta() -> None:
     chosen = {one.bound: one for one in certificates.certify(known, loss).holding}
     assert fixed["erm"].radius == chosen["erm"].radius == 0.5
     assert fixed["erm"].deviation < chosen["erm"].deviation
+
+
+def test_contraction_is_no_larger_than_what_no_list_length_changes() -> None:
+    # Twice the known Rademacher average and one deviation at half of the share of delta, on lists of every length.
+    loss, found = surrogates.create("listnet"), []
+    for m in (12, 10**3, 10**6):
+        known = replace(KNOWN, m=m, l2=0.5, square=0.3 * m * 4.0, n=10**4)
+        [one] = (c for c in certificates.certify(known, loss).holding if c.bound == "contraction")
+        share = certificates.DELTA / len(certificates.UNIFORM) / 2.0
+        given = {"n": known.n, "m": m, "radius": 0.5, "feature_norm": 2.0, "delta": 0.5 * share}
+        constants = list_bounds.of_surrogate("length-free", loss, m=m, y_max=2, radius=0.5, feature_norm=2.0)
+        free = list_bounds.evaluate("length-free", **given, **constants)
+        alone = contraction.deviation(
+            known.n, square=known.square, largest=4.0 * m, lipschitz_l2=constants["lipschitz_l2"], radius=0.5,
+            loss_bound=constants["loss_bound"], delta=share,
+        )  # fmt: skip
+        assert one.deviation == pytest.approx(min(free, alone))
+        found.append((free < alone, one.deviation))
+    assert [shorter for shorter, _ in found] == [False, True, True]
+    assert found[1][1] == found[2][1]
+    # For other losses a chain of coverings takes over where lists are long enough.
+    known, ranksvm = replace(KNOWN, m=10**8, l2=0.5, n=10**9), surrogates.create("ranksvm", normalisation="mean")
+    [one] = (c for c in certificates.certify(known, ranksvm).holding if c.bound == "contraction")
+    average = list_lengths.by_chain(n=10**9, m=10**8, lipschitz=2.0, scores=1.0)
+    share = certificates.DELTA / len(certificates.UNIFORM) / 2.0
+    assert one.deviation == pytest.approx(2.0 * average + 3.0 * math.sqrt(math.log(2.0 / share) / 2e9))
 
 
 def test_a_bound_for_losses_up_to_one_is_applied_to_such_a_loss() -> None:

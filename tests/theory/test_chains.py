@@ -46,6 +46,28 @@ def test_without_a_step_the_others_multiply_and_add_as_before(start: float, step
     rows = chain.rows(n=1)
     assert [row["previous"] for row in rows[1:]] == [row["value"] for row in rows[:-1]]
     assert sum(row["costliest"] for row in rows) == 1
+    # Without noise every factor is known, and the largest one leads unless it is there twice.
+    assert [row["factor_low"] for row in rows[1:]] == pytest.approx([row["factor"] for row in rows[1:]])
+    assert [row["factor_high"] for row in rows[1:]] == pytest.approx([row["factor"] for row in rows[1:]])
+    largest = sorted(chain.factors())
+    if largest[-1] > 1.001 * largest[-2]:
+        assert [row["leads"] for row in rows] == [row["costliest"] for row in rows]
+
+
+def test_a_step_leads_where_its_factor_is_largest_whatever_the_links_are_within_their_intervals() -> None:
+    def chain(noise: float) -> chains.Chain:
+        values = (1.0, 4.0, 8.0)
+        links = [chains.Link(f"{v:g}", "", "", v, v * (1 - noise), v * (1 + noise)) for v in values]
+        return chains.of("t", "", "", 1.0, [*links, chains.added("d", "", "", 2.0)])
+
+    # Factors 4 and 2: apart if 4 (1 - r)/(1 + r) > 2 (1 + r)/(1 - r), which is r < (sqrt 2 - 1)/(sqrt 2 + 1) = .172.
+    assert chain(0.15).leads()
+    assert not chain(0.19).leads()
+    low, high = chain(0.15).factor_ends(3)
+    assert (low, high) == pytest.approx((1 + 2 / 9.2, 1 + 2 / 6.8))
+    above = chain(1.5).rows(n=1)
+    assert [row["factor_high"] for row in above] == [None] * 4
+    assert above[1]["factor_low"] == 0.0
 
 
 def test_a_chain_needs_links_of_different_names() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipeline_lib import surrogates
 from pipeline_lib.cli import main
 from pipeline_lib.errors import ConfigurationError, DataError
-from pipeline_lib.theory import entropy, list_bounds
+from pipeline_lib.theory import entropy, list_bounds, list_lengths
 
 GIVEN = {
     "n": 4000,
@@ -20,6 +20,7 @@ GIVEN = {
     "lipschitz": 2.0,
     "lipschitz_l2": 1.4,
     "smoothness": 1.5,
+    "average": 5.0,
     "radius": 1.2,
     "feature_norm": 0.8,
     "d": 50,
@@ -36,6 +37,7 @@ def test_statements_by_hand():
     rademacher = entropy.corollary_8(n=n, m=30, lipschitz=2.0, radius=1.2, feature_norm=0.8, loss_bound=3.0)
     covering = entropy.proposition_10(n=n, m=30, d=50, lipschitz=2.0, radius=1.2, feature_norm=0.8)
     deviation = 3 * 3.0 * math.sqrt(math.log(2 / 0.05) / (2 * n))
+    deviation_once = 3.0 * math.sqrt(math.log(1 / 0.05) / (2 * n))
     expected = {
         "chapelle-wu": 3 * 1.4 * a * math.sqrt(30 / n) + math.sqrt(8 * math.log(20) / n),
         "ogd": 2.0 * a * math.sqrt(2 / n),
@@ -43,6 +45,8 @@ def test_statements_by_hand():
         "erm": 2 * rademacher + deviation,
         "erm-l1": 2 * entropy.integral(covering, n, 3.0).value + deviation,
         "smooth-ogd": 2 * math.sqrt(2 * x * 0.2) + 8 * x,
+        "length-free": 2 * 5.0 / math.sqrt(n) + 3.0 * math.sqrt(math.log(20) / (2 * n)),
+        "chain": 2 * list_lengths.by_chain(n=n, m=30, lipschitz=2.0, scores=a) + deviation_once,
     }
     for name, value in expected.items():
         assert list_bounds.evaluate(name, **GIVEN) == pytest.approx(value, rel=1e-12), name
@@ -95,6 +99,19 @@ def test_monotone_in_every_argument(name, n, m, radius, loss_bound, delta, facto
     # log log n grows where it begins (n = e); from there on B log log n / n has to fall again.
     if name != "optimistic" or n >= 20.0:
         assert list_bounds.evaluate(name, **{**base, "n": n * factor}) <= value * allowed
+
+
+def test_the_constants_of_losses_whose_bound_is_free_of_the_length():
+    given = {"y_max": 2, "radius": 2.0, "feature_norm": 0.25}
+    for m in (10, 10_000):
+        of_listnet = list_bounds.of_surrogate("length-free", "listnet", m=m, **given)
+        assert of_listnet["average"] == list_lengths.of_listnet(n=1.0, scores=0.5)
+        loss = surrogates.create("smooth-dcg", sigma=0.5, sign="regret")
+        of_smooth = list_bounds.of_surrogate("length-free", loss, m=m, **given)
+        assert of_smooth["average"] == list_lengths.of_smooth_dcg(n=1.0, scores=1.0, largest_gain=3.0)
+    for other in ("ranknet", surrogates.create("smooth-dcg", k=2)):
+        with pytest.raises(DataError, match=r"length-free .*: expected listnet, or smooth-dcg with k = 1"):
+            list_bounds.of_surrogate("length-free", other, m=10, **given)
 
 
 @pytest.mark.parametrize("name", list_bounds.NAMES)

@@ -88,3 +88,20 @@ def test_expected_maxima_are_those_of_samples_and_of_known_integrals():
     assert zero_minimiser.expected_maximum(3) == pytest.approx(1.5 / math.sqrt(math.pi), abs=1e-12)
     drawn = np.random.default_rng(0).standard_normal((40_000, 20)).max(axis=1)
     assert zero_minimiser.expected_maximum(20) == pytest.approx(drawn.mean(), abs=4 * drawn.std() / 200)
+
+
+def test_weights_whose_sums_overflow_are_refused() -> None:
+    data = RankingData.from_arrays([[3.0, 1.0], [2.0, 0.0], [0.0, 5.0]], [2, 1, 0], [7, 7, 7])
+    for v in ([1e308, 1e308, 0.0], [0.0, -1e101, 0.0]):
+        with pytest.raises(DataError, match=r"^v: expected weights up to 1e\+100"):
+            zero_minimiser.best_direction(data, v)
+        with pytest.raises(DataError, match=r"^v: expected weights up to 1e\+100"):
+            zero_minimiser.lead_and_spread([3.0, 2.0, 0.0], data.y, data.offsets, v)
+    with pytest.raises(DataError, match=r"^scores, v: expected products"):
+        zero_minimiser.lead_and_spread([1e300, 2.0, 0.0], data.y, data.offsets, [1e90, 0.0, 0.0])
+    data = sample(1, 1, 0.5)
+    ratio = zero_minimiser.best_direction(data, weights(data)).ratio
+    assert zero_minimiser.best_direction(data, 1e100 * weights(data)).ratio == pytest.approx(ratio)
+    assert 0.1 < ratio < 10.0
+    data = sample(1, 3, 0.5)
+    assert math.isfinite(zero_minimiser.best_direction(data, 1e100 * weights(data)).ratio)

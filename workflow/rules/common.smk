@@ -69,7 +69,9 @@ wildcard_constraints:
 
 
 # The row of workflow/published/ that a model reproduces, for the models that reproduce one.
-REPRODUCES = {entry.name: entry.published for entry in STUDY.models if entry.published}
+REPRODUCES = {
+    entry.name: entry.published for entry in STUDY.models if entry.published and entry.name not in STUDY.untrained
+}
 STEPS = checked(
     steps.of_study,
     steps.StudyView(
@@ -303,7 +305,7 @@ def plan():
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
     at_once = snakemake_internals.jobs_at_once(workflow, len(jobs))
     sent = snakemake_internals.submissions(workflow)
-    text = planning.describe(STUDY.name, list(jobs.values()), at_once, DATASETS, missing, sent)
+    text = planning.describe(STUDY.name, list(jobs.values()), at_once, DATASETS, missing, sent, STUDY.untrained)
     return console.Plan(text, jobs, at_once)
 
 

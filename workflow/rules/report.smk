@@ -114,6 +114,7 @@ use rule job as record_study with:
         options=options(
             configuration=STUDY.config,
             availability=compact(mirrors.record(AVAILABILITY, RAW)),
+            untrained=STUDY.untrained,
         ),
 
 

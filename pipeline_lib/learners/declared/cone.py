@@ -26,7 +26,7 @@ class ConeSettings(Selecting):
     step: Positive | None = Field(None, description="mu, or null for the published one")
     passes: Whole = Field(30, description="largest number of passes; the best number is chosen on the validation part")
     fold_steps: Whole = Field(10, description="largest number of steps of folding in one pair")
-    restarts: Whole = Field(2, description="random starts, of which the best is chosen on the validation part")
+    restarts: Whole = Field(2, le=1000, description="random starts, of which the best is chosen on the validation part")
     alpha: Positive = Field(1.0, description="alpha of eq. 5")
     rho: Positive | None = Field(None, description="rho of eq. 5; null means sqrt(features)")
     c: Positive | None = Field(None, description="largest norm of a basis vector u_k; null means 2 rho")

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 class LambdaMARTSettings(Selecting):
-    """LambdaMART: gradient-boosted trees, grown by LightGBM, which must be installed."""
+    """LambdaMART: gradient-boosted trees, grown by LightGBM."""
 
-    trees: Whole = Field(300, description="largest number of trees; the best number is chosen on the validation part")
-    leaves: Whole = Field(15, description="largest number of leaves of a tree")
+    trees: Whole = Field(
+        300, le=100_000, description="largest number of trees; the best number is chosen on the validation part"
+    )
+    leaves: Whole = Field(15, ge=2, le=131_072, description="largest number of leaves of a tree")
     step: Positive = Field(0.05, description="the factor of every tree")
-    least_documents: Whole = Field(20, description="smallest number of documents in a leaf")
-    truncation: Whole = Field(30, description="lambdas are those of NDCG cut off at this rank")
+    least_documents: Whole = Field(20, le=10**9, description="smallest number of documents in a leaf")
+    truncation: Whole = Field(30, le=10**9, description="lambdas are those of NDCG cut off at this rank")
 
     def chooses(self) -> bool:
         """Whether there are several numbers of trees."""

@@ -202,7 +202,7 @@ def bound_rows(grid: Grid) -> list[dict[str, Any]]:
         n = max(key[3] for key in grid.cells if key[:3] == (loss, kind, m))
         optimal = optimal_risk(grid.cells[loss, kind, m, n])
         risks = {"smooth-ogd": {"optimal_risk": optimal}, "optimistic": {"empirical_risk": optimal}}
-        for name in list_bounds.NAMES:
+        for name in list_bounds.PRINTED:
             constants = None if name == "erm-l1" else grid.constants(name, loss, kind, m)
             if constants is None:
                 continue

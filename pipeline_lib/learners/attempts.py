@@ -1,0 +1,57 @@
+"""How is one setting of an online learner chosen, such as its step or its number of passes?
+
+The learner is run with every value, and the ranker is kept that is best on the validation part.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pipeline_lib.arrays import Floats
+from pipeline_lib.learners import selection
+from pipeline_lib.learners.features import fitted
+from pipeline_lib.learners.ranker import Seed, Trained
+from pipeline_lib.ranking_data import RankingData
+
+__all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
+_LOG = logging.getLogger(__name__)
+
+Attempt = Callable[[RankingData, Any], tuple[Floats, int, dict[str, float]]]
+"""(training part with the features inside, value) -> weights, iterations, and what else is recorded of the run."""
+
+
+def keep_best(
+    name: str,
+    setting: str,
+    values: Iterable[float],
+    attempt: Attempt,
+    train: RankingData,
+    validation: RankingData,
+    settings: Mapping[str, Any],
+    seed: Seed,
+) -> Trained:
+    """Run the learner ``name`` with every value of a setting; ties go to the smallest.
+
+    ``settings`` has all settings: ``features`` and ``selection`` are used here. The record holds them, the value kept
+    with its iterations, and ``tried``: for every value what the run recorded, ||w|| and the validation value.
+    """
+    selection.check_queries(name, train, validation, f"the {setting}")
+    features = fitted(settings["features"], train, seed)
+    inside = features.apply(train)
+    attempts = []
+    for value in values:
+        w, iterations, recorded = attempt(inside, value)
+        model = features.model(w)
+        reached = selection.mean_measure(model.predict(validation), validation, settings["selection"])
+        words = ", ".join(f"{what.replace('_', ' ')} {number:.4g}" for what, number in recorded.items())
+        _LOG.info(
+            f"{name}, {setting} {value:g}: {iterations} iterations, {words}; "
+            f"validation {settings['selection']} {reached:.4f}"
+        )
+        tried = {setting: value, **recorded, "norm": float(np.linalg.norm(w)), "validation": reached}
+        attempts.append((model, iterations, tried))
+    return selection.keep_best(setting, settings, attempts)
