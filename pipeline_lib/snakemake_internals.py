@@ -10,7 +10,7 @@ import argparse
 import contextlib
 import io
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,6 +92,14 @@ def submissions(workflow: Any) -> int | None:
     local = workflow._localrules
     sent = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun and job.rule.name not in local]
     return len({job.group or f"job {job.jobid}" for job in sent})
+
+
+def declare_groups(workflow: Any, parent: str, names: Iterable[str]) -> None:
+    """Let the option ``--group-components PARENT=N`` hold for groups of jobs with these names.
+
+    Snakemake notes the parents of groups whose name contains wildcards, but not of those that a function names.
+    """
+    workflow.parent_groupids.update(dict.fromkeys(names, parent))
 
 
 def logger_and_output(workflow: Any) -> tuple[logging.Logger, Any]:

@@ -78,12 +78,12 @@ def test_the_documented_command_gives_the_same_bytes_although_a_job_was_cancelle
         shutil.rmtree(finished_copy.folder / lost)
     (finished_copy.folder / "results/small/evaluation/letor-sim/ranksvm.parquet").unlink()
     (cluster.jobs / "limit").touch()
-    (cluster.jobs / "cancel").write_text("ranksvm")
+    (cluster.jobs / "cancel").write_text("train_model")
     status, output = cluster.run(finished_copy)
     assert status == 0, output[-6000:]
     assert finished_copy.tables() == finished.tables()
     # the trainings are one submission with their evaluation, and what takes seconds is none
-    assert set(cluster.submissions()) == {"letor-sim-ranksvm"}
+    assert set(cluster.submissions()) == {"batch-letor-sim-1"}
     assert "  submissions 1\n" in output
     (attempts,) = cluster.submissions().values()
     assert [request["state"] for request in attempts] == ["CANCELLED", "COMPLETED"]
@@ -91,7 +91,7 @@ def test_the_documented_command_gives_the_same_bytes_although_a_job_was_cancelle
 
 
 @pytest.mark.slow
-def test_a_fresh_study_needs_one_submission_for_a_model_within_its_memory(
+def test_a_fresh_study_needs_one_submission_within_its_memory(
     finished: Project, new_project: Callable[..., Project], cluster: Cluster
 ) -> None:
     project = new_project()
@@ -99,11 +99,11 @@ def test_a_fresh_study_needs_one_submission_for_a_model_within_its_memory(
     status, output = cluster.run(project)
     assert status == 0, output[-6000:]
     assert project.tables() == finished.tables()
-    submissions = cluster.submissions()
-    assert set(submissions) == {"letor-sim-random", "letor-sim-listnet", "letor-sim-ranksvm"}
-    for attempts in submissions.values():
-        assert [request["state"] for request in attempts] == ["COMPLETED"]
-        assert attempts[0]["peak"] < attempts[0]["megabytes"]
+    ((name, [request]),) = cluster.submissions().items()
+    assert name == "batch-letor-sim-1"
+    assert request["state"] == "COMPLETED"
+    assert request["cpus"] == 1
+    assert request["peak"] < request["megabytes"]
 
 
 def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_copy: Project, cluster: Cluster) -> None:
@@ -115,10 +115,10 @@ def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_c
     assert status != 0
     assert "results/small/logs/train_model/letor-sim/listnet/fold-1.log" in output
     assert "too little of it" in output
-    attempts = cluster.submissions()["letor-sim-listnet"]
+    (attempts,) = cluster.submissions().values()
     assert [request["state"] for request in attempts] == ["FAILED", "FAILED"]
     assert_doubled(attempts)
-    # the model next to it is a submission of its own and comes through
+    # the model that shares the submission comes through
     assert (finished_copy.folder / evaluated[0]).exists()
 
 
@@ -134,4 +134,4 @@ def test_trainings_share_a_submission_where_they_are_short(new_project: Callable
     output = project.snakemake("-n", "-p", "--workflow-profile", "profiles/slurm")
     assert job_table(output.splitlines())["train_model"] == 4
     assert all(resource in output for resource in ("mem_mb=", "runtime="))
-    assert set(re.findall(r"Group job (\S+)", output)) == {"MQ2008-random"}
+    assert set(re.findall(r"Group job (\S+)", output)) == {"batch-MQ2008-1"}
