@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import io
 import logging
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,6 +101,24 @@ def declare_groups(workflow: Any, parent: str, names: Iterable[str]) -> None:
     Snakemake notes the parents of groups whose name contains wildcards, but not of those that a function names.
     """
     workflow.parent_groupids.update(dict.fromkeys(names, parent))
+
+
+def run_batches_in_turn(workflow: Any, parent: str, resource: str) -> None:
+    """Let the processes on a cluster's node run the jobs of a batch as the controlling process has planned it.
+
+    That process passes them neither ``--group-components`` nor ``--resources`` nor ``--keep-going``: they would make a
+    step of the scheduler of every connected part of the batch, run as many jobs at once as there are cores, and give up
+    all other jobs when one fails. Settings do not exist before the workflow is executed, for which there is no hook.
+    """
+    execute = workflow.execute
+
+    def with_settings(*arguments: Any, **keywords: Any) -> Any:
+        workflow.group_settings.group_components = {parent: sys.maxsize}
+        workflow.execution_settings.keep_going = True
+        return execute(*arguments, **keywords)
+
+    workflow.register_resource(resource, 1)
+    workflow.execute = with_settings
 
 
 def logger_and_output(workflow: Any) -> tuple[logging.Logger, Any]:

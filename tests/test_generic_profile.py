@@ -26,8 +26,8 @@ REQUESTS = {
     "lsf": ["-n 3", "span[hosts=1]", "rusage[mem=4500]", "-M 4500", "-W 100"],
     "slurm": ["--cpus-per-task=3", "--mem=4500", "--time=100"],
 }
-# What a command answers (None: it fails) -> what Snakemake is told. Where a job is unknown, but the scheduler answers at
-# all, it is gone.
+# The commands that answer, all others fail; and what Snakemake is told. Where a job is unknown, but the scheduler
+# answers at all, it is gone.
 ANSWERS = [
     ("pbs", {"qstat -f 1": "Job Id: 1\n    job_state = Q\n"}, "running"),
     ("pbs", {"qstat -f 1": "Job Id: 1\n    job_state = R\n"}, "running"),

@@ -20,14 +20,14 @@ FOLDER = Path(__file__).parent
 
 
 def main(arguments: list[str]) -> int:
-    """Get the software and run the tests."""
+    """Get the software, and become the process of the tests."""
     try:
         software = packages.obtain(FOLDER.parents[1] / "build/slurm")
     except packages.NotAvailableError as error:
         print(f"tests on a real cluster SKIPPED: {error}", file=sys.stderr)
         return 1 if os.environ.get("REQUIRE_CLUSTER") else 0
     command = [sys.executable, "-m", "pytest", "-m", "cluster and not slow", "--durations=10", str(FOLDER), *arguments]
-    os.execve(sys.executable, command, {**os.environ, SOFTWARE: str(software.root)})
+    return os.execve(sys.executable, command, {**os.environ, SOFTWARE: str(software.root)})
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import psutil
 from .packages import PROGRAMS, Software
 
 NODES = ("node1", "node2")
+MEGABYTES = 8000  # of each node, whatever the machine has
 PROCESSORS = 4  # of each node
 FOLDER = "TEST_CLUSTER_FOLDER"  # in the environment of all processes of a cluster
 
@@ -179,7 +180,8 @@ class Slurm:
             **dict(zip(("control_port", "accounting_port", "database_port"), ports, strict=False)),
         }
         nodes = "\n".join(
-            f"NodeName={node} NodeHostname={facts['host']} NodeAddr=127.0.0.1 Port={port} CPUs={PROCESSORS} RealMemory=8000"
+            f"NodeName={node} NodeHostname={facts['host']} NodeAddr=127.0.0.1 Port={port} "
+            f"CPUs={PROCESSORS} RealMemory={MEGABYTES}"
             for node, port in zip(NODES, ports[3:], strict=True)
         )
         accounting = (WITH_ACCOUNTING if self.accounting else WITHOUT_ACCOUNTING).format(**facts)

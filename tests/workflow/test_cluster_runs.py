@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 
 from . import forked, slurm_stand_in
-from .conftest import Project, job_table
+from .conftest import ROOT, Project, announced, job_table
 
 pytestmark = pytest.mark.workflow
+
+PAGE = ROOT / "docs/clusters.md"
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,9 @@ def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_c
     (attempts,) = cluster.submissions().values()
     assert [request["state"] for request in attempts] == ["FAILED", "FAILED"]
     assert_doubled(attempts)
-    # the model that shares the submission comes through
+    # the model that shares the submission comes through, and is finished for the next run as well
     assert (finished_copy.folder / evaluated[0]).exists()
+    assert "evaluate_model" not in finished_copy.planned(evaluated[0])
 
 
 def test_trainings_share_a_submission_where_they_are_short(new_project: Callable[..., Project], tmp_path: Path) -> None:
@@ -135,3 +138,27 @@ def test_trainings_share_a_submission_where_they_are_short(new_project: Callable
     assert job_table(output.splitlines())["train_model"] == 4
     assert all(resource in output for resource in ("mem_mb=", "runtime="))
     assert set(re.findall(r"Group job (\S+)", output)) == {"batch-MQ2008-1"}
+
+
+def submissions_on_the_page() -> dict[str, tuple[int, int]]:
+    """The table of docs/clusters.md: study -> jobs and submissions."""
+    rows = re.findall(r"^ *\| ([\w-]+) \| ([\d,]+) \| ([\d,]+) \|$", PAGE.read_text(), flags=re.MULTILINE)
+    return {study: (int(jobs.replace(",", "")), int(sent.replace(",", ""))) for study, jobs, sent in rows}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", submissions_on_the_page())
+def test_the_page_says_how_many_submissions_a_study_needs(
+    study: str, new_project: Callable[..., Project], tmp_path: Path
+) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    for archive in ("MQ2008.zip", "OHSUMED.zip"):
+        (mirror / archive).touch()
+    settings = "config.yaml" if study == "default" else f"workflow/studies/{study}.yaml"
+    arguments = ["-n", "--workflow-profile", "profiles/slurm", "--configfile", settings]
+    environment = {**os.environ, "LTR_MIRROR": str(mirror)}
+    status, output = forked.snakemake(arguments, new_project().folder, environment)
+    assert status == 0, output[-6000:]
+    (sent,) = re.findall(r"^  submissions (\d+)$", output, flags=re.MULTILINE)
+    assert (sum(announced(output).values()), int(sent)) == submissions_on_the_page()[study]

@@ -382,3 +382,5 @@ if snakemake_internals.is_main_process(workflow):
         console.attach(*snakemake_internals.logger_and_output(workflow), plan)
     if not run_lock.only_reads(sys.argv[1:]):
         checked(run_lock.hold, Path("results/run.lock"), STUDY.name)
+else:
+    snakemake_internals.run_batches_in_turn(workflow, "batch", "at_once")
