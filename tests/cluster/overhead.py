@@ -2,8 +2,8 @@
 
 python -m tests.cluster.overhead [ARGUMENTS OF SNAKEMAKE]
 
-Trains and evaluates the models of a study in a copy of the project, on a SLURM of two nodes and with `profiles/slurm` as
-it is, and prints for the jobs that were sent: the number of submissions, the seconds for which they occupied processors,
+Trains and evaluates the models of a study in a copy of the project, on a SLURM of two nodes and with `profiles/slurm`
+as it is. Prints for the jobs that were sent: the number of submissions, the seconds for which they occupied processors,
 the seconds that their commands took according to the benchmarks of the workflow, and the share that is left, which is
 for starting Snakemake and for the scheduler. The machine should do nothing else.
 """

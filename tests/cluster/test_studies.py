@@ -58,9 +58,13 @@ def test_another_scheduler_gives_the_same_bytes_although_jobs_fail_and_are_cance
 
 
 def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(
-    cluster: Slurm, finished: Project, without_results: Project, tmp_path: Path
+    cluster: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
 ) -> None:
-    run = Run(without_results, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
+    results = finished_copy.folder / "results/small"
+    for lost in ("models/letor-sim/random", "tables"):
+        shutil.rmtree(results / lost)
+    (results / "evaluation/letor-sim/random.parquet").unlink()
+    run = Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
     with run.sent():
         run.wait(lambda: run.happened("random"), "the start of a job")
         run.control_process().send_signal(signal.SIGINT)
@@ -69,3 +73,4 @@ def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(
     run.send()
     assert run.status == 0, run.output[-6000:]
     assert run.project.tables() == finished.tables()
+    assert run.states("random") == ["CANCELLED", "COMPLETED"]

@@ -19,9 +19,9 @@ for step in STEPS:
             f"results/{{study}}/benchmarks/{step.rule}{step.cell_path}.tsv"
         wildcard_constraints:
             **step.constraints,
-        localrule: step_runs_locally(step)
         group:
             batch(step.rule)
+        localrule: step_runs_locally(step)
         conda:
             ENVIRONMENT
         threads: 1
