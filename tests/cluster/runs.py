@@ -18,7 +18,7 @@ from ..workflow.conftest import Project
 from .polling import query_often
 from .slurm import FOLDER, Slurm
 
-SEED = Path(__file__).parent / "accidents"
+CODE = Path(__file__).with_name("accidents.py")
 
 
 @dataclass
@@ -38,7 +38,9 @@ class Run:
         environment = {name: value for name, value in os.environ.items() if name != "LTR_MIRROR"}
         environment |= self.cluster.environment
         environment["TEST_ACCIDENTS"] = str(self.accidents)
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SEED), os.environ.get("PYTHONPATH")]))
+        environment["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(self.accidents / CODE.stem), os.environ.get("PYTHONPATH")])
+        )
         self.status, self.output = forked.snakemake(
             [*arguments, "--workflow-profile", f"profiles/{profile}", "--configfile", "small.yaml"],
             self.project.folder,
@@ -110,7 +112,8 @@ def megabytes(job: dict[str, str]) -> int:
 def plan(folder: Path, accidents: dict[str, str]) -> Path:
     """Write down which models will have an accident, and which one."""
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    (folder / CODE.stem).mkdir(parents=True)
+    shutil.copy2(CODE, folder / CODE.stem / "sitecustomize.py")
     for model, accident in accidents.items():
         (folder / model).write_text(accident)
     return folder

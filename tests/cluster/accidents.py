@@ -1,5 +1,6 @@
-"""What happens to jobs in the tests of failures, in a folder of PYTHONPATH, so that Python imports it at its start.
+"""What happens to jobs in the tests of failures.
 
+A copy of this file, named ``sitecustomize.py``, is in a folder of PYTHONPATH, so that Python imports it at its start.
 The folder that TEST_ACCIDENTS names contains a file for every model whose first training has an accident; the content
 says which one. The file is renamed, so that the next attempt has none, and ``MODEL.happened`` then contains the number
 of the submission.
