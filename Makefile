@@ -2,6 +2,7 @@
 # make test       set everything up and run all other tests
 # make check      lint and test what changed since the branch left main, within a minute; SINCE=REV: since REV
 # make test-slow  run the tests that take minutes
+# make test-cluster  run studies on a real SLURM, which is obtained and started for the tests
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers and write docs/benchmarks.md
 # make docs       write the documentation as a site into build/docs/
@@ -20,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process of a run or of the tests would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup test check test-slow lint format config docs bench lock clean
+.PHONY: all setup test check test-slow test-cluster lint format config docs bench lock clean
 .DEFAULT_GOAL := all
 
 all: $(READY)
@@ -37,13 +38,16 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 test: $(READY)
-	python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not cluster"
 
 check: $(READY)
 	python -m tests.check_changes $(SINCE)
 
 test-slow: $(READY)
 	python -m pytest -n $(WORKERS) --dist worksteal -m slow
+
+test-cluster: $(READY)
+	python -m tests.cluster
 
 lint: $(READY)
 	ruff format --check .

@@ -15,8 +15,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pipeline_lib.cost import Cost
+
+Key = TypeVar("Key")
 
 # Seconds on one core of a server of the 2020s; float32 and float64 copies of the training part dominate the memory.
 COSTS: Mapping[str, Cost] = {
@@ -41,10 +44,16 @@ OVERHEAD_MB = 400.0
 Together, as a scheduler adds them up, they were measured at 363 to 367 MB.
 """
 SHORT_SECONDS = 10.0
-"""A job that takes less spends more time in the scheduler than at work: a single job of 2 s occupies a slot for about
-8 s."""
+"""What a light job takes, at most, so that it may run where the controlling process runs."""
 LIGHT_MB = 1000.0
-"""Memory of a light job, at most, so that it may run where the controlling process runs."""
+"""Memory of a light job, at most, for the same reason."""
+BATCH_SECONDS = 60.0
+"""Work of a submission to a cluster, at least, where there are enough short jobs that it may contain.
+
+A submission starts Snakemake twice on its node; docs/clusters.md says how many seconds that was measured to take.
+"""
+BATCH_MB = 2000.0
+"""Memory of a job that shares a submission with others, at most: the submission requests that of its largest job."""
 
 
 @dataclass(frozen=True)
@@ -86,26 +95,50 @@ def memory_mb(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) ->
     return math.ceil(cost.mb(cells) + extra + OVERHEAD_MB) * 2 ** (attempt - 1)
 
 
-def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) -> int:
+def runtime_minutes(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0, jobs: int = 1) -> int:
     """Minutes to request: ten times the estimated :func:`seconds`, at least 10; a retry gets twice as many.
+
+    The minutes of ``jobs`` that share a submission are added up: each needs at least its share of the 10.
 
     Example
     -------
     >>> runtime_minutes(Cost(2.0), 0.0), runtime_minutes(Cost(2.0), 0.0, extra=598.0)
     (10, 100)
+    >>> runtime_minutes(Cost(2.0), 0.0, jobs=4)
+    3
     """
-    return max(10, math.ceil(seconds(cost, cells, extra) / 6)) * 2 ** (attempt - 1)
+    return max(math.ceil(10 / jobs), math.ceil(seconds(cost, cells, extra) / 6)) * 2 ** (attempt - 1)
 
 
-def is_short(seconds: float) -> bool:
-    """Whether a job of so many estimated seconds is not worth a submission of its own to a cluster.
+def is_short(seconds: float, mb: float) -> bool:
+    """Whether a job of so many estimated seconds and MB may share a submission to a cluster with others.
 
     Example
     -------
-    >>> is_short(seconds(Cost(1.5), 1e7)), is_short(seconds(Cost(2.0), 0.0, extra=30.0))
-    (True, False)
+    >>> is_short(2.0, 500.0), is_short(2.0, 5000.0), is_short(100.0, 500.0)
+    (True, False, False)
     """
-    return seconds <= SHORT_SECONDS
+    return seconds < BATCH_SECONDS and mb <= BATCH_MB
+
+
+def batches(seconds: Mapping[Key, float]) -> list[list[Key]]:
+    """Divide short jobs among submissions of about equal length, each of :data:`BATCH_SECONDS` or more if possible.
+
+    Example
+    -------
+    >>> batches({"a": 50.0, "b": 40.0, "c": 30.0, "d": 20.0})
+    [['a', 'd'], ['b', 'c']]
+    >>> batches({"a": 1.0}), batches({})
+    ([['a']], [])
+    """
+    number = min(len(seconds), max(1, int(math.fsum(seconds.values()) / BATCH_SECONDS)))
+    shares: list[list[Key]] = [[] for _ in range(number)]
+    filled = [0.0] * number
+    for key in sorted(seconds, key=lambda key: -seconds[key]):  # the longest first, each to the emptiest
+        emptiest = filled.index(min(filled))
+        shares[emptiest].append(key)
+        filled[emptiest] += seconds[key]
+    return shares
 
 
 def is_light(cost: Cost, cells: float, extra: float = 0.0, extra_mb: float = 0.0) -> bool:
@@ -124,7 +157,7 @@ def is_light(cost: Cost, cells: float, extra: float = 0.0, extra_mb: float = 0.0
     >>> is_light(Cost(1.0), 1e6), is_light(Cost(2.0), 0.0, extra=598.0)
     (True, False)
     """
-    return is_short(seconds(cost, cells, extra)) and cost.mb(cells) + extra_mb <= LIGHT_MB
+    return seconds(cost, cells, extra) <= SHORT_SECONDS and cost.mb(cells) + extra_mb <= LIGHT_MB
 
 
 def recorded_seconds(path: Path) -> float | None:

@@ -10,7 +10,8 @@ import argparse
 import contextlib
 import io
 import logging
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,6 +132,32 @@ def submissions(workflow: Any) -> int | None:
     local = workflow._localrules
     sent = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun and job.rule.name not in local]
     return len({job.group or f"job {job.jobid}" for job in sent})
+
+
+def declare_groups(workflow: Any, parent: str, names: Iterable[str]) -> None:
+    """Let the option ``--group-components PARENT=N`` hold for groups of jobs with these names.
+
+    Snakemake notes the parents of groups whose name contains wildcards, but not of those that a function names.
+    """
+    workflow.parent_groupids.update(dict.fromkeys(names, parent))
+
+
+def run_batches_in_turn(workflow: Any, parent: str, resource: str) -> None:
+    """Let the processes on a cluster's node run the jobs of a batch as the controlling process has planned it.
+
+    That process passes them neither ``--group-components`` nor ``--resources`` nor ``--keep-going``: they would make a
+    step of the scheduler of every connected part of the batch, run as many jobs at once as there are cores, and give up
+    all other jobs when one fails. Settings do not exist before the workflow is executed, for which there is no hook.
+    """
+    execute = workflow.execute
+
+    def with_settings(*arguments: Any, **keywords: Any) -> Any:
+        workflow.group_settings.group_components = {parent: sys.maxsize}
+        workflow.execution_settings.keep_going = True
+        return execute(*arguments, **keywords)
+
+    workflow.register_resource(resource, 1)
+    workflow.execute = with_settings
 
 
 def logger_and_output(workflow: Any) -> tuple[logging.Logger, Any]:

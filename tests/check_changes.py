@@ -75,7 +75,7 @@ def commands_of_tests(changed: Sequence[str]) -> list[list[str]]:
     """The command that runs the tests which the changes reach; none where they reach none."""
     files = affected.files_with_tests(affected.distances(changed))
     files = [path for path in files if not path.startswith("tests/workflow/")]
-    chosen = "not slow and not workflow"
+    chosen = "not slow and not workflow and not cluster"
     if any(_is_any(path, WORKFLOW) for path in changed):
         files, chosen = ["tests/workflow", *files], f"({chosen}) or smoke"
     options = ["-q", "-p", "tests.check_changes", "-n", "auto", "--dist", "load", "-m", chosen]

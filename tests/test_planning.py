@@ -77,6 +77,23 @@ def test_light_jobs_are_short_and_small() -> None:
     assert not planning.is_light(planning.cost("train_model"), 1e9)
 
 
+@given(st.dictionaries(st.integers(), st.floats(0.1, planning.BATCH_SECONDS), max_size=60))
+def test_batches_contain_every_job_once_and_enough_work(seconds: dict[int, float]) -> None:
+    batches = planning.batches(seconds)
+    assert sorted(key for batch in batches for key in batch) == sorted(seconds)
+    work = [sum(seconds[key] for key in batch) for batch in batches]
+    assert len(batches) <= max(1, sum(work) / planning.BATCH_SECONDS)
+    # No batch is longer than another by more than one job, and none is empty.
+    assert all(batches)
+    assert not work or max(work) - min(work) <= planning.BATCH_SECONDS
+
+
+@given(st.integers(1, 1000), st.integers(1, 4))
+def test_the_minutes_of_a_batch_are_those_of_a_job_at_least(jobs: int, attempt: int) -> None:
+    minutes = planning.runtime_minutes(Cost(0.1), 0.0, attempt, jobs=jobs)
+    assert jobs * minutes >= 10 * 2 ** (attempt - 1)
+
+
 def test_the_plan_adds_up_the_memory_of_the_largest_jobs_at_a_time() -> None:
     jobs = [PlannedJob("train_model", 1.0, None, mb) for mb in (500.0, 2_000.0, 1_500.0)]
     assert re.findall(r"([\d.]+) GB", planning.describe("s", jobs, 2, [], {})) == ["2.0", "3.5"]

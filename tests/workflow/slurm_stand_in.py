@@ -70,7 +70,18 @@ def sbatch(jobs: Path, arguments: list[str]) -> int:
     found, _ = getopt.gnu_getopt(
         arguments,
         "A:p:t:D:C:",
-        ["parsable", "job-name=", "output=", "export=", "comment=", "mem=", "ntasks=", "cpus-per-task=", "wrap="],
+        [
+            "parsable",
+            "no-requeue",
+            "job-name=",
+            "output=",
+            "export=",
+            "comment=",
+            "mem=",
+            "ntasks=",
+            "cpus-per-task=",
+            "wrap=",
+        ],
     )
     options = dict(found)
     with _locked(jobs):

@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 
 from . import forked, slurm_stand_in
-from .conftest import Project, job_table
+from .conftest import ROOT, Project, announced, job_table
 
 pytestmark = pytest.mark.workflow
+
+PAGE = ROOT / "docs/clusters.md"
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,12 @@ def test_the_documented_command_gives_the_same_bytes_although_a_job_was_cancelle
         shutil.rmtree(finished_copy.folder / lost)
     (finished_copy.folder / "results/small/evaluation/letor-sim/ranksvm.parquet").unlink()
     (cluster.jobs / "limit").touch()
-    (cluster.jobs / "cancel").write_text("ranksvm")
+    (cluster.jobs / "cancel").write_text("train_model")
     status, output = cluster.run(finished_copy)
     assert status == 0, output[-6000:]
     assert finished_copy.tables() == finished.tables()
     # the trainings are one submission with their evaluation, and what takes seconds is none
-    assert set(cluster.submissions()) == {"letor-sim-ranksvm"}
+    assert set(cluster.submissions()) == {"batch-letor-sim-1"}
     assert "  submissions 1\n" in output
     (attempts,) = cluster.submissions().values()
     assert [request["state"] for request in attempts] == ["CANCELLED", "COMPLETED"]
@@ -91,7 +93,7 @@ def test_the_documented_command_gives_the_same_bytes_although_a_job_was_cancelle
 
 
 @pytest.mark.slow
-def test_a_fresh_study_needs_one_submission_for_a_model_within_its_memory(
+def test_a_fresh_study_needs_one_submission_within_its_memory(
     finished: Project, new_project: Callable[..., Project], cluster: Cluster
 ) -> None:
     project = new_project()
@@ -99,11 +101,11 @@ def test_a_fresh_study_needs_one_submission_for_a_model_within_its_memory(
     status, output = cluster.run(project)
     assert status == 0, output[-6000:]
     assert project.tables() == finished.tables()
-    submissions = cluster.submissions()
-    assert set(submissions) == {"letor-sim-random", "letor-sim-listnet", "letor-sim-ranksvm"}
-    for attempts in submissions.values():
-        assert [request["state"] for request in attempts] == ["COMPLETED"]
-        assert attempts[0]["peak"] < attempts[0]["megabytes"]
+    ((name, [request]),) = cluster.submissions().items()
+    assert name == "batch-letor-sim-1"
+    assert request["state"] == "COMPLETED"
+    assert request["cpus"] == 1
+    assert request["peak"] < request["megabytes"]
 
 
 def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_copy: Project, cluster: Cluster) -> None:
@@ -115,11 +117,12 @@ def test_a_failing_job_is_sent_again_with_more_and_named_with_its_log(finished_c
     assert status != 0
     assert "results/small/logs/train_model/letor-sim/listnet/fold-1.log" in output
     assert "too little of it" in output
-    attempts = cluster.submissions()["letor-sim-listnet"]
+    (attempts,) = cluster.submissions().values()
     assert [request["state"] for request in attempts] == ["FAILED", "FAILED"]
     assert_doubled(attempts)
-    # the model next to it is a submission of its own and comes through
+    # the model that shares the submission comes through, and is finished for the next run as well
     assert (finished_copy.folder / evaluated[0]).exists()
+    assert "evaluate_model" not in finished_copy.planned(evaluated[0])
 
 
 def test_trainings_share_a_submission_where_they_are_short(new_project: Callable[..., Project], tmp_path: Path) -> None:
@@ -134,4 +137,28 @@ def test_trainings_share_a_submission_where_they_are_short(new_project: Callable
     output = project.snakemake("-n", "-p", "--workflow-profile", "profiles/slurm")
     assert job_table(output.splitlines())["train_model"] == 4
     assert all(resource in output for resource in ("mem_mb=", "runtime="))
-    assert set(re.findall(r"Group job (\S+)", output)) == {"MQ2008-random"}
+    assert set(re.findall(r"Group job (\S+)", output)) == {"batch-MQ2008-1"}
+
+
+def submissions_on_the_page() -> dict[str, tuple[int, int]]:
+    """The table of docs/clusters.md: study -> jobs and submissions."""
+    rows = re.findall(r"^ *\| ([\w-]+) \| ([\d,]+) \| ([\d,]+) \|$", PAGE.read_text(), flags=re.MULTILINE)
+    return {study: (int(jobs.replace(",", "")), int(sent.replace(",", ""))) for study, jobs, sent in rows}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", submissions_on_the_page())
+def test_the_page_says_how_many_submissions_a_study_needs(
+    study: str, new_project: Callable[..., Project], tmp_path: Path
+) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    for archive in ("MQ2008.zip", "OHSUMED.zip"):
+        (mirror / archive).touch()
+    settings = "config.yaml" if study == "default" else f"workflow/studies/{study}.yaml"
+    arguments = ["-n", "--workflow-profile", "profiles/slurm", "--configfile", settings]
+    environment = {**os.environ, "LTR_MIRROR": str(mirror)}
+    status, output = forked.snakemake(arguments, new_project().folder, environment)
+    assert status == 0, output[-6000:]
+    (sent,) = re.findall(r"^  submissions (\d+)$", output, flags=re.MULTILINE)
+    assert (sum(announced(output).values()), int(sent)) == submissions_on_the_page()[study]

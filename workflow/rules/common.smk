@@ -147,19 +147,19 @@ def size_of(dataset):
 
 def cells(wildcards):
     """Feature values in the data set of a job, as far as they are known."""
-    return size_of(wildcards.dataset).cells if "dataset" in wildcards.keys() else 0.0
+    return size_of(wildcards["dataset"]).cells if "dataset" in wildcards.keys() else 0.0
 
 
-def training_seconds(wildcards, fold):
+def training_seconds(dataset, model, fold):
     """The seconds that the settings of a model add to one training."""
-    settings = STUDY.settings(wildcards.model, wildcards.dataset, int(fold))
-    return learners.get(algorithm(wildcards)).estimate(settings, size_of(wildcards.dataset))
+    settings = STUDY.settings(model, dataset, int(fold))
+    return learners.get(STUDY.model(model).algorithm).estimate(settings, size_of(dataset))
 
 
 def extra_seconds(name, wildcards):
     """The seconds that its settings add to a job of that rule."""
     if name == "train_model":
-        return training_seconds(wildcards, wildcards.fold)
+        return training_seconds(wildcards.dataset, wildcards.model, wildcards.fold)
     return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
 
 
@@ -187,14 +187,74 @@ def mem_mb(wildcards, attempt, rulename):
 def runtime(wildcards, attempt, rulename):
     """Minutes that a cluster should allow a job; a retry gets twice as many."""
     name = own_name(rulename)
-    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, extra_seconds(name, wildcards))
+    shared = jobs_of_batch(name, wildcards)
+    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, extra_seconds(name, wildcards), shared)
 
 
-def trained_together(wildcards):
-    """The submission that a model's trainings on a data set share with its evaluation; None where they are long."""
-    extra = max(training_seconds(wildcards, fold) for fold in STUDY.folds(wildcards.dataset))
-    longest = planning.seconds(cost("train_model"), cells(wildcards), extra)
-    return f"{wildcards.dataset}-{wildcards.model}" if planning.is_short(longest) else None
+def at_once(wildcards, rulename):
+    """How much a job takes of the resource of which profiles for clusters give 1 to a batch: its jobs run in turn."""
+    return int(jobs_of_batch(own_name(rulename), wildcards) > 1)
+
+
+@cache
+def batches():
+    """The submissions that short jobs share on a cluster: a model of a data set, or a rule with its cell -> the name.
+
+    A model is all its trainings and its evaluation. What a batch contains reads nothing but data sets, the same ones,
+    so that it never waits for another batch.
+    """
+    short = {}
+    for dataset in DATASETS:
+        size, training = size_of(dataset).cells, cost("train_model")
+        for model in STUDY.model_names(dataset):
+            taken = [
+                planning.seconds(training, size, training_seconds(dataset, model, fold))
+                for fold in STUDY.folds(dataset)
+            ]
+            if planning.is_short(max(taken), training.mb(size)):
+                taken.append(planning.seconds(cost("evaluate_model"), size))
+                short.setdefault((dataset,), {})[dataset, model] = sum(taken)
+    for step in STEPS:
+        if step_runs_locally(step) or not step.reads_only_data:
+            continue
+        for cell in step.cells:
+            size = cells(cell)
+            taken = planning.seconds(step.step.cost, size, step.seconds(cell, size))
+            if planning.is_short(taken, step.step.cost.mb(size) + step.megabytes()):
+                short.setdefault(step.datasets_of(cell), {})[step.rule, *cell.values()] = taken
+    found = {}
+    for read, jobs in short.items():
+        for number, keys in enumerate(planning.batches(jobs), start=1):
+            found |= dict.fromkeys(keys, "-".join(["batch", *read, str(number)]))
+    snakemake_internals.declare_groups(workflow, "batch", found.values())
+    return found
+
+
+def key_in_batch(name, wildcards):
+    """The key of a job in :func:`batches`; None if jobs of its rule have none."""
+    if name in STEP_OF:
+        return (name, *STEP_OF[name].cell_of(wildcards).values())
+    return (wildcards.dataset, wildcards.model) if name in ("train_model", "evaluate_model") else None
+
+
+def batch(name):
+    """A function of a job of that rule: the submission that it shares with others; None where it is long or not sent."""
+    return lambda wildcards: batches().get(key_in_batch(name, wildcards))
+
+
+@cache
+def sizes_of_batches():
+    """The number of jobs in every batch, if all of them run."""
+    found = {}
+    for key, name in batches().items():
+        jobs = 1 if key[0] in STEP_OF else len(STUDY.folds(key[0])) + 1
+        found[name] = found.get(name, 0) + jobs
+    return found
+
+
+def jobs_of_batch(name, wildcards):
+    """How many jobs share the submission of a job of that rule; 1 where it has its own."""
+    return sizes_of_batches().get(batches().get(key_in_batch(name, wildcards)), 1)
 
 
 def of_project(path):
@@ -208,6 +268,11 @@ def runs_locally(name, per_dataset=False):
     step = STEP_OF.get(name)
     extra = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
     return planning.is_light(cost(name), largest, *extra)
+
+
+def step_runs_locally(step):
+    """Whether a step of an experiment is light, and not divided into several jobs for a data set."""
+    return step.cell.keys() <= {"dataset"} and runs_locally(step.rule, per_dataset="dataset" in step.cell)
 
 
 def entry(command, dataset=None):
@@ -320,3 +385,5 @@ if snakemake_internals.is_main_process(workflow):
         console.attach(*snakemake_internals.logger_and_output(workflow), plan)
     if not run_lock.only_reads(sys.argv[1:]):
         checked(run_lock.hold, Path("results/run.lock"), STUDY.name)
+else:
+    snakemake_internals.run_batches_in_turn(workflow, "batch", "at_once")

@@ -19,13 +19,16 @@ for step in STEPS:
             f"results/{{study}}/benchmarks/{step.rule}{step.cell_path}.tsv"
         wildcard_constraints:
             **step.constraints,
-        localrule: step.cell.keys() <= {"dataset"} and runs_locally(step.rule, per_dataset="dataset" in step.cell)
+        group:
+            batch(step.rule)
+        localrule: step_runs_locally(step)
         conda:
             ENVIRONMENT
         threads: 1
         resources:
             mem_mb=mem_mb,
             runtime=runtime,
+            at_once=at_once,
         params:
             command="experiment",
             code=code("experiment", *step.targets),

@@ -19,6 +19,7 @@ rule job:
     resources:
         mem_mb=mem_mb,
         runtime=runtime,
+        at_once=at_once,
     params:
         files=files_of_job,
     shell:

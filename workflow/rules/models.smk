@@ -14,7 +14,7 @@ use rule job as train_model with:
     pathvars:
         job="train_model/{dataset}/{model}/fold-{fold}",
     group:
-        trained_together
+        batch("train_model")
     params:
         command="train-model",
         code=code_of_training,
@@ -41,7 +41,7 @@ use rule job as evaluate_model with:
     pathvars:
         job="evaluate_model/{dataset}/{model}",
     group:
-        trained_together
+        batch("evaluate_model")
     params:
         command="evaluate-model",
         code=code_of_evaluation,
