@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pipeline_lib.errors import StorageError
@@ -24,6 +25,20 @@ def is_full(error: BaseException) -> bool:
     """
     number = getattr(error, "errno", None)
     return number in FULL or any(f"(os error {full})" in str(error) for full in FULL)
+
+
+def expanded(name: str) -> Path:
+    """The path of a name in which ``~`` stands for a home; ``~name`` is itself where nobody has that name.
+
+    Example
+    -------
+    >>> expanded("~/data").is_absolute(), expanded("~nobody-has-this-name/data")
+    (True, PosixPath('~nobody-has-this-name/data'))
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
 
 
 @contextmanager
@@ -75,6 +90,26 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def remove_abandoned(*folders: str | os.PathLike[str], seconds: float = 3600.0) -> None:
+    """Remove partial files in some folders to which nobody has written for so long: their process was killed.
+
+    Example
+    -------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> (folder / ".table.csv.abc.partial").touch()
+    >>> remove_abandoned(folder); len(list(folder.iterdir()))
+    1
+    >>> remove_abandoned(folder, seconds=-1.0); len(list(folder.iterdir()))
+    0
+    """
+    for folder in folders:
+        for path in Path(folder).rglob(".*.partial"):
+            with suppress(OSError):
+                if path.is_file() and time.time() - path.stat().st_mtime > seconds:
+                    path.unlink()
 
 
 def _partial_file(target: Path) -> Path:

@@ -130,7 +130,7 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
     Raises
     ------
     DataError
-        When there is no query, or v has another shape.
+        When there is no query, v has another shape, or its numbers are too large to compute with.
 
     Example
     -------
@@ -143,8 +143,11 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
     y, bounds = data.y.astype(np.int32), data.offsets
     weights = checks.floats("v", v, shape=(data.n_documents,))
     slopes = _lead_slopes(y, bounds, weights)
-    gradient = data.X64.T @ slopes / data.n_queries
-    length = float(np.linalg.norm(gradient))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gradient = data.X64.T @ slopes / data.n_queries
+        length = float(np.linalg.norm(gradient))
+    if not math.isfinite(length):
+        raise DataError(f"v: expected weights small enough for sums of squares, found up to {weights.max():.3g}")
     if length == 0.0:
         return Direction(np.zeros(data.n_features), 0.0, 0.0)
     found = _at(data, y, weights, slopes, gradient / length)

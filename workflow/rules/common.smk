@@ -33,6 +33,7 @@ from pipeline_lib import (
     surrogates,
 )
 from pipeline_lib.errors import PipelineError
+from pipeline_lib.files import remove_abandoned
 from pipeline_lib.job_command import compact, files, options
 from pipeline_lib.sources import catalog, mirrors, own_data, raw_files, sizes
 
@@ -317,3 +318,5 @@ if snakemake_internals.is_main_process(workflow):
         console.attach(*snakemake_internals.logger_and_output(workflow), plan)
     if not run_lock.only_reads(sys.argv[1:]):
         checked(run_lock.hold, Path("results/run.lock"), STUDY.name)
+        checked(run_lock.check_records, Path(".snakemake"))
+        remove_abandoned("data", "results", "reports")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from pipeline_lib.learners.declaration import IMPORTS, Learner, PlainFeatures, Selecting, Sizes, listed
-from pipeline_lib.settings import Positive, Whole
+from pipeline_lib.settings import Positive, Truth, Whole
 
 if TYPE_CHECKING:
     from pipeline_lib.cost import Size
@@ -26,11 +26,13 @@ class ConeSettings(Selecting):
     step: Positive | None = Field(None, description="mu, or null for the published one")
     passes: Whole = Field(30, description="largest number of passes; the best number is chosen on the validation part")
     fold_steps: Whole = Field(10, description="largest number of steps of folding in one pair")
-    restarts: Whole = Field(2, description="random starts, of which the best is chosen on the validation part")
+    restarts: Whole = Field(
+        2, le=10_000, description="random starts, of which the best is chosen on the validation part"
+    )
     alpha: Positive = Field(1.0, description="alpha of eq. 5")
     rho: Positive | None = Field(None, description="rho of eq. 5; null means sqrt(features)")
     c: Positive | None = Field(None, description="largest norm of a basis vector u_k; null means 2 rho")
-    weighted: bool = Field(True, description="whether pairs are weighted by the difference of their labels")
+    weighted: Truth = Field(True, description="whether pairs are weighted by the difference of their labels")
     fold_in: Literal["gradient", "least-squares"] = Field(
         "gradient", description="how documents are folded in for prediction: gradient or least-squares"
     )
