@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pipeline_lib.errors import StorageError
 
+CODE = (".py", ".pyc", ".nbi", ".nbc")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -105,11 +107,55 @@ def remove_abandoned(*folders: str | os.PathLike[str], seconds: float = 3600.0) 
     >>> remove_abandoned(folder, seconds=-1.0); len(list(folder.iterdir()))
     0
     """
-    for folder in folders:
-        for path in Path(folder).rglob(".*.partial"):
+    for path, modified in _times(folders):
+        if path.name.startswith(".") and path.name.endswith(".partial") and time.time() - modified > seconds:
             with suppress(OSError):
-                if path.is_file() and time.time() - path.stat().st_mtime > seconds:
-                    path.unlink()
+                path.unlink()
+
+
+def bring_to_present(*folders: str | os.PathLike[str]) -> int:
+    """Give the present time to all files but code in some folders that were changed in the future; how many these were.
+
+    There are such files after a clock was set back, and Snakemake accepts no output that is older than its input.
+
+    Raises
+    ------
+    StorageError
+        When the time of a file cannot be changed.
+
+    Example
+    -------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> (folder / "table.csv").touch()
+    >>> os.utime(folder / "table.csv", (2**32, 2**32))
+    >>> bring_to_present(folder), bring_to_present(folder)
+    (1, 0)
+    """
+    now = time.time()
+    # No job has code as an input, and numba compiles anew what is in a file with another time.
+    ahead = [path for path, modified in _times(folders) if modified > now + 1.0 and path.suffix not in CODE]
+    for path in ahead:
+        try:
+            os.utime(path, (now, now))
+        except OSError as error:
+            raise StorageError(
+                f"{path}: expected a file that was changed in the past, found one of the future, and its time cannot "
+                f"be set ({error.strerror}); set the clock of this computer, or `touch` the file"
+            ) from error
+    return len(ahead)
+
+
+def _times(folders: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[Path, float]]:
+    """All files in some folders, without links, and when they were changed."""
+    for folder in folders:
+        for place, _, names in os.walk(folder):
+            for name in names:
+                path = os.path.join(place, name)
+                with suppress(OSError):
+                    status = os.lstat(path)
+                    if stat.S_ISREG(status.st_mode):
+                        yield Path(path), status.st_mtime
 
 
 def _partial_file(target: Path) -> Path:

@@ -19,14 +19,16 @@ QUERIES = ("qid", "query_id", "query", "topic")
 
 def rows(text: bytes, separator: str, where: object) -> Iterator[tuple[int, list[bytes]]]:
     """Every row with the number of the line in which it begins; a character stands for a byte."""
-    signs = text.removeprefix(b"\xef\xbb\xbf").decode("latin-1").replace("\r\n", "\n") + "\n"
+    signs = text.removeprefix(b"\xef\xbb\xbf").decode("latin-1") + "\n"
     values, value, line, begun, within, first = [], "", 1, 1, False, True
     place = 0
     while place < len(signs):
         sign = signs[place]
         place += 1
-        ends = sign in "\r\n"
+        ends = sign == "\n" or (sign == "\r" and signs[place : place + 1] != "\n")
         line += ends
+        if sign == "\r" and not ends and not within:
+            continue  # the line ends with the next character
         if within:
             if sign == '"' and signs[place : place + 1] == '"':
                 value += '"'
