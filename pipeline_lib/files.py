@@ -15,6 +15,7 @@ from pipeline_lib.errors import StorageError
 
 CODE = (".py", ".pyc", ".nbi", ".nbc")
 FULL = (errno.ENOSPC, errno.EDQUOT)
+TOO_LARGE = errno.EFBIG
 
 
 def is_full(error: BaseException) -> bool:
@@ -25,8 +26,11 @@ def is_full(error: BaseException) -> bool:
     >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(OSError(errno.EACCES, "Permission denied"))
     (True, False)
     """
-    number = getattr(error, "errno", None)
-    return number in FULL or any(f"(os error {full})" in str(error) for full in FULL)
+    return any(_has_number(error, full) for full in FULL)
+
+
+def _has_number(error: BaseException, number: int) -> bool:
+    return getattr(error, "errno", None) == number or f"(os error {number})" in str(error)
 
 
 def expanded(name: str) -> Path:
@@ -45,7 +49,7 @@ def expanded(name: str) -> Path:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Raise an error that names ``path`` when the block, which writes it, finds the disk full.
+    """Raise an error that names ``path`` when the block, which writes it, finds the disk full or the file too large.
 
     Raises
     ------
@@ -56,6 +60,11 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     except Exception as error:
         if is_full(error) and not isinstance(error, StorageError):
             raise StorageError(f"{path}: cannot be written, the disk is full; free space and start again") from error
+        if _has_number(error, TOO_LARGE) and not isinstance(error, StorageError):
+            raise StorageError(
+                f"{path}: cannot be written, it is larger than files may be here; raise the limit (`ulimit -f`) and "
+                "start again"
+            ) from error
         raise
 
 

@@ -140,3 +140,25 @@ def test_times_of_the_future_become_the_present_but_those_of_code(tmp_path: Path
     times = {path.name: path.stat().st_mtime for path in tmp_path.iterdir()}
     assert times["a.csv"] <= time.time() < times["a.py"] == times["link"]
     assert times["past.csv"] == 1e9
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "storage.write_json(path, {'w': [0.5] * 10_000})",
+        "storage.write_table(path, pl.DataFrame({'w': np.random.default_rng(0).random(10_000)}))",
+    ],
+)
+def test_a_file_that_may_not_be_so_large_is_named(tmp_path: Path, write: str) -> None:
+    path = tmp_path / "large"
+    code = "import resource, sys, numpy as np, polars as pl\nfrom pipeline_lib import storage\npath = sys.argv[1]\n"
+    code += f"resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))\n{write}"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[1],
+    )
+    assert f"StorageError: {path}: cannot be written, it is larger than files may be here" in done.stderr
+    assert not list(tmp_path.iterdir())
