@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline_lib import progress, storage
+from pipeline_lib import compiled_cache, progress, storage
 from pipeline_lib.errors import DamagedFileError, PipelineError, hint
 from pipeline_lib.files import is_full
 
@@ -70,6 +70,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Errors about files of the project name the file; what remains is the output, which goes to the log of a job.
         _give_up_output()
         print(f"error: {error.filename or 'standard output'}: cannot be written, the disk is full", file=sys.stderr)
+        return 1
+    except Exception as error:
+        damaged = compiled_cache.remove_damaged(error)
+        if not damaged:
+            raise
+        print(
+            f"error: {damaged[0]}: damaged: a function that numba compiled earlier; this file and {len(damaged) - 1} "
+            "others like it were removed: start again, and the functions are compiled anew",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

@@ -7,6 +7,7 @@ those of Arrow, into which files and data frames are read; they come whole or in
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -80,9 +81,9 @@ def roles(
     import pyarrow as pa
 
     names = list(schema.names)
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"{where}: expected columns of different names, found {names.count(name)} columns {name!r}")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise DataError(f"{where}: expected columns of different names, found {count} columns {name!r}")
     for name in ignore:
         if name not in names:
             raise DataError(f"{where}: expected the column {name!r} to ignore; {hint(name, names)}")
@@ -165,15 +166,16 @@ def labels(column: Any, name: str, place: Place, *, rounded: bool = False) -> ND
     DataError
         Naming the row and the column.
     """
-    values = numbers(column, name, place)
-    if rounded:  # halves up, without the rounding error of a sum
-        values = np.floor(values) + (values - np.floor(values) >= 0.5)
-    wrong = (values != np.floor(values)) | (values < 0) | (values > checks.MAX_LABEL)
+    given = numbers(column, name, place)
+    # Halves are rounded up, without the rounding error of a sum.
+    values = np.floor(given) + (given - np.floor(given) >= 0.5) if rounded else given
+    wrong = (values != np.floor(values)) | (given < 0) | (values > checks.MAX_LABEL)
     if wrong.any():
         row = int(wrong.argmax())
+        kind = "number" if rounded else "whole number"
         raise DataError(
-            f"{place(row)}: expected a whole number in 0..{checks.MAX_LABEL} as the label (column {name!r}), "
-            f"found {values[row]:g}"
+            f"{place(row)}: expected a {kind} in 0..{checks.MAX_LABEL} as the label (column {name!r}), "
+            f"found {given[row]:g}"
         )
     return values.astype(np.uint8)
 
@@ -240,6 +242,10 @@ class Queries:
             When a query has no name, or returns after others; the message names the row.
         """
         values = self._values(column, name, place)
+        if self.names is not None and (values == "").any():
+            raise DataError(
+                f"{place(int((values == '').argmax()))}: expected a query in the column {name!r}, found none"
+            )
         starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else np.zeros(0, np.int64)
         numbers = np.empty(len(starts), np.int64)
         for i, start in enumerate(starts):

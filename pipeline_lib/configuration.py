@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pipeline_lib import learners, measures, papers, surrogates
-from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.errors import ArgumentError, ConfigurationError, hint
 from pipeline_lib.settings import Settings, place_words, problems
 from pipeline_lib.sources import own_settings
 from pipeline_lib.sources.own_settings import OwnDataSettings
@@ -125,7 +125,7 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
         With a list of all problems, one per line, each with the key, what was expected, and the nearest valid name.
     """
     kind = study_settings()
-    found, checked = [*_endless_numbers(config), *_problems_of_files(config)], None
+    found, checked = [*_unusable_values(config), *_problems_of_files(config)], None
     try:
         checked = kind.model_validate(config)
     except ValidationError as error:
@@ -184,10 +184,12 @@ def _merged(checked: Any, model: ModelSettings, dataset: str | None = None, fold
     return kind.parse(merged)
 
 
-def _endless_numbers(config: Mapping[str, Any]) -> Iterator[str]:
+def _unusable_values(config: Mapping[str, Any]) -> Iterator[str]:
     for place, value in _leaves(config):
         if isinstance(value, float) and not math.isfinite(value):
             yield f"{place_words(place)}expected a finite number, found {value}"
+        elif isinstance(value, set):  # it has no order
+            yield f"{place_words(place)}expected a list, found the set {value}"
 
 
 def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
@@ -205,7 +207,7 @@ def _problems_across_sections(checked: Any, config: Mapping[str, Any], n_folds: 
     for index, name in enumerate(_names_of(checked)):
         if name not in n_folds:
             yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"
-        elif checked.folds != "all" and not set(checked.folds) & set(range(1, n_folds[name] + 1)):
+        elif checked.folds != "all" and min(checked.folds) > n_folds[name]:
             yield f"folds: {name} has the folds 1 to {n_folds[name]}, none of which is in {list(checked.folds)}"
     for index, name in enumerate(checked.papers if checked.papers != "all" else ()):
         if name not in papers.names():
@@ -254,15 +256,23 @@ def _override_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str,
             yield f"unknown key {key!r}, no setting of {model.algorithm!r}; {hint(key, [*own, *of_learner])}"
     l2 = _overrides(model).get("l2")
     if isinstance(l2, Mapping):
-        yield from _per_fold_problems(l2, model.datasets or _names_of(checked), n_folds)
+        kind = learners.get(model.algorithm).settings
+        yield from _per_fold_problems(kind, l2, model.datasets or _names_of(checked), n_folds)
 
 
-def _per_fold_problems(l2: Mapping[str, Any], trained_on: tuple[str, ...], n_folds: Mapping[str, int]) -> Iterator[str]:
+def _per_fold_problems(
+    kind: type[Settings], l2: Mapping[str, Any], trained_on: tuple[str, ...], n_folds: Mapping[str, int]
+) -> Iterator[str]:
     for name, values in l2.items():
         if not isinstance(values, list):
             yield f"l2.{name}: expected a list with one value for each fold, found {values!r}"
         elif name in n_folds and len(values) != n_folds[name]:
             yield f"l2.{name}: expected one value for each fold ({n_folds[name]}), found {len(values)}"
+        else:
+            try:
+                kind.parse({"l2": values})
+            except ConfigurationError as error:
+                yield from (f"l2.{name}{text.removeprefix('l2')}" for text in str(error).splitlines())
     for name in trained_on:
         if name not in l2:
             yield f"l2: expected values for {name}, on which it is trained; restrict it with 'datasets'"
@@ -279,7 +289,7 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
             continue
         try:
             surrogates.check_options(name, value.get("options", {}))
-        except ConfigurationError as error:
+        except (ArgumentError, ConfigurationError) as error:
             yield f"{place_words((*place, 'options'))}{error}"
 
 

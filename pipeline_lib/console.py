@@ -9,6 +9,8 @@ the log of a failed job; warnings, errors and all other records are not changed.
 from __future__ import annotations
 
 import logging
+import mmap
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -200,8 +202,18 @@ def _end_of(log: Path) -> list[str]:
     except OSError as error:
         return [f"  its log {log} cannot be read: {error.strerror}"]
     if not lines:
-        return [f"  its log {log} is empty"]
+        return [f"  its log {log} is empty{_nothing_can_be_written(log.parent)}"]
     return [f"  its log {log} ends with", *(f"    {line}" for line in lines[-END_OF_LOG:])]
+
+
+def _nothing_can_be_written(folder: Path) -> str:
+    """Why a job may have been unable to say what happened: the words begin with a colon, if there are any."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(mmap.PAGESIZE))
+    except OSError as error:
+        return f": nothing can be written into its folder ({error.strerror}); remove the cause and start again"
+    return ""
 
 
 def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan]) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import mmap
 import os
 import shlex
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -97,6 +99,25 @@ def hold(path: Path, study: str) -> None:
             "a folder for its results that it may write to, on a disk with free space"
         ) from None
     _HELD[path] = handle
+
+
+def check_records(folder: Path) -> None:
+    """Raise PipelineError unless files can be written into the folder of Snakemake's records, which a run needs.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> check_records(Path(tempfile.mkdtemp()) / ".snakemake")
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(mmap.PAGESIZE))
+    except OSError as error:
+        raise PipelineError(
+            f"{os.path.relpath(folder)}: expected a folder that this run can write to, for Snakemake's records, found: "
+            f"{error.strerror}; allow writing there, or free space on its disk"
+        ) from None
 
 
 def _open_locked(path: Path) -> IO[str]:

@@ -35,7 +35,7 @@ def load(path: Path, what: str = "a document") -> Any:
 
     try:
         return yaml.load(path.read_text(encoding="utf-8"), loader())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: expected {what} as YAML, found {error}") from error
 
 

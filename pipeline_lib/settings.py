@@ -58,6 +58,8 @@ Positive = Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
 Probability = Annotated[float, Strict(), Field(gt=0, lt=1)]
 """A number between 0 and 1, both excluded."""
+Truth = Annotated[bool, Strict()]
+"""true or false, and neither a number nor a text that may mean one of them."""
 ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
 Text = Annotated[str, Strict(), Field(min_length=1, pattern=ONE_LINE)]
 """A text of one line."""
@@ -241,6 +243,7 @@ EXPECTED = {
     "string_pattern_mismatch": "expected text that matches {pattern}",
     "string_too_short": "expected text",
     "string_type": "expected text",
+    "string_unicode": "expected text",
     "too_long": "expected at most {max_length} values",
     "too_short": "expected at least {min_length} values",
     "tuple_type": "expected a list",

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline_lib import files
 from pipeline_lib.errors import StorageError
 from pipeline_lib.files import replacing, write_text
 from pipeline_lib.seeds import generator, seed
@@ -116,3 +118,47 @@ def test_a_folder_that_takes_no_files_is_named(tmp_path: Path) -> None:
 def test_other_errors_of_a_block_stay_what_they_are(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="input"), replacing(tmp_path / "table.csv"):
         (tmp_path / "input.csv").read_text()
+
+
+def test_only_partial_files_that_nobody_writes_are_removed(tmp_path: Path) -> None:
+    names = (".old.csv.abc.partial", ".new.csv.abc.partial", "old.csv", ".old.csv")
+    for name in names:
+        (tmp_path / name).touch()
+        if "new" not in name:
+            os.utime(tmp_path / name, (1e9, 1e9))
+    files.remove_abandoned(tmp_path, tmp_path / "nothing")
+    assert {path.name for path in tmp_path.iterdir()} == set(names[1:])
+
+
+def test_times_of_the_future_become_the_present_but_those_of_code(tmp_path: Path) -> None:
+    later = time.time() + 1000
+    for name in ("a.csv", "a.py", "past.csv"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (later, later) if name != "past.csv" else (1e9, 1e9))
+    (tmp_path / "link").symlink_to("a.py")
+    assert files.bring_to_present(tmp_path) == 1
+    times = {path.name: path.stat().st_mtime for path in tmp_path.iterdir()}
+    assert times["a.csv"] <= time.time() < times["a.py"] == times["link"]
+    assert times["past.csv"] == 1e9
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "storage.write_json(path, {'w': [0.5] * 10_000})",
+        "storage.write_table(path, pl.DataFrame({'w': np.random.default_rng(0).random(10_000)}))",
+    ],
+)
+def test_a_file_that_may_not_be_so_large_is_named(tmp_path: Path, write: str) -> None:
+    path = tmp_path / "large"
+    code = "import resource, sys, numpy as np, polars as pl\nfrom pipeline_lib import storage\npath = sys.argv[1]\n"
+    code += f"resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))\n{write}"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[1],
+    )
+    assert f"StorageError: {path}: cannot be written, it is larger than files may be here" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -16,7 +16,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import AfterValidator, Field, create_model
 
 from pipeline_lib.installed import why_unusable
-from pipeline_lib.settings import Number, Positive, Positives, Rising, Settings, Text, Whole
+from pipeline_lib.settings import Number, Positive, Positives, Rising, Settings, Text, Truth, Whole
 
 __all__: list[str] = []  # internal: declarations are data, read while work is planned (see pipeline_lib.checks)
 
@@ -161,7 +161,9 @@ class Passing(Selecting):
     """Settings of an online learner that passes over the training set several times, each time in another order."""
 
     passes: Whole = Field(10, description="largest number of passes; the best number is chosen on the validation part")
-    average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
+    average: Truth = Field(
+        True, description="whether the mean of all iterates is the ranker; if false, the last one is"
+    )
     features: Features = Field("standardised", description="as for erm")
 
     def chooses(self) -> bool:

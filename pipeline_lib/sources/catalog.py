@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from pipeline_lib import schemas
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.sources import catalog_checks
 
 _INSTALLED = Path(__file__).with_name("catalog.yaml")
@@ -228,7 +228,12 @@ def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     """
     document = _read(Path(path))
     _check_schema(document, Path(path))
-    data_sets = {name: _data_set(name, entry) for name, entry in document["data_sets"].items()}
+    data_sets = {}
+    for name, entry in document["data_sets"].items():
+        try:
+            data_sets[name] = _data_set(name, entry)
+        except DataError as error:  # a number that no file can have
+            raise ConfigurationError(f"{path}: data_sets.{name}: {error}") from None
     for data_set in data_sets.values():
         problem = catalog_checks.problem(data_set)
         if problem:
@@ -268,14 +273,16 @@ def _read(path: Path) -> Any:
     import yaml
 
     class UniqueKeys(schemas.loader()):  # type: ignore[misc]
-        """Rejects a key that is given twice; YAML would silently use the last one."""
+        """Rejects a key that is given twice, of which YAML would silently use the last, and one that is no text."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             seen: set[Any] = set()
             for key_node, _ in node.value:
                 key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
-                if isinstance(key, str) and key in seen:
-                    line = key_node.start_mark.line + 1
+                line = key_node.start_mark.line + 1
+                if not isinstance(key, str):
+                    raise ConfigurationError(f"{path}, line {line}: expected text as a key, found {key!r}")
+                if key in seen:
                     raise ConfigurationError(f"{path}, line {line}: the key {key!r} is given twice; remove one")
                 seen.add(key)
             return super().construct_mapping(node, deep)
@@ -285,7 +292,9 @@ def _read(path: Path) -> Any:
             return yaml.load(file, UniqueKeys)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from error
-    except (yaml.YAMLError, TypeError) as error:
+    except ConfigurationError:
+        raise
+    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:  # such as a 13th month, in YAML a date
         raise ConfigurationError(f"{path}: expected YAML; {' '.join(str(error).split())}") from error
 
 

@@ -106,3 +106,11 @@ class _Raw(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._file.readinto(buffer) or 0
+
+
+def text_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """All lines of a text, a character for each byte, without a byte order mark; every line end becomes a line feed."""
+    with opened(path) as file:
+        text = io.TextIOWrapper(io.BufferedReader(_Raw(file)), encoding="latin-1", newline=None)
+        for number, line in enumerate(text):
+            yield line if number else line.removeprefix("\xef\xbb\xbf")

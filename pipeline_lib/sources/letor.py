@@ -13,8 +13,8 @@ The file may be compressed with gzip, bzip2 or Zstandard. On demand, labels may 
 text or by nothing, and ids may count from 0: see
 :class:`pipeline_lib.sources.letor_reader.Form`.
 
-A number is ``[+-]digits[.digits][e[+-]digits]`` (``5``, ``.5``, ``1e-3``) and becomes the float32 nearest to the
-float64 nearest to it: bit for bit ``numpy.float32(float(text))``.
+A number is ``[+-]digits[.digits][e[+-]digits]`` (``5``, ``.5``, ``5.``, ``1e-3``) and becomes the float32 nearest to
+the float64 nearest to it: bit for bit ``numpy.float32(float(text))``.
 
 A file is read in pieces: besides its results, a reader holds one piece (1 MiB, or the longest line) and one entry per
 query in memory. A line may have at most 64 MiB. A single wrong id cannot fill the memory: where the number of features

@@ -250,6 +250,7 @@ class Reader:
         """Let Python read a number that the kernel could not be sure to round correctly."""
         value = float(text)
         if column == kernels.LABEL_COLUMN:
+            value = min(value, MAX_LABEL + 1.0)  # it may be infinite
             whole = np.floor(value) + (value - np.floor(value) >= 0.5)
             if value < 0 or whole > MAX_LABEL or (self.form.labels == "whole" and whole != value):
                 kind = "a whole number as the label" if self.form.labels == "whole" else "a label"

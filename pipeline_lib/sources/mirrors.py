@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
+from pipeline_lib.files import expanded
 from pipeline_lib.sources.catalog import Archive, DataSet, Part
 from pipeline_lib.sources.digests import check_size
 from pipeline_lib.sources.manifest import read_manifest
@@ -86,7 +87,7 @@ def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str,
     addresses: list[str] = []
     for name in [*_names(variables.get(VARIABLE, "")), *(name for text in configured for name in _names(text))]:
         if not _ADDRESS.fullmatch(name):
-            folders.append(Path(name).expanduser())
+            folders.append(expanded(name))
         elif name.lower().startswith("file:"):
             folders.append(Path(unquote(urlsplit(name).path)))
         else:

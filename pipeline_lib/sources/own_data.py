@@ -15,6 +15,7 @@ from typing import Any
 
 from pipeline_lib import storage
 from pipeline_lib.errors import DataError
+from pipeline_lib.files import expanded
 from pipeline_lib.sources import catalog
 from pipeline_lib.sources.catalog import DataSet, Fold, Part
 from pipeline_lib.sources.compression import SUFFIXES
@@ -171,7 +172,7 @@ def _divided(settings: OwnDataSettings) -> tuple[dict[str, Path], dict[str, int]
     folds = settings.folds_of_files
     if settings.files is not None:
         given = (settings.files,) if isinstance(settings.files, str) else settings.files
-        parts = _named("file", tuple(Path(one).expanduser() for one in given))
+        parts = _named("file", tuple(expanded(one) for one in given))
         shares = settings.n_folds if settings.n_folds > 1 else DEFAULT_FOLDS
         return parts, dict.fromkeys(parts, shares), tuple(_rotated(parts, k, shares) for k in range(settings.n_folds))
     prefixes = [f"Fold{k}" if len(folds) > 1 else "" for k in range(1, len(folds) + 1)]

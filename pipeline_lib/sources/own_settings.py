@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from pipeline_lib.files import expanded
 from pipeline_lib.settings import DataName, Names, Settings, Text
 from pipeline_lib.sources.compression import SUFFIXES, unpacked_name
 
@@ -48,8 +49,10 @@ class OwnDataSettings(Settings):
     name: DataName = Field(description="name of the data set and of its folders")
     title: Text | None = Field(None, description="title of the data set in the report")
     files: Paths | None = Field(None, description="files whose queries are distributed over folds")
-    folds: Annotated[int, BeforeValidator(_number), Field(strict=True, ge=1)] | None = Field(
-        None, description="number of folds of `files`: 5 by default; 1 trains on 3/5 and tests on 1/5 of the queries"
+    folds: Annotated[int, BeforeValidator(_number), Field(strict=True, ge=1, le=1000)] | None = Field(
+        None,
+        description="number of folds of `files`: 5 by default, 1000 at most; 1 trains on 3/5 and tests on 1/5 of the "
+        "queries",
     )
     train: Paths | None = Field(None, description="files with the training queries")
     validation: Paths | None = Field(None, description="files with the validation queries; else 1/5 of `train`")
@@ -120,14 +123,17 @@ def group_file(path: Path) -> Path | None:
 
 def _paths(value: object) -> tuple[Path, ...]:
     given = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
-    return tuple(Path(one).expanduser() for one in given if isinstance(one, str) and one)
+    return tuple(expanded(one) for one in given if isinstance(one, str) and one)
 
 
 def _problem_of_file(path: Path) -> str | None:
-    if path.is_file():
-        return None
-    if path.is_dir():
-        return f"expected a file, found the folder {str(path)!r}; name its files, or give it as `folder`"
+    try:
+        if path.is_file():
+            return None
+        if path.is_dir():
+            return f"expected a file, found the folder {str(path)!r}; name its files, or give it as `folder`"
+    except OSError as error:
+        return f"expected a file, found {str(path)!r}, which cannot be looked up ({error.strerror})"
     place = "" if path.is_absolute() else f" in {Path.cwd()}"
     return f"expected a file, found no {str(path)!r}{place}"
 

@@ -71,15 +71,21 @@ def layout(paths: Sequence[Path], options: tables.Options) -> Layout:
 
 
 def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -> Iterator[Block]:
-    """The documents of a file, block by block; afterwards ``digest`` is that of its bytes, and of the group sizes'."""
-    groups = _groups(path)
+    """The documents of a file, block by block.
+
+    Afterwards ``digest`` is that of its bytes and of those of the group sizes next to it, used or not: both count as
+    the data.
+    """
+    groups, beside = _groups(path), group_file(path)
     if tables.is_table(path):
         documents = tables.blocks(path, options, known, digest, grouped=groups is not None)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
         form = Form(known.n_features, _labels(options), qid, known.first_id)  # type: ignore[arg-type]
         documents = Reader(path, form, digest).blocks()
-    return documents if groups is None else _grouped(documents, path, groups, digest)
+    yield from documents if groups is None else _grouped(documents, path, groups)
+    if beside is not None:
+        digest.update(beside.read_bytes())
 
 
 def read(path: str | os.PathLike[str]) -> RankingData:
@@ -149,8 +155,8 @@ def _groups(path: Path) -> Path | None:
     return None if re.match(rb"\s*\S+\s+qid:", first) else groups
 
 
-def _grouped(documents: Iterator[Block], path: Path, groups: Path, digest: Digest) -> Iterator[Block]:
-    """The documents of a file whose queries are known from group sizes, whose bytes the digest gets last."""
+def _grouped(documents: Iterator[Block], path: Path, groups: Path) -> Iterator[Block]:
+    """The documents of a file whose queries are known from group sizes."""
     sizes = group_sizes(groups)
     ends = np.cumsum(sizes)
     row = 0
@@ -159,7 +165,6 @@ def _grouped(documents: Iterator[Block], path: Path, groups: Path, digest: Diges
         row += len(block.label)
         yield Block(np.searchsorted(ends, rows, side="right"), block.label, block.X, grouped=True)
     _check_sum(path, groups, sizes, row)
-    digest.update(groups.read_bytes())
 
 
 def _check_sum(path: Path, groups: Path, sizes: NDArray[np.int64], n_documents: int) -> None:

@@ -1,12 +1,14 @@
 """How are tables with named columns read: CSV, TSV and Parquet, in pieces?
 
-:mod:`pipeline_lib.columns` says which column is what. Text may be compressed; a row of it is a line, so that an error
-can name the line.
+:mod:`pipeline_lib.columns` says which column is what. Text may be compressed. A row of it is a line, unless a value in
+double quotes contains line ends; an error names the line in which the row begins. Lines end with LF, CRLF or CR; empty
+ones are skipped. Within quotes, two quotes stand for one.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from pipeline_lib import columns
 from pipeline_lib.errors import DataError
-from pipeline_lib.sources.compression import Digest, lines, opened, unpacked_name
+from pipeline_lib.sources.compression import Digest, opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
 from pipeline_lib.stored_data import rows_per_group
 
@@ -31,6 +33,7 @@ _PIECE = 1 << 20
 _WRONG_VALUE = re.compile(
     r"In CSV column #(\d+): Row #(\d+): .*(?:invalid value '(.*)'|(invalid UTF8 data))", re.DOTALL
 )
+_UP_TO_QUOTE = re.compile(r'(?:[^"]|"")*')
 _WRONG_COUNT = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
@@ -73,6 +76,8 @@ def layout(path: Path, options: Options, *, grouped: bool) -> tuple[int, tuple[s
     DataError
         When columns are missing, or the file is no such table.
     """
+    if _ending(path) in SEPARATORS:
+        _check_text(path)
     with _reading(path) as source:
         schema = _schema(path, source)
         chosen = _roles(path, schema, options, grouped)
@@ -195,8 +200,56 @@ def _in_words(path: Path, said: str) -> DataError:
 
 
 def _line(path: Path, row: int) -> int:
-    """The number of the line that is number ``row`` among those that are not empty."""
-    return next((number for number, _ in islice(lines(path), row - 1, None)), row)
+    """The number of the line in which row number ``row`` begins; the column names are row 1."""
+    return next(islice(_rows(path), row - 1, None), row)
+
+
+def _check_text(path: Path) -> None:
+    """Raise DataError where a quote is never closed, so that all documents behind it would be part of one value.
+
+    The same where the first bytes are those of UTF-16.
+    """
+    quoted = False
+    with opened(path) as source:
+        for number, piece in enumerate(iter(lambda: source.read(_PIECE), b"")):
+            if not number and piece.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise DataError(f"{path}:1: expected text in UTF-8, found UTF-16: convert it")
+            quoted = quoted or b'"' in piece
+    if quoted:
+        deque(_rows(path), maxlen=0)
+
+
+def _rows(path: Path) -> Iterator[int]:
+    """The numbers of the lines in which rows begin: all that are not empty, and not within quotes."""
+    separator, begun, inside = SEPARATORS[_ending(path)], 0, False
+    for number, line in enumerate(text_lines(path), start=1):
+        if not inside:
+            if line == "\n":
+                continue
+            begun = number
+            yield number
+        inside = _left_open(line, separator, inside)
+    if inside:
+        raise DataError(
+            f"{path}:{begun}: expected a second quote, at the end of a value that begins with one, found none up to "
+            "the end of the file; close or double the quotes"
+        )
+
+
+def _left_open(line: str, separator: str, inside: bool) -> bool:
+    """Whether a value in quotes goes on after this line; ``inside`` says that one goes on from the line before."""
+    if not inside and '"' not in line:
+        return False
+    place = 0
+    while True:
+        if inside or line.startswith('"', place):
+            place = _UP_TO_QUOTE.match(line, place + (not inside)).end()  # type: ignore[union-attr]
+            if place == len(line):
+                return True
+            inside = False
+        place = line.find(separator, place) + 1
+        if not place:
+            return False
 
 
 def _place(path: Path) -> columns.Place:
@@ -214,10 +267,19 @@ def _schema(path: Path, source: Any) -> Any:
 
     with pc.open_csv(source, **_csv(path)) as reader:
         schema = reader.schema
-    if len(schema.names) == 1 and any(separator in schema.names[0] for separator in ",;\t|"):
+    try:
+        names = schema.names
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected the names of columns in UTF-8, found {error.object!r}") from error
+    if "" in names:
+        raise DataError(
+            f"{path}: expected a name for every column, found none for column {names.index('') + 1}; if it numbers the "
+            "rows, write the table without it"
+        )
+    if len(names) == 1 and any(separator in names[0] for separator in ",;\t|"):
         raise DataError(
             f"{path}:1: expected columns separated by {SEPARATORS[_ending(path)]!r}, found one column "
-            f"{schema.names[0]!r}; a .csv file has commas between its columns, a .tsv file tabs"
+            f"{names[0]!r}; a .csv file has commas between its columns, a .tsv file tabs"
         )
     return schema
 
@@ -226,8 +288,9 @@ def _csv(path: Path) -> dict[str, Any]:
     import pyarrow.csv as pc
 
     return {
-        "read_options": pc.ReadOptions(use_threads=False, block_size=_PIECE),
-        "parse_options": pc.ParseOptions(delimiter=SEPARATORS[_ending(path)]),
+        # A row, which may be several times as long as the names of its columns, must fit into a block.
+        "read_options": pc.ReadOptions(use_threads=False, block_size=max(_PIECE, 16 * len(next(text_lines(path), "")))),
+        "parse_options": pc.ParseOptions(delimiter=SEPARATORS[_ending(path)], newlines_in_values=True),
     }
 
 

@@ -288,3 +288,12 @@ def test_parts_list_their_queries_in_files_without_shared_ones() -> None:
         "file1": [0, 1, 2, 3],
         "file2": [4, 5, 6, 7, 8, 9],
     }
+
+
+def test_group_sizes_that_are_not_needed_are_data_all_the_same() -> None:
+    text = b"".join(b"%d qid:%d 1:%d\n" % (i % 2, i // 2, i) for i in range(10))
+    Path("named.txt").write_bytes(text)
+    Path("named.txt.query").write_text("2 2 2 2 2\n")
+    data, _, description = prepared(files=["named.txt"])
+    assert data.qids.tolist() == [0, 1, 2, 3, 4]
+    assert description["parts"][0]["sha256"] == hashlib.sha256(text + b"2 2 2 2 2\n").hexdigest()

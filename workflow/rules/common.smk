@@ -34,10 +34,12 @@ from pipeline_lib import (
     surrogates,
 )
 from pipeline_lib.errors import PipelineError
+from pipeline_lib.files import bring_to_present, remove_abandoned
 from pipeline_lib.job_command import compact, files, options
 from pipeline_lib.sources import catalog, mirrors, own_data, raw_files, sizes
 
-ENVIRONMENT = str(ROOT / "environment.yml")
+# Braces in a directive stand for wildcards, unless they are doubled.
+ENVIRONMENT = str(ROOT / "environment.yml").replace("{", "{{").replace("}", "}}")
 RAW = Path("data/raw")
 
 
@@ -385,5 +387,12 @@ if snakemake_internals.is_main_process(workflow):
         console.attach(*snakemake_internals.logger_and_output(workflow), plan)
     if not run_lock.only_reads(sys.argv[1:]):
         checked(run_lock.hold, Path("results/run.lock"), STUDY.name)
+        checked(run_lock.check_records, Path(".snakemake"))
+        remove_abandoned("data/parquet", "results", "reports")  # in data/raw, downloads go on
+        ahead = checked(bring_to_present, "data", "results", "reports", ROOT / "pipeline_lib", ROOT / "workflow")
+        if ahead:
+            logger.info(
+                f"{ahead} files had times in the future, as after a clock was set back; they were given the present time"
+            )
 else:
     snakemake_internals.run_batches_in_turn(workflow, "batch", "at_once")

@@ -19,7 +19,7 @@ from pipeline_lib.learners.declaration import (
     seen_by,
     several,
 )
-from pipeline_lib.settings import Whole
+from pipeline_lib.settings import Truth, Whole
 
 if TYPE_CHECKING:
     from pipeline_lib.cost import Size
@@ -36,7 +36,9 @@ class OgdSettings(Selecting):
     passes: Whole = Field(5, description="number of times that every query is visited")
     radius: Radius = Field(None, description="largest ||w||; null means no limit")
     ball: Ball = Field("l2", description="the norm that the radius limits: l2 or l1")
-    average: bool = Field(True, description="whether the mean of all iterates is the ranker; if false, the last one is")
+    average: Truth = Field(
+        True, description="whether the mean of all iterates is the ranker; if false, the last one is"
+    )
     features: Features = Field("standardised", description="as for erm")
 
     def chooses(self) -> bool:

@@ -1,0 +1,229 @@
+"""Target: the catalogue of data sets against rules written out from ``docs/adding-a-data-set.md`` and its schema."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pipeline_lib import schemas
+from pipeline_lib.sources import catalog
+
+from . import damage
+from .configurations import WORDS
+from .plain_values import VALUES, a_list, choice, damaged, fits, mapping, table, whole
+from .verdict import Refused, difference
+
+text, address = fits(".+"), fits("https?://.*")
+LINE = fits("[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+FILE_NAME, BLOCK = fits("[A-Za-z0-9][A-Za-z0-9._-]*"), fits("[A-Za-z][A-Za-z0-9]*(/[1-9][0-9]*)?")
+SHA256, MD5 = fits("[0-9a-f]{64}"), fits("[0-9a-f]{32}")
+blocks = a_list(BLOCK, 1, different=True)
+ARCHIVE = mapping(
+    {"name": FILE_NAME},
+    {
+        "bytes": whole(1, 2**63 - 1),
+        "max_bytes": whole(1, 2**63 - 1),
+        "sha256": a_list(SHA256, 1),
+        "md5": a_list(MD5, 1),
+    },
+)
+PART = mapping(
+    {},
+    {
+        "members": a_list(fits(r"[^/\\]+(/[^/\\]+)*"), 1, different=True),
+        "sha256": a_list(SHA256, 1),
+        **dict.fromkeys(("max_bytes", "rows", "queries"), whole(1)),
+    },
+)
+ENTRY = mapping(
+    {
+        "title": LINE,
+        "source": choice("download", "generated"),
+        "terms": lambda value: isinstance(value, str) and value != "",
+        "terms_page": address,
+        "citation": lambda value: isinstance(value, str) and value != "",
+        "text": mapping({"labels": choice("integer", "rounded"), "qid": choice("token", "comment")}, {}),
+        "parts": table(fits("[A-Za-z][A-Za-z0-9]*"), PART, 1),
+        "folds": a_list(mapping(dict.fromkeys(("train", "validation", "test"), blocks), {}), 1),
+    },
+    {
+        "features": whole(1, 2**31 - 1),
+        "max_label": whole(1, 255),
+        "counts": mapping(
+            {"rows": whole(1), "queries": whole(1)},
+            {
+                "labels": a_list(whole(0), 2),
+                "approximate": a_list(choice("rows", "queries", "labels"), different=True),
+            },
+        ),
+        "archives": a_list(ARCHIVE, 1),
+        "addresses": a_list(
+            mapping({"address": address, "archive": FILE_NAME, "kind": choice("official", "mirror")}, {})
+        ),
+        "by_hand": lambda value: isinstance(value, str) and "{folder}" in value,
+        "split": table(lambda key: True, whole(2, 100), 1),
+    },
+)
+CATALOGUE = mapping({"data_sets": table(fits("[A-Za-z][A-Za-z0-9-]*"), ENTRY, 1)}, {})
+
+COMMON = {"title": "A title", "terms": "Terms.", "terms_page": "https://example.org", "citation": "Somebody, 2012."}
+BASE: dict[str, Any] = {
+    "data_sets": {
+        "made": {
+            **COMMON,
+            "source": "generated",
+            "text": {"labels": "integer", "qid": "token"},
+            "parts": {"S1": {}, "S2": {}, "S3": {}},
+            "folds": [
+                {"train": ["S1"], "validation": ["S2"], "test": ["S3"]},
+                {"train": ["S2"], "validation": ["S3"], "test": ["S1"]},
+                {"train": ["S3"], "validation": ["S1"], "test": ["S2"]},
+            ],
+        },
+        "Fetched": {
+            **COMMON,
+            "source": "download",
+            "features": 4,
+            "max_label": 1,
+            "text": {"labels": "rounded", "qid": "comment"},
+            "counts": {"rows": 6, "queries": 3, "labels": [4, 2], "approximate": ["queries"]},
+            "archives": [{"name": "a.zip", "bytes": 9, "sha256": ["0" * 64]}, {"name": "b.rar", "md5": ["a" * 32]}],
+            "addresses": [{"address": "https://example.org/a.zip", "archive": "a.zip", "kind": "official"}],
+            "by_hand": "Put it into {folder}.",
+            "parts": {
+                "all": {"members": ["x/all.txt"], "rows": 4, "queries": 2},
+                "test": {"members": ["test.txt"], "sha256": ["1" * 64], "rows": 2, "queries": 1},
+            },
+            "split": {"all": 2},
+            "folds": [{"train": ["all/1"], "validation": ["all/2"], "test": ["test"]}],
+        },
+    }
+}
+
+
+def fuzz(rng: random.Random, folder: Path) -> tuple[bytes, bool, str | None]:
+    """A catalogue with damage to its values, or to its text."""
+    tree = copy.deepcopy(BASE)
+    if rng.random() < 0.7:
+        del tree["data_sets"][rng.choice(("made", "Fetched", "Fetched"))]
+    by_text = rng.random() < 0.3
+    values = tuple(value for value in VALUES if isinstance(value, str | int | float | list | dict | None))
+    for _ in range(0 if by_text else rng.choice((0, 1, 1, 1, 2, 3))):
+        tree = damaged(tree, rng, values)
+    try:
+        content = json.dumps(tree, ensure_ascii=rng.random() < 0.5).encode("utf-8", "surrogatepass")
+    except (TypeError, ValueError):  # keys or numbers that JSON cannot write
+        content = repr(tree).encode("utf-8", "surrogatepass")
+    if by_text:
+        dumped = yaml.dump(tree, sort_keys=False, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)).encode()
+        content = damage.damaged(dumped, rng, WORDS)
+    path = folder / "catalog.yaml"
+    path.write_bytes(content)
+
+    def project() -> Any:
+        return {name: _shown(data_set) for name, data_set in catalog.load(path).items()}
+
+    return content, *difference(lambda: plain(content, path), project)
+
+
+def plain(content: bytes, path: Path) -> Any:
+    """The entries of a catalogue."""
+    refused = Refused(f"{path}")
+    try:
+        tree = yaml.load(content.decode("utf-8"), schemas.loader())
+        node = yaml.compose(content.decode("utf-8"), schemas.loader())
+    except Exception:
+        raise refused from None
+    if not CATALOGUE(tree) or _doubled(node):
+        raise refused
+    if not all(_fits_together(entry) for entry in tree["data_sets"].values()):
+        raise refused
+    return {name: _expected(entry) for name, entry in tree["data_sets"].items()}
+
+
+def _doubled(node: Any) -> bool:
+    """Whether a key stands twice in a mapping."""
+    if isinstance(node, yaml.MappingNode):
+        keys = [key.value for key, _ in node.value if key.tag == "tag:yaml.org,2002:str"]
+        return len(set(keys)) < len(keys) or any(_doubled(part) for pair in node.value for part in pair)
+    return isinstance(node, yaml.SequenceNode) and any(map(_doubled, node.value))
+
+
+def _fits_together(entry: dict[str, Any]) -> bool:
+    archives = [archive["name"] for archive in entry.get("archives", ())]
+    if entry["source"] == "generated":
+        if archives or entry.get("addresses") or entry.get("by_hand"):
+            return False
+    else:
+        needed = ("features", "max_label", "counts", "archives", "by_hand")
+        if not all(entry.get(key) for key in needed) or not all("members" in part for part in entry["parts"].values()):
+            return False
+        if len(set(archives)) < len(archives):
+            return False
+        if any(one["archive"] not in archives for one in entry.get("addresses", ())):
+            return False
+    counts = entry.get("counts")
+    if counts:
+        labels = counts.get("labels")
+        if labels and (sum(labels) != counts["rows"] or len(labels) - 1 != entry.get("max_label")):
+            return False
+        for key in ("rows", "queries"):
+            known = [part.get(key) for part in entry["parts"].values()]
+            if None not in known and sum(known) != counts[key]:
+                return False
+    split = entry.get("split", {})
+    if not set(split) <= set(entry["parts"]):
+        return False
+    every = [
+        block
+        for part in entry["parts"]
+        for block in ([f"{part}/{i}" for i in range(1, split[part] + 1)] if part in split else [part])
+    ]
+    for fold in entry["folds"]:
+        used = [block for role in ("train", "validation", "test") for block in fold[role]]
+        if not set(used) <= set(every) or len(set(used)) < len(used):
+            return False
+    tests = [block for fold in entry["folds"] for block in fold["test"]]
+    return len(entry["folds"]) == 1 or sorted(tests) == sorted(every)
+
+
+def _expected(entry: dict[str, Any]) -> Any:
+    counts = entry.get("counts")
+    return [
+        *(entry[key] for key in ("title", "source", "terms", "terms_page", "citation")),
+        *(entry.get(key) for key in ("features", "max_label")),
+        *(entry["text"][key] for key in ("labels", "qid")),
+        entry.get("by_hand", ""),
+        counts and [counts["rows"], counts["queries"], counts.get("labels"), sorted(counts.get("approximate", []))],
+        [[a["name"], a.get("bytes"), a.get("sha256", []), a.get("md5", [])] for a in entry.get("archives", [])],
+        [[a["address"], a["archive"], a["kind"]] for a in entry.get("addresses", [])],
+        [
+            [name, part.get("members", []), part.get("sha256", []), *map(part.get, ("max_bytes", "rows", "queries"))]
+            for name, part in entry["parts"].items()
+        ],
+        entry.get("split", {}),
+        [[fold["train"], fold["validation"], fold["test"]] for fold in entry["folds"]],
+    ]
+
+
+def _shown(data_set: catalog.DataSet) -> Any:
+    counts = data_set.counts
+    labels = list(counts.labels) if counts and counts.labels is not None else None
+    return [
+        *(data_set.title, data_set.source, data_set.terms, data_set.terms_page, data_set.citation),
+        *(data_set.n_features, data_set.max_label, data_set.labels, data_set.qid, data_set.by_hand),
+        counts and [counts.rows, counts.queries, labels, sorted(counts.approximate)],
+        [[one.name, one.bytes, list(one.sha256), list(one.md5)] for one in data_set.archives],
+        [[one.address, one.archive, one.kind] for one in data_set.addresses],
+        [
+            [name, list(part.members), list(part.sha256), part.max_bytes, part.rows, part.queries]
+            for name, part in data_set.parts.items()
+        ],
+        dict(data_set.split),
+        [[list(fold.train), list(fold.validation), list(fold.test)] for fold in data_set.folds],
+    ]

@@ -1,0 +1,163 @@
+"""LETOR and libsvm text read line by line, as ``pipeline_lib.sources.letor`` describes the format."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .verdict import Refused
+
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+WHOLE = r"[+-]?[0-9]+"
+BLANK = "[ \t]"
+LABEL = {"integer": WHOLE, "whole": NUMBER, "rounded": NUMBER}
+QUERY = {"token": rf"{BLANK}+qid:({WHOLE})", "text": rf"{BLANK}+qid:([^ \t\r]+)", "comment": "()", "none": "()"}
+LINES = {
+    (labels, qid): re.compile(rf"{BLANK}*({label}){query}((?:{BLANK}+[0-9]+:{NUMBER})*){BLANK}*".encode())
+    for labels, label in LABEL.items()
+    for qid, query in QUERY.items()
+}
+COMMENT = re.compile(rf"[ \t]*({WHOLE})(?:[ \t\r#].*)?".encode(), re.DOTALL)
+LONGEST_NAME = 4096
+NOT_TEXT = (b"\x1f\x8b", b"PK\x03\x04", b"\xff\xfe", b"\xfe\xff")
+PLAIN_WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
+"""Queries that all have such names are numbered by them."""
+
+
+@dataclass
+class Text:
+    """What a text contains: labels, names of queries (numbers or text), values by id, and line numbers."""
+
+    y: list[int] = field(default_factory=list)
+    queries: list[Any] = field(default_factory=list)
+    values: list[dict[int, np.float32]] = field(default_factory=list)
+
+
+def single(text: str) -> np.float32:
+    """The float32 nearest to the float64 nearest to a number."""
+    with np.errstate(over="ignore"):
+        return np.float32(float(text))
+
+
+def label_of(text: str, form: str) -> int | None:
+    """The label that a number stands for; None if it is none."""
+    if form == "integer":
+        return int(text) if not text.startswith("-") and int(text) <= 255 else None
+    value = float(text)
+    if Decimal(text) < 0 or not value < 256:
+        return None
+    down = math.floor(value)
+    if form == "whole":
+        return down if value == down else None
+    rounded = down + (value - down >= 0.5)
+    return rounded if rounded <= 255 else None
+
+
+def read(text: bytes, where: object, labels: str, qid: str, first_id: int = 1, n_features: int | None = None) -> Text:
+    """Read a whole text; ``where`` names the file in refusals."""
+    found = Text()
+    if text.startswith(NOT_TEXT):
+        raise Refused(f"{where}:1: ")
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        fault = Refused(f"{where}:{number}: ")
+        before, hash_sign, comment = line.removesuffix(b"\r").partition(b"#")
+        if b"\0" in comment:
+            raise fault
+        if not before.strip(b" \t"):
+            continue
+        match = LINES[labels, qid].fullmatch(before)
+        if not match:
+            raise fault
+        label = label_of(match[1].decode(), labels)
+        if label is None:
+            raise fault
+        values: dict[int, np.float32] = {}
+        for token in match[3].decode().split():
+            id_, _, value = token.partition(":")
+            last = (n_features or 65_536) - 1 + first_id
+            if int(id_) in values or not first_id <= int(id_) <= last or not np.isfinite(single(value)):
+                raise fault
+            values[int(id_)] = single(value)
+        query: Any = 0
+        if qid == "comment":
+            word = COMMENT.fullmatch(comment) if hash_sign else None
+            if not word:
+                raise fault
+            query = int(word[1])
+        elif qid == "token":
+            query = int(match[2])
+        elif qid == "text":
+            try:
+                query = match[2].decode()
+            except UnicodeDecodeError:
+                raise fault from None
+            if len(match[2]) > LONGEST_NAME:
+                raise fault
+        if isinstance(query, int) and abs(query) >= 2**63:
+            raise fault
+        if query in found.queries and found.queries[-1] != query:
+            raise fault
+        found.y.append(label)
+        found.queries.append(query)
+        found.values.append(values)
+    if not found.y:
+        raise Refused(f"{where}:")
+    return found
+
+
+def features(found: Text, where: object, first_id: int, n_features: int | None) -> list[list[int]]:
+    """The values of all features in the order of their ids, as the bits of float32."""
+    largest = max((id_ for values in found.values for id_ in values), default=None)
+    if n_features is None and (largest is None or first_id > largest):
+        raise Refused(f"{where}:")
+    last = largest if n_features is None else n_features - 1 + first_id
+    rows = [[values.get(id_, np.float32(0)) for id_ in range(first_id, last + 1)] for values in found.values]
+    return [[int(value.view(np.uint32)) for value in row] for row in rows]
+
+
+def first_id_of(found: Text) -> int:
+    """Ids count from 0 where an id 0 occurs."""
+    return 0 if any(0 in values for values in found.values) else 1
+
+
+def numbered(queries: list[Any]) -> tuple[list[int], list[str] | None]:
+    """The number of every document's query; and names, where these are not all whole numbers, counted from 0."""
+    if all(PLAIN_WHOLE.fullmatch(str(query)) for query in queries):
+        return [int(query) for query in queries], None
+    names = list(dict.fromkeys(str(query) for query in queries))
+    return [names.index(str(query)) for query in queries], names
+
+
+def group_sizes(text: bytes, where: object) -> list[int]:
+    """The numbers of documents in a file of LightGBM or XGBoost."""
+    sizes: list[int] = []
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        for word in line.split():
+            if not re.fullmatch(rb"[0-9]{1,18}", word) or int(word) == 0:
+                raise Refused(f"{where}:{number}: ")
+            sizes.append(int(word))
+    if not sizes:
+        raise Refused(f"{where}:1: ")
+    return sizes
+
+
+def names_queries(text: bytes) -> bool:
+    """Whether the first document of a text names its query, so that group sizes are not needed."""
+    for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        words = line.split(b"#")[0].split()
+        if words:
+            return len(words) > 1 and words[1].startswith(b"qid:")
+    return False
+
+
+def by_groups(sizes: list[int], n: int, where: Path) -> list[int]:
+    """The number of every document's query, counted from 0."""
+    if sum(sizes) != n:
+        raise Refused(f"{where}:")
+    return [query for query, size in enumerate(sizes) for _ in range(size)]

@@ -1,0 +1,148 @@
+"""CSV and TSV read character by character, as ``docs/your-own-data.md`` and ``pipeline_lib.sources.tables`` have it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .plain_letor import NUMBER, PLAIN_WHOLE, single
+from .verdict import Refused
+
+LABELS = ("label", "relevance", "rel", "grade", "y")
+QUERIES = ("qid", "query_id", "query", "topic")
+
+
+def rows(text: bytes, separator: str, where: object) -> Iterator[tuple[int, list[bytes]]]:
+    """Every row with the number of the line in which it begins; a character stands for a byte."""
+    signs = text.removeprefix(b"\xef\xbb\xbf").decode("latin-1") + "\n"
+    values, value, line, begun, within, first = [], "", 1, 1, False, True
+    place = 0
+    while place < len(signs):
+        sign = signs[place]
+        place += 1
+        ends = sign == "\n" or (sign == "\r" and signs[place : place + 1] != "\n")
+        line += ends
+        if sign == "\r" and not ends and not within:
+            continue  # the line ends with the next character
+        if within:
+            if sign == '"' and signs[place : place + 1] == '"':
+                value += '"'
+                place += 1
+            elif sign == '"':
+                within = False
+            else:
+                value += sign
+        elif sign == '"' and first:
+            within, first = True, False
+        elif sign == separator or ends:
+            if sign == separator or values or value or not first:  # an empty line is no row
+                values.append(value.encode("latin-1"))
+            if ends and values:
+                yield begun, values
+                values = []
+            if ends:
+                begun = line
+            value, first = "", True
+        else:
+            value += sign
+            first = False
+    if within:
+        raise Refused(f"{where}:{begun}: ")
+
+
+@dataclass
+class Table:
+    """What a table contains, a value for each document; ``queries`` is None where group sizes give them."""
+
+    names: list[str]
+    y: list[int]
+    queries: list[str] | None
+    values: list[dict[str, np.float32]]
+
+
+def read(
+    text: bytes,
+    separator: str,
+    where: object,
+    *,
+    label: str | None = None,
+    query: str | None = None,
+    ignore: tuple[str, ...] = (),
+    rounded: bool = False,
+    grouped: bool = False,
+    of_names: list[list[str]] | None = None,
+) -> Table:
+    """Read a whole table; the refusal names every line with a fault. ``of_names`` gets the names of the features."""
+    header, *body = list(rows(text, separator, where)) or [(1, [])]
+    somewhere = Refused(f"{where}:")
+    try:
+        names = [name.decode() for name in header[1]]
+    except UnicodeDecodeError:
+        raise somewhere from None
+    if "" in names or len(set(names)) < len(names) or not set(ignore) <= set(names):
+        raise somewhere
+    of_labels = [name for name in names if (name == label if label else name.lower() in LABELS)]
+    of_queries = [name for name in names if (name == query if query else name.lower() in QUERIES)]
+    if grouped and query is None:
+        ignore = (*ignore, *of_queries[:1])
+        of_queries = []
+    if len(of_labels) != 1 or len(of_queries) != 1 - (grouped and query is None):
+        raise somewhere
+    features = [name for name in names if name not in (*of_labels, *of_queries, *ignore)]
+    if not features:
+        raise somewhere
+    found = Table(features, [], [] if of_queries else None, [])
+    if of_names is not None:
+        of_names.append(features)
+    faults = [line for line, cells in body if not _row(found, names, cells, of_labels[0], of_queries, rounded)]
+    if faults or not body:
+        raise Refused(*(f"{where}:{line}: " for line in faults), *([f"{where}:"] if not body else []))
+    return found
+
+
+def _row(found: Table, names: list[str], cells: list[bytes], label: str, of_queries: list[str], rounded: bool) -> bool:
+    """Add a row; false if it breaks the format."""
+    if len(cells) != len(names):
+        return False
+    row = dict(zip(names, cells, strict=True))
+    numbers = {name: _number(row[name]) for name in (label, *found.names)}
+    grade = _label(numbers[label], rounded)
+    values = {name: single(numbers[name]) for name in found.names if numbers[name] is not None}  # type: ignore[arg-type]
+    good = grade is not None and len(values) == len(found.names) and all(map(np.isfinite, values.values()))
+    if of_queries:
+        assert found.queries is not None
+        try:
+            query = row[of_queries[0]].decode()
+        except UnicodeDecodeError:
+            return False
+        good = good and query != "" and (query not in found.queries or found.queries[-1] == query)
+        found.queries.append(query)
+    found.y.append(grade or 0)
+    found.values.append(values)
+    return good
+
+
+def _number(cell: bytes) -> str | None:
+    text = cell.decode("latin-1").strip(" \t")
+    return text if re.fullmatch(NUMBER, text) else None
+
+
+def _label(text: str | None, rounded: bool) -> int | None:
+    if text is None or not 0 <= float(text) < 256:
+        return None
+    value = float(text)
+    down = math.floor(value)
+    if not rounded and value != down:
+        return None
+    grade = down + (rounded and value - down >= 0.5)
+    return grade if grade <= 255 else None
+
+
+def textual(queries: list[Any]) -> bool:
+    """Whether queries are named by text and not by whole numbers."""
+    return not all(PLAIN_WHOLE.fullmatch(query) for query in queries)

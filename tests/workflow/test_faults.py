@@ -1,0 +1,132 @@
+"""Full disks, read-only folders, damaged caches, clocks and names: what a run says, and how it recovers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .conftest import SMALL, Project, announced, copy_project
+
+pytestmark = pytest.mark.workflow
+
+ODD = """odd {a} $HOME 'q" é; & *"""
+"""A folder or a file of this name is one that shells, formats and wildcards would take apart."""
+
+
+def mount(*arguments: str) -> None:
+    done = subprocess.run(["mount", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """A disk of this size in the place of a folder."""
+    if shutil.which("mount") is None:
+        pytest.skip("there is no command mount")
+    folder.mkdir(parents=True, exist_ok=True)
+    mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder))
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["40k", "120k"])
+def test_a_full_disk_is_named_and_the_next_run_goes_on(
+    finished: Project, with_data: Callable[..., Project], size: str
+) -> None:
+    project = with_data()
+    with small_disk(project.folder / "results", size):
+        output = project.snakemake(check=False)
+        assert re.search("disk is full|No space left on device", output), output
+        assert "Traceback" not in output
+        assert not re.search("is empty$", output, re.MULTILINE)  # a log that could not be written says nothing
+        mount("-o", "remount,size=64m", str(project.folder / "results"))
+        project.snakemake()
+        assert project.tables() == finished.tables()
+        assert project.planned() == {}
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_while_data_are_converted(finished: Project, new_project: Callable[..., Project]) -> None:
+    project = new_project()
+    with small_disk(project.folder / "data/parquet", "12k"):
+        output = project.snakemake(check=False)
+        assert re.search("error: data/parquet/.*disk is full", output), output
+        assert "Traceback" not in output
+        mount("-o", "remount,size=64m", str(project.folder / "data/parquet"))
+        project.snakemake()
+        assert project.tables() == finished.tables()
+
+
+def test_records_that_cannot_be_written_are_one_clear_error(new_project: Callable[..., Project]) -> None:
+    project = new_project()
+    shutil.rmtree(project.folder / ".snakemake")
+    (project.folder / ".snakemake").symlink_to("/proc")  # nobody, not even root, makes files in /proc
+    output = project.snakemake(check=False)
+    assert ".snakemake: expected a folder that this run can write to" in output
+    assert "Traceback" not in output
+
+
+def damage(path: Path, size: int) -> None:
+    """Cut a file off; copies of the project that share it keep the whole one."""
+    content = path.read_bytes()[:size]
+    path.unlink()
+    path.write_bytes(content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+def test_damaged_compiled_functions_are_named_and_compiled_anew(finished_copy: Project, ending: str) -> None:
+    before = finished_copy.tables()
+    compiled = sorted((finished_copy.folder / "pipeline_lib").rglob(f"listwise*{ending}"))
+    if not compiled:
+        pytest.skip("numba keeps its files elsewhere")
+    for path in compiled:
+        damage(path, path.stat().st_size // 2)
+    output = finished_copy.snakemake("-R", "train_model", check=False)
+    assert re.search(r"error: .*\.nbi: damaged: a function that numba compiled earlier", output), output
+    assert "Traceback" not in output
+    finished_copy.snakemake()
+    assert finished_copy.tables() == before
+    assert finished_copy.planned() == {}
+
+
+def test_a_clock_that_was_set_back_reruns_nothing(finished_copy: Project) -> None:
+    before, later = finished_copy.tables(), time.time() + 86_400
+    for top in ("data", "results", "reports", "workflow", "pipeline_lib/papers"):
+        for path in (finished_copy.folder / top).rglob("*"):
+            if path.is_file() and path.suffix not in (".py", ".pyc", ".nbi", ".nbc"):
+                os.utime(path, (later, later))
+    output = finished_copy.snakemake()
+    assert re.search(r"^\d+ files had times in the future", output, re.MULTILINE)
+    assert announced(output) == {"check_raw": 1}
+    assert finished_copy.planned() == {}
+    assert finished_copy.tables() == before
+
+
+@pytest.mark.slow
+def test_names_with_blanks_quotes_and_braces(finished: Project, tmp_path: Path) -> None:
+    file = f"{ODD}/{ODD}.txt"
+    project = copy_project(tmp_path / ODD, dict(SMALL))
+    project.snakemake()
+    assert project.tables() == finished.tables()
+    (project.folder / ODD).mkdir()
+    (project.folder / file).write_text("".join(f"{i % 3} qid:{i // 5} 1:{i}\n" for i in range(50)))
+    datasets = [{"name": "mine", "files": [file]}]
+    (project.folder / "small.yaml").write_text(yaml.safe_dump({**SMALL, "datasets": datasets}))
+    project.snakemake()
+    page = (project.folder / "reports/small/report.html").read_text()
+    assert "{a} $HOME" in page
+    assert project.planned() == {}
