@@ -55,9 +55,9 @@ def render(
     """Write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
-    links to; ``report.html``, all pages in one file; ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``.
-    No page loads anything. ``claims`` is ``claims.json``, to which the pages link, with the judgements that they show;
-    ``papers`` are those whose experiments the study ran. The same results give the same bytes.
+    links to; ``report.html``, all pages in one file; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and
+    ``*.png``. No page loads anything. ``claims`` is ``claims.json``, to which the pages link, with the judgements that
+    they show; ``papers`` are those whose experiments the study ran. The same results give the same bytes.
 
     Raises
     ------

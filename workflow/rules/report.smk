@@ -147,7 +147,7 @@ use rule job as judge_claims with:
 
 
 use rule job as render_report with:
-    """Write the pages, every table as CSV and LaTeX, and every figure as SVG and PNG."""
+    """Write the pages, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
     input:
         TEMPLATES,
         PAGES,
