@@ -170,10 +170,10 @@ def comparison_plot(
         axis.grid(axis="x")
         axis.tick_params(axis="y", length=0)
         if log:
-            axis.set_xscale("log")
+            logarithmic(axis, "x")
         else:
             axis.locator_params(axis="x", nbins=max(3, 8 // len(panels)))
-    figure.legend(handles=_comparison_legend(), loc="outside lower center", ncols=2)
+    _legend(figure, _comparison_legend())
     return figure
 
 

@@ -13,6 +13,8 @@ CHOSEN = [
 WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if OWN else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
 WITNESS_CODE = [module for module in map(papers.witnesses_of, STUDY.papers) if module]
+# The report says which experiment made a table.
+EXPERIMENT_CODE = [papers.module_of(paper, name) for paper in STUDY.papers for name in papers.experiments(paper)]
 
 
 use rule job as describe_data with:
@@ -183,7 +185,7 @@ use rule job as render_report with:
     localrule: runs_locally("render_report")
     params:
         command="render-report",
-        code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *CHOSEN),
+        code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *EXPERIMENT_CODE, *CHOSEN),
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",
