@@ -67,7 +67,7 @@ def parts(results: ResultsFolder, chosen: Sequence[str], shown: Iterable[Block])
 
 def _part(origin: Origin, shown: Mapping[str, Sequence[Shown]], jobs: Sequence[JobCost]) -> Subsection:
     seconds = [job.seconds for job in jobs if job.name.partition("/")[0] in origin.jobs]
-    took = f" It took {count(len(seconds), 'job')} and {duration(sum(seconds))}." if seconds else ""
+    took = f" {count(len(seconds), 'job')} took {duration(sum(seconds))}." if seconds else ""
     blocks: list[Block] = [Paragraph(origin.says + took), Uses(origin.id, shown)]
     if origin.settings:
         blocks.append(Listing(_yaml(origin.settings)))
@@ -127,4 +127,4 @@ def _of_experiments(results: ResultsFolder, chosen: Sequence[str]) -> Iterator[O
 def _yaml(settings: Mapping[str, Any]) -> str:
     import yaml
 
-    return yaml.safe_dump(dict(settings), sort_keys=False, width=100, default_flow_style=None, allow_unicode=True)
+    return yaml.safe_dump(dict(settings), sort_keys=False, width=88, default_flow_style=None, allow_unicode=True)
