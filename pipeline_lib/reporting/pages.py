@@ -87,7 +87,8 @@ def _front(
     bounds: Section | None,
 ) -> Page:
     """What was run, on what, what came out, the ledger, and the cost."""
-    blocks: list[Block] = [*overview_section.overview(study), *chains_section.certified(study)]
+    blocks: list[Block] = [*overview_section.overview(study), *ledger_section.summary(claims, papers)]
+    blocks += chains_section.certified(study)
     blocks += ledger_section.left_out(claims, papers)
     cards = tuple(
         Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", tuple(findings[one.name]))
