@@ -13,10 +13,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.backend_bases import FigureCanvasBase, GraphicsContextBase, RendererBase
+from matplotlib.backend_bases import GraphicsContextBase
 from matplotlib.colors import to_hex
 from matplotlib.path import Path as Outline
 from matplotlib.transforms import Affine2D
+
+from pipeline_lib.reporting.recording import POINTS, Recording
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -25,8 +27,6 @@ FONTS = "DejaVu Sans, Verdana, sans-serif"
 """Text is laid out by the widths of the first; the others are as wide or narrower."""
 LARGEST_MARKER = 36.0
 """Width and height of markers in points; what is larger is drawn as a path of its own."""
-POINTS = 72.0
-"""Dots per inch: one unit of the SVG is a point."""
 _LETTERS = {Outline.MOVETO: "M", Outline.LINETO: "L", Outline.CURVE3: "Q", Outline.CURVE4: "C"}
 _ANCHORS = {"left": ("start", 0.0), "center": ("middle", 0.5), "right": ("end", 1.0)}
 
@@ -48,35 +48,18 @@ def drawn(drawing: Drawing, name: str) -> str:
     >>> drawn(Figure(figsize=(1, 0.5)), "empty")[:37]
     '<svg xmlns="http://www.w3.org/2000/sv'
     """
-    renderer = Renderer(drawing, name)
-    _Canvas(drawing, renderer)
-    drawing.draw(renderer)
-    return renderer.document()
+    return Renderer(drawing, name).document()
 
 
-class _Canvas(FigureCanvasBase):
-    """Gives the layout of a drawing the renderer for which it is made."""
-
-    def __init__(self, drawing: Drawing, renderer: Renderer) -> None:
-        super().__init__(drawing)
-        self._renderer = renderer
-
-    def get_renderer(self) -> Renderer:
-        return self._renderer
-
-
-class Renderer(RendererBase):
-    """Collects what matplotlib draws."""
+class Renderer(Recording):
+    """Collects what matplotlib draws, and records it for other formats."""
 
     def __init__(self, drawing: Drawing, name: str) -> None:
-        super().__init__()
-        drawing.dpi = POINTS
-        self.name, self.dpi = name, POINTS
-        self.width, self.height = (POINTS * side for side in drawing.get_size_inches())
+        self.name = name
         self._pieces: list[Piece] = []
         self._axes: list[list[int]] = []
         self._defined: dict[str, str] = {}
-        self._sizes: dict[tuple[Any, ...], tuple[float, float, float]] = {}
+        super().__init__(drawing)
 
     def document(self) -> str:
         """Everything that was drawn."""
@@ -89,9 +72,6 @@ class Renderer(RendererBase):
             + "".join(_joined(list(alike)) for _, alike in groupby(self._in_order(), key=lambda piece: piece[:2]))
             + "</svg>"
         )
-
-    def get_canvas_width_height(self) -> tuple[float, float]:
-        return self.width, self.height
 
     def open_group(self, s: str, gid: str | None = None) -> None:
         if s == "matplotlib.axis":
@@ -110,6 +90,10 @@ class Renderer(RendererBase):
         return [piece for piece in pieces if piece.kind != "text"] + _by_paint(texts)
 
     def draw_path(self, gc: GraphicsContextBase, path: Any, transform: Any, rgbFace: Any = None) -> None:
+        super().draw_path(gc, path, transform, rgbFace)
+        self._shape(gc, path, transform, rgbFace)
+
+    def _shape(self, gc: GraphicsContextBase, path: Any, transform: Any, rgbFace: Any) -> None:
         if rgbFace is None and not gc.get_linewidth():
             return
         data, clip = self._outline(gc, path, transform, filled=rgbFace is not None)
@@ -132,12 +116,13 @@ class Renderer(RendererBase):
         transform: Any,
         rgbFace: Any = None,
     ) -> None:
+        super().draw_markers(gc, marker_path, marker_trans, path, transform, rgbFace)
         places = transform.transform(path.vertices)
         places = places[np.isfinite(places).all(axis=1)]
         if np.ptp(marker_path.vertices @ marker_trans.get_matrix()[:2, :2].T, axis=0).max() > LARGEST_MARKER:
             # A collection of one shape, such as a band, comes as a marker at the origin.
             for x, y in places:
-                self.draw_path(gc, marker_path, marker_trans + Affine2D().translate(x, y), rgbFace)
+                self._shape(gc, marker_path, marker_trans + Affine2D().translate(x, y), rgbFace)
             return
         box = gc.get_clip_rectangle()
         if box is not None:
@@ -172,8 +157,7 @@ class Renderer(RendererBase):
         ismath: Any = False,
         mtext: Any = None,
     ) -> None:
-        if ismath:
-            raise NotImplementedError("labels are words, no formulas")
+        super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
         # By the end at which a text is aligned it stays in place where the font is another.
         anchor, share = _ANCHORS["center" if angle else mtext.get_horizontalalignment() if mtext else "left"]
         width, *_ = self.get_text_width_height_descent(s, prop, False)
@@ -185,12 +169,6 @@ class Renderer(RendererBase):
         paint += ' font-weight="bold"' if prop.get_weight() == "bold" else ""
         paint += f' text-anchor="{anchor}"' if anchor != "start" else ""
         self._pieces.append(Piece(paint, "text", f"<text {place}{turned}>{html.escape(s, quote=False)}</text>"))
-
-    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
-        key = (s, hash(prop))
-        if key not in self._sizes:
-            self._sizes[key] = super().get_text_width_height_descent(s, prop, ismath)
-        return self._sizes[key]
 
     def _outline(self, gc: GraphicsContextBase, path: Any, transform: Any, *, filled: bool) -> tuple[str, str]:
         """What is seen of a path, and the attribute that cuts it where that is not all of it."""

@@ -7,11 +7,14 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Drawing
 
 from pipeline_lib.reporting import svg
 from pipeline_lib.reporting.figures import COLOURS, Figure, heat_maps, line_plot, save, style
+from pipeline_lib.reporting.recording import Recording
 
 SVG = "{http://www.w3.org/2000/svg}"
 POINTS = [(1.0, 3.0, 2.0, 4.0), (10.0, 30.0, 20.0, 50.0), (200.0, 7.0, 5.0, 9.0)]
@@ -82,6 +85,27 @@ def test_all_words_of_a_drawing_are_text_within_it() -> None:
     texts = list(root.iter(f"{SVG}text"))
     assert {"n", "y", "1", "10", "100", "line 0", "line 1", "line 2"} <= {text.text for text in texts}
     assert all(0.0 < float(text.get("x")) < width and 0.0 < float(text.get("y")) < height for text in texts)
+
+
+def test_what_a_recording_repeats_is_what_matplotlib_draws() -> None:
+    pictures = []
+    for recorded in (True, False):
+        with style():
+            drawing = lines(3)
+            recording = Recording(drawing)
+            drawing.set_layout_engine("none")
+            drawing.dpi = 130
+            if recorded:
+                drawing.draw = recording.repeat  # type: ignore[method-assign, assignment]
+            canvas = FigureCanvasAgg(drawing)
+            canvas.draw()
+            pictures.append(np.asarray(canvas.buffer_rgba())[..., :3].astype(float))
+    one, other = pictures
+    assert one.shape == other.shape
+    assert one.min() < 100 < one.max()
+    # Letters are placed by widths that differ by less than a pixel.
+    assert np.abs(one - other).mean() < 3.0
+    assert np.abs(one - np.roll(other, 8, axis=1)).mean() > 3.0 * np.abs(one - other).mean()
 
 
 def test_no_two_of_many_series_look_alike() -> None:
