@@ -21,7 +21,7 @@ from pipeline_lib.reporting import site
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ("pyproject.toml", "README.md", "LICENSE", "pipeline_lib", "data/catalog.yaml")
+SOURCE = ("pyproject.toml", "README.md", "LICENSE", "pipeline_lib", "data/catalog.yaml", "docs/glossary.md")
 FACTS = """\
 import json
 from pipeline_lib import learners, papers, surrogates

@@ -1,8 +1,8 @@
 """Which pages does the report have, and which sections are on each?
 
 The front page says what was run and what came out. Every data set and every paper has a page of its own; then come the
-bounds with their costliest steps, the ledger of all claims, numbers published by others, methods and provenance. The
-single file contains all of them.
+bounds with their costliest steps, the ledger of all claims, numbers published by others, methods, terms and provenance.
+The single file contains all of them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pipeline_lib.reporting import (
     provenance_section,
     published_section,
     results_section,
+    terms_section,
     witnesses_section,
 )
 from pipeline_lib.reporting.blocks import Block, Columns, Note, Section, Subsection, walk
@@ -64,6 +65,7 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
         ("ledger", ledger_section.section(claims, papers)),
         ("published", published_section.published(study)),
         ("methods", methods_section.methods(study)),
+        ("terms", terms_section.terms()),
     )
     all_but_last = [
         _front(study, claims, papers, of_papers, findings, bounds),

@@ -23,6 +23,7 @@ from pipeline_lib.reporting.origins import Uses
 from pipeline_lib.reporting.pages import FRONT, Page
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
+from pipeline_lib.reporting.terms_section import Terms
 from pipeline_lib.reporting.witnesses_section import WitnessList
 
 if TYPE_CHECKING:
@@ -183,6 +184,8 @@ def search_index(parts: Sequence[Page]) -> list[Found]:
                 found.append(Found(f"#table-{block.name}", "Table", plain(block.caption)))
             elif isinstance(block, Figure):
                 found.append(Found(f"#figure-{block.name}", "Figure", plain(block.caption)))
+            elif isinstance(block, Terms):
+                found += [Found(f"#{one.place}", "Term", f"{one.name}: {one.meaning}") for one in block.terms]
             elif isinstance(block, WitnessList):
                 found += [
                     Found(f"#witness-{one.name}", "Counterexample", f"{one.name}, {one.place}")

@@ -74,6 +74,7 @@ def test_the_search_finds_claims_tables_and_terms_of_other_pages(report: Path, b
     for words, place in (
         ("SLAM-thm10 refuted", "slam.html#claim-slam-thm10"),
         ("test results on mq2008", "data-MQ2008.html#table-results-MQ2008"),
+        ("slack factor sharper", "terms.html#term-slack-factor"),
         ("provenance learners", "provenance.html#made-by-learners"),
     ):
         links, _ = json.loads(browser.run(search % json.dumps(words)))

@@ -2,6 +2,7 @@
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
+TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md",) if path.exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # Whose formulas the report shows.
 CHOSEN = [
@@ -152,6 +153,7 @@ use rule job as render_report with:
     """Write the pages, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
     input:
         TEMPLATES,
+        TERMS,
         PAGES,
         per_dataset("results/{study}/data/{dataset}.json"),
         "results/{study}/tables/measures.parquet",
