@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from pipeline_lib import shipped
 from pipeline_lib.errors import DataError
 
-_INSTALLED = Path(__file__).with_name("errata.md")
-PAGE = _INSTALLED if _INSTALLED.is_file() else Path(__file__).resolve().parents[1] / "docs" / "errata.md"
+PAGE = shipped.page("errata.md")
 PARTS = ("Printed", "Why it is wrong", "What holds", "Evidence", "Ledger")
 """What the page says of every erratum."""
 _ROW = re.compile(r"^\| \[([A-Z]+)\]\(#[a-z]+\) \| (.+?) \| (.+?) \|$", re.MULTILINE)

@@ -21,7 +21,15 @@ from pipeline_lib.reporting import site
 from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ("pyproject.toml", "README.md", "LICENSE", "pipeline_lib", "data/catalog.yaml", "docs/errata.md")
+PAGES = ("errata.md", "glossary.md")  # of the documentation, which the report shows
+SOURCE = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "pipeline_lib",
+    "data/catalog.yaml",
+    *(f"docs/{name}" for name in PAGES),
+)
 FACTS = """\
 import json
 from pipeline_lib import errata, learners, papers, surrogates
@@ -95,10 +103,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(installed: Installed) -> None:
     names = (path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline_lib").rglob("*") if path.is_file())
-    expected = {name for name in names if "__pycache__" not in name} | {
-        "pipeline_lib/sources/catalog.yaml",
-        "pipeline_lib/errata.md",
-    }
+    copied = {"pipeline_lib/sources/catalog.yaml", *(f"pipeline_lib/{name}" for name in PAGES)}
+    expected = {name for name in names if "__pycache__" not in name} | copied
     with zipfile.ZipFile(installed.wheel) as archive:
         assert {name for name in archive.namelist() if ".dist-info/" not in name} == expected
 

@@ -85,14 +85,15 @@ class JudgedStudy:
 
 
 def write(path: str | os.PathLike[str], found: JudgedStudy) -> None:
-    """Write ``claims.json``: study, counts, every claim, and the papers; the same judgements give the same bytes."""
-    document = {
-        "study": found.study,
-        "counts": found.counts(),
-        "claims": [_plain(claim) for claim in found.claims],
-        "papers": {name: _plain(paper) for name, paper in found.papers.items()},
-    }
-    write_text(path, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write ``claims.json``: study, counts, every claim, and the papers; the same judgements give the same bytes.
+
+    Every claim is one line, so that two files can be compared line by line.
+    """
+    claims = ",\n".join(_line(_plain(claim)) for claim in found.claims)
+    about = _line({name: _plain(paper) for name, paper in found.papers.items()})
+    parts = {"study": _line(found.study), "counts": _line(found.counts()), "claims": f"[\n{claims}\n]", "papers": about}
+    text = ",\n".join(f"{_line(name)}: {part}" for name, part in parts.items())
+    write_text(path, f"{{\n{text}\n}}\n")
 
 
 def read(path: str | os.PathLike[str]) -> JudgedStudy:
@@ -125,6 +126,10 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
             f"{path}: expected the judged claims of a study, found {what}; write them with "
             f"`python -m pipeline_lib judge-claims`"
         ) from error
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

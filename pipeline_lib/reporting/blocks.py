@@ -89,6 +89,14 @@ class Details:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Blocks next to each other where there is room."""
+
+    blocks: tuple[Block, ...]
+    block: ClassVar[str] = "columns"
+
+
+@dataclass(frozen=True)
 class Subsection:
     """A titled part of a section; ``id`` is its address on the page."""
 

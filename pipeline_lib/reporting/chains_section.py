@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 from pipeline_lib.markup import listed
 from pipeline_lib.reporting import waterfalls
-from pipeline_lib.reporting.blocks import Block, Paragraph
+from pipeline_lib.reporting.blocks import Block, Paragraph, Section
 from pipeline_lib.reporting.queries import Rows, Tables
 from pipeline_lib.reporting.study import CERTIFICATES, Study, count
+from pipeline_lib.reporting.tables import Table
 
+PLACE = "bounds"
+"""The address of the section."""
 OWN = "contraction"
 """The project's own bound in the table of certificates."""
 
 
-def overview(study: Study, papers: Sequence[str]) -> list[Block]:
-    """One row for each bound of the papers, with its costliest step; nothing where no chain was computed."""
+def section(study: Study, papers: Sequence[str]) -> Section | None:
+    """One row for each bound of the papers, with its costliest step; None where no chain was computed."""
     tables = Tables(study.results)
     found: list[Rows] = []
     for paper in papers:
@@ -23,9 +26,22 @@ def overview(study: Study, papers: Sequence[str]) -> list[Block]:
             rows = tables.rows(f"{paper}-chain")
             found += waterfalls.largest(rows, datasets=len(rows.distinct("dataset")))
     if not found:
-        return []
+        return None
+    words = (
+        "A bound is the last link of a chain that begins with what is measured. Every step multiplies by a factor; the "
+        "table names the largest one of each bound. The pages of the papers show all steps."
+    )
     caption = "Where the bounds lose: what is measured, what is stated, and the step with the largest factor"
-    return [waterfalls.summary("costliest-steps", caption, found)]
+    return Section(
+        PLACE, "Where the bounds lose", (Paragraph(words), waterfalls.summary("costliest-steps", caption, found))
+    )
+
+
+def pointer(found: Section | None) -> list[Block]:
+    """What the front page says of the section: how many bounds were followed, and where to see it."""
+    bounds = sum(len(block.rows()) for block in found.blocks if isinstance(block, Table)) if found is not None else 0
+    words = f"The numbers of {count(bounds, 'bound')} are followed step by step: [where they lose](#{PLACE})."
+    return [Paragraph(words)] if bounds else []
 
 
 def certified(study: Study) -> list[Block]:

@@ -1,15 +1,15 @@
 """How do numbers become figures that read alike on paper, on screen and without colour?
 
-Figures are drawn by matplotlib without a window. Letters are drawn as paths, so that a figure looks the same wherever
-it is opened; what it shows is also said in words (title and description inside the SVG). Series differ in marker as
-well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey. The same numbers give the
-same bytes: no dates, fixed identifiers. Labels are words, never formulas: matplotlib reads none of them as TeX.
+Figures are drawn by matplotlib without a window: as SVG for the page (:mod:`pipeline_lib.reporting.svg`), as PDF for
+articles and as PNG for slides. What a figure shows is also said in words (title and description inside the SVG). Series
+differ in marker or dashes as well as in colour, and the colours (Okabe and Ito) keep their order of lightness in grey.
+The same numbers give the same bytes: no dates, fixed identifiers. Labels are words, never formulas: matplotlib reads
+none of them as TeX.
 """
 
 from __future__ import annotations
 
 import html
-import io
 import math
 import os
 import re
@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from pipeline_lib.files import replacing, write_text
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
@@ -29,10 +32,25 @@ INK, FAINT, RULE, PAPER = "#222222", "#6b6b6b", "#d9d9d9", "#ffffff"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MARKS = ("*", "d", "p")
+DASHES = (
+    (5.0, 2.0),
+    (7.0, 2.0, 1.5, 2.0),
+    (1.5, 1.5),
+    (9.0, 2.5),
+    (7.0, 2.0, 1.5, 2.0, 1.5, 2.0),
+    (3.0, 3.0),
+    (12.0, 3.0),
+)
 WIDTH = 7.2
 """Width of every figure in inches: the width of the page's column."""
 
-
+LETTER, HANDLE = 4.8, 40.0
+"""About how many points a letter of a legend takes, and the sign in front of a label."""
+PNG_DPI = 130
+SHORT = 50.0
+"""Logarithmic axes over less than this factor have ticks between the powers of ten."""
+SHADE = 0.6
+"""How dense the darkest cell of a heat map is."""
 Band = tuple[float, float, float, float]
 """A point of a line: (x, y, low, high)."""
 
@@ -67,18 +85,37 @@ class Dot:
 
 
 def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
-    """Draw ``figure``, write ``NAME.svg`` and ``NAME.png`` into ``folder``, and return the SVG for the page."""
-    with _style():
+    """Draw ``figure``, write it as SVG, PDF and PNG into ``folder``, and return the SVG for the page."""
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+    from pipeline_lib.reporting import svg
+
+    path = Path(folder) / figure.name
+    with style():
         drawing = figure.draw()
         drawing.suptitle(words(figure.title), x=0.005, ha="left", fontsize=9, fontweight="bold")
-        stream = io.StringIO()
-        drawing.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-        svg = _described(stream.getvalue(), figure)
-        write_text(Path(folder) / f"{figure.name}.svg", svg)
-        drawing.set_layout_engine("none")  # both have the same layout, and finding it takes a third of the time
-        with replacing(Path(folder) / f"{figure.name}.png") as partial:
-            drawing.savefig(partial, format="png", dpi=160, metadata={"Software": None})
-    return _for_page(svg, figure.name)
+        drawn = svg.Renderer(drawing, figure.name)
+        vector = _described(drawn.document(), figure)
+        write_text(path.with_suffix(".svg"), vector)
+        drawing.draw = drawn.repeat  # type: ignore[assignment, method-assign]  # the other formats repeat what was drawn
+        with replacing(path.with_suffix(".pdf")) as partial:
+            canvas: Any = FigureCanvasPdf(drawing)
+            canvas.print_pdf(partial, metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
+        _save_picture(drawing, path.with_suffix(".png"))
+    return _for_page(vector)
+
+
+def _save_picture(drawing: Drawing, path: Path) -> None:
+    """Write a PNG with at most 64 colours, which take a third of the room of all."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    drawing.dpi = PNG_DPI
+    canvas: Any = FigureCanvasAgg(drawing)
+    canvas.draw()
+    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+    with replacing(path) as partial:
+        picture.quantize(64, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(partial, format="PNG")
 
 
 def dot_plot(
@@ -106,8 +143,7 @@ def dot_plot(
         axis.grid(axis="x")
         axis.tick_params(axis="y", length=0)
     folds = any(dot is not None and dot.folds for dots in panels.values() for dot in dots)
-    handles = _dot_legend(interval, controls, folds)
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    _legend(figure, _dot_legend(interval, controls, folds))
     return figure
 
 
@@ -135,10 +171,10 @@ def comparison_plot(
         axis.grid(axis="x")
         axis.tick_params(axis="y", length=0)
         if log:
-            axis.set_xscale("log")
+            logarithmic(axis, "x")
         else:
             axis.locator_params(axis="x", nbins=max(3, 8 // len(panels)))
-    figure.legend(handles=_comparison_legend(), loc="outside lower center", ncols=2)
+    _legend(figure, _comparison_legend())
     return figure
 
 
@@ -192,44 +228,75 @@ def line_plot(
     axis = figure.subplots()
     for i, (label, points) in enumerate(series.items()):
         x, y, low, high = zip(*points, strict=True)
-        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         if low != y or high != y:
-            axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-        axis.plot(x, y, color=colour, marker=marker, markersize=4.5, linewidth=1.2, label=words(label))
+            axis.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
+        axis.plot(x, y, **_look(i), markersize=4.5, linewidth=1.2, label=words(label))
     for i, (label, curve) in enumerate((bounds or {}).items()):
         x, y = zip(*curve, strict=True)
-        axis.plot(x, y, color=COLOURS[i % len(COLOURS)], linestyle="--", linewidth=1.2, label=words(label))
+        colour, dashes = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
+        axis.plot(x, y, color=colour, dashes=dashes, linewidth=1.2, label=words(label))
     for sign, (label, places) in zip(MARKS, (marks or {}).items(), strict=False):
         x, y = zip(*places, strict=True)
         axis.plot(x, y, sign, color=PAPER, markeredgecolor=INK, markersize=9, label=words(label), zorder=3)
     for i, (label, place) in enumerate((vertical or {}).items()):
         axis.axvline(place, color=FAINT, linewidth=1, linestyle=("--", ":", "-.")[i % 3], label=words(label))
-    if "x" in log:
-        axis.set_xscale("log")
-        _count_plainly(axis.xaxis)
-    elif all(float(point[0]).is_integer() for points in series.values() for point in points):
+    logarithmic(axis, log)
+    if "x" not in log and all(float(point[0]).is_integer() for points in series.values() for point in points):
         axis.locator_params(axis="x", integer=True)
-    if "y" in log:
-        axis.set_yscale("log")
     axis.set(xlabel=words(xlabel), ylabel=words(ylabel))
     axis.grid()
-    labels = sum(len(one or {}) for one in (series, bounds, marks, vertical))
-    figure.legend(loc="outside lower center", ncols=min(4, max(1, labels)))
+    _legend(figure, axis.get_legend_handles_labels()[0])
     return figure
 
 
-def _count_plainly(axis: Axis) -> None:
-    """Label a logarithmic axis of counts 1, 10, 100 instead of powers, and between these where it is short."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+def _look(number: int) -> dict[str, Any]:
+    """How a series is drawn: no two have both colour and marker in common, and after seven the markers are open."""
+    turn, place = divmod(number, len(COLOURS))
+    colour = COLOURS[place]
+    return {
+        "color": colour,
+        "marker": MARKERS[(place + turn) % len(MARKERS)],
+        "markerfacecolor": PAPER if turn % 2 else colour,
+    }
 
-    low, high = axis.get_view_interval()
-    if low < 1.0 or high > 1e6:
-        return
-    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-    if high / low > 50.0:
-        axis.set_minor_formatter(NullFormatter())
-    else:
-        axis.set_minor_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if f"{x:e}"[0] in "235" else ""))
+
+def logarithmic(axes: Axes, log: str) -> None:
+    """Make the axes in ``log`` (``"x"``, ``"y"`` or both) logarithmic, with numbers as labels, or powers of ten.
+
+    matplotlib sets powers as formulas, which takes longer than all else that is drawn.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    class Between(LogLocator):
+        """Ticks at 2, 3 and 5 times a power of ten, on short axes only."""
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            return super().tick_values(vmin, vmax) if vmax < SHORT * vmin else []
+
+    for name in log:
+        axis: Axis = getattr(axes, f"{name}axis")
+        axes.set(**{f"{name}scale": "log"})
+        view = axis.get_view_interval
+        axis.set_major_formatter(FuncFormatter(lambda value, _, view=view: _power_of_ten(value, *view())))
+        axis.set_minor_locator(Between(subs=(2.0, 3.0, 5.0)))
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1.0 else f"{value:.3g}"))
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power_of_ten(value: float, low: float, high: float) -> str:
+    """The label of a power of ten on an axis from ``low`` to ``high``.
+
+    Example
+    -------
+    >>> _power_of_ten(0.01, 0.005, 30.0), _power_of_ten(1000.0, 1.0, 2000.0), _power_of_ten(0.01, 1e-9, 1.0)
+    ('0.01', '1,000', '10⁻²')
+    """
+    exponent = round(math.log10(value))
+    if low < 1e-4 or high > 1e6:
+        return "10" + str(exponent).translate(_RAISED)
+    return f"{value:,.{max(0, -exponent)}f}"
 
 
 def heat_maps(
@@ -245,18 +312,23 @@ def heat_maps(
 
     Every panel has a scale of its own (logarithmic): what is compared is how its numbers change, not the panels.
     """
+    from matplotlib.patches import Rectangle
+
     figure = drawing(0.34 * len(rows) + 1.15)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, (title, values) in zip(axes, panels.items(), strict=True):
         known = [value for row in values for value in row if value is not None and value > 0.0] or [1.0]
         low, width = math.log(min(known)), math.log(max(known) / min(known)) or 1.0
-        shades = [
-            [math.nan if v is None else (math.log(max(v, min(known))) - low) / width for v in row] for row in values
-        ]
-        axis.imshow(shades, cmap="Blues", vmin=0.0, vmax=1.6, aspect="auto")
+        axis.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
         for i, row in enumerate(values):
             for j, value in enumerate(row):
                 if value is not None:
+                    # Transparent colour is light on white and dark on black: the number can be read on both.
+                    shade = (math.log(max(value, min(known))) - low) / width
+                    cell = Rectangle(
+                        (j - 0.48, i - 0.46), 0.96, 0.92, color=COLOURS[0], alpha=SHADE * shade, linewidth=0
+                    )
+                    axis.add_patch(cell)
                     axis.text(j, i, f"{value:{form}}".lstrip("0"), ha="center", va="center", fontsize=6.5)
         axis.set_title(words(title), fontsize=8.5)
         axis.set_xticks(range(len(columns)), [words(column) for column in columns])
@@ -287,22 +359,31 @@ def line_panels(
         for label, points in series.items():
             i = labels.index(label)
             x, y, low, high = zip(*points, strict=True)
-            colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
-            axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+            if low != y or high != y:
+                axis.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
             every = max(1, len(x) // 6)
             [handles[label]] = axis.plot(
-                x, y, color=colour, marker=marker, markersize=3.5, markevery=every, linewidth=1.2, label=words(label)
+                x, y, **_look(i), markersize=3.5, markevery=every, linewidth=1.2, label=words(label)
             )
-        if "x" in log:
-            axis.set_xscale("log")
-        if "y" in log:
-            axis.set_yscale("log")
+        logarithmic(axis, log)
         axis.set(xlabel=words(xlabel))
         axis.set_title(words(title), fontsize=8.5)
         axis.grid()
     axes[0].set(ylabel=words(ylabel))
-    figure.legend(handles=[handles[label] for label in labels], loc="outside lower center", ncols=min(4, len(labels)))
+    _legend(figure, [handles[label] for label in labels])
     return figure
+
+
+def _legend(figure: Drawing, handles: Sequence[Artist]) -> None:
+    """A legend below the drawing, in as many columns as its width has room for."""
+    widths = [LETTER * len(str(handle.get_label())) + HANDLE for handle in handles]
+    columns = min(4, len(handles))
+    while columns > 1:
+        # matplotlib fills column by column, the first ones with one more where they cannot be alike.
+        if sum(max(map(float, column)) for column in np.array_split(widths, columns)) <= 72.0 * WIDTH:
+            break
+        columns -= 1
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=max(1, columns))
 
 
 def _draw_dot(axis: Axes, row: int, dot: Dot, low: float, high: float) -> None:
@@ -354,13 +435,11 @@ def drawing(height: float) -> Drawing:
     return Canvas(figsize=(WIDTH, height), layout="constrained")
 
 
-def _style() -> Any:
+def style() -> Any:
     import matplotlib as mpl
 
     return mpl.rc_context(
         {
-            "svg.hashsalt": "pipeline_lib",
-            "svg.fonttype": "path",
             "font.family": "DejaVu Sans",
             "font.size": 8.5,
             "text.color": INK,
@@ -397,16 +476,10 @@ def _described(svg: str, figure: Figure) -> str:
     return svg[: opening.start()] + tag + words + svg[opening.end() :]
 
 
-def _for_page(svg: str, name: str) -> str:
-    """Make the SVG fit for a page: no prologue, its own identifiers, colours that follow light and dark."""
-    body = svg[svg.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    kept = {f"{name}-title", f"{name}-desc"}
-    body = re.sub(r'\bid="([^"]+)"', lambda m: m[0] if m[1] in kept else f'id="{name}-{m[1]}"', body)
-    body = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', body)
-    body = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", body)
+def _for_page(svg: str) -> str:
+    """The SVG for a page: as wide as its column, in colours that follow light and dark, in the page's font."""
     variables = {INK: "ink", FAINT: "faint", RULE: "rule", PAPER: "paper"}
     variables |= {colour: f"series-{i}" for i, colour in enumerate(COLOURS)}
     for colour, variable in variables.items():
-        body = body.replace(colour, f"var(--{variable})")
-    return re.sub(r' width="[^"]*pt"| height="[^"]*pt"', "", body, count=2)
+        svg = svg.replace(colour, f"var(--{variable})")
+    return re.sub(r' width="[^"]*pt" height="[^"]*pt"| xmlns="[^"]*"| font-family="[^"]*"', "", svg, count=3)

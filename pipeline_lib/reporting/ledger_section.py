@@ -10,8 +10,10 @@ from pipeline_lib import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
 from pipeline_lib.claims.severity import Severity
 from pipeline_lib.claims.words import STATUSES, Status, plain
+from pipeline_lib.markup import listed
 from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
 from pipeline_lib.reporting.claims_section import excluded
+from pipeline_lib.reporting.study import count
 from pipeline_lib.reporting.tables import Cell, Column, Group, Table, simple, text, whole
 
 CONTRADICTED: tuple[Status, ...] = ("refuted", "deviates")
@@ -69,6 +71,17 @@ def picture(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
         ),
         Picture(tuple(rows)),
     ]
+
+
+def summary(judged: JudgedStudy, papers: Sequence[str]) -> list[Block]:
+    """How many claims of the papers have which status, in one sentence; nothing where there is no claim."""
+    rows = [LedgerRow.of(judged, name) for name in shown(judged, papers)]
+    if not rows:
+        return []
+    every = LedgerRow("", "", tuple(claim for row in rows for claim in row.claims))
+    words = listed([f"{number} {status}" for status, number in every.counts()])
+    of = f"{count(len(every.claims), 'claim')} of {count(len(rows), 'paper')}"
+    return [Paragraph(f"It judges {of}: {words}.")]
 
 
 def outcomes(judged: JudgedStudy, paper: str) -> list[Block]:

@@ -15,6 +15,7 @@ from pipeline_lib.reporting.study import (
     TRAINING,
     Study,
     count,
+    duration,
     measure_title,
 )
 from pipeline_lib.reporting.tables import (
@@ -70,16 +71,11 @@ def cost(study: Study) -> list[Block]:
     longest, in_all = max(jobs, key=lambda job: job.seconds), sum(job.seconds for job in jobs)
     return [
         Paragraph(
-            f"{count(len(jobs), 'job')} took {_duration(in_all)} in all, one after the other; the longest, "
-            f"`{longest.name}`, took {_duration(longest.seconds)}. No job needed more than "
+            f"{count(len(jobs), 'job')} took {duration(in_all)} in all, one after the other; the longest, "
+            f"`{longest.name}`, took {duration(longest.seconds)}. No job needed more than "
             f"{max(job.megabytes for job in jobs):,.0f} MB."
         )
     ]
-
-
-def _duration(seconds: float) -> str:
-    """A time as people say it: whole seconds below two minutes, whole minutes above."""
-    return count(round(seconds), "second") if seconds < 120 else count(round(seconds / 60), "minute")
 
 
 def best_learners(study: Study) -> list[Block]:

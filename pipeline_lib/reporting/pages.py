@@ -1,8 +1,8 @@
 """Which pages does the report have, and which sections are on each?
 
 The front page says what was run and what came out. Every data set and every paper has a page of its own; then come the
-errata, the ledger of all claims, numbers published by others, methods and provenance. The single file contains all of
-them.
+errata, the bounds with their costliest steps, the ledger of all claims, numbers published by others, methods,
+terms and provenance. The single file contains all of them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from pipeline_lib.reporting import (
     provenance_section,
     published_section,
     results_section,
+    terms_section,
 )
-from pipeline_lib.reporting.blocks import Block, Note, Section, Subsection, walk
+from pipeline_lib.reporting.blocks import Block, Columns, Note, Section, Subsection, walk
 from pipeline_lib.reporting.claims_section import ClaimList
+from pipeline_lib.reporting.origins import parts as origins_of
 from pipeline_lib.reporting.page import PaperPages
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.study import SUMMARY, Study
@@ -56,20 +58,27 @@ def build(results: ResultsFolder, claims: JudgedStudy, papers: Sequence[str]) ->
     chosen = [name for name in register.names() if name in papers]
     templates = PaperPages(results, claims)
     of_papers = [found for name in chosen if (found := _paper(name, templates.story(name), claims)) is not None]
+    findings = {one.name: templates.findings(one.name) for one in of_papers}
+    bounds = chains_section.section(study, [one.name for one in of_papers])
     others = (
         ("errata", errata_section.section(claims, papers)),
+        ("bounds", bounds),
         ("ledger", ledger_section.section(claims, papers)),
         ("published", published_section.published(study, {one.title: one.sections for one in of_papers})),
         ("methods", methods_section.methods(study)),
-        ("provenance", provenance_section.provenance(study)),
+        ("terms", terms_section.terms()),
     )
-    findings = {one.name: templates.findings(one.name) for one in of_papers}
-    return [
-        _front(study, claims, papers, of_papers, findings),
+    all_but_last = [
+        _front(study, claims, papers, of_papers, findings, bounds),
         *_data(study),
         *of_papers,
-        *(Page(name, found.title, (found,)) for name, found in others if found is not None),
+        *(Page(name, section.title, (section,)) for name, section in others if section is not None),
     ]
+    origins = origins_of(
+        results, chosen, (block for one in all_but_last for section in one.sections for block in section.blocks)
+    )
+    last = provenance_section.provenance(study, origins)
+    return [*all_but_last, Page("provenance", last.title, (last,))]
 
 
 def _front(
@@ -78,19 +87,21 @@ def _front(
     papers: Sequence[str],
     of_papers: Sequence[Page],
     findings: Mapping[str, Sequence[Block]],
+    bounds: Section | None,
 ) -> Page:
-    blocks: list[Block] = [*overview_section.overview(study), *chains_section.certified(study)]
+    """What was run, on what, what came out, the ledger, and the cost."""
+    blocks: list[Block] = [*overview_section.overview(study), *ledger_section.summary(claims, papers)]
+    blocks += chains_section.certified(study)
     blocks += ledger_section.left_out(claims, papers)
-    if picture := ledger_section.picture(claims, papers):
-        blocks.append(Subsection("picture", "Every claim at a glance", tuple(picture)))
-    blocks += [
+    cards = tuple(
         Subsection(f"findings-{one.name}", f"[{one.title}](#{one.anchor})", tuple(findings[one.name]))
         for one in of_papers
         if findings[one.name]
-    ]
-    if lost := chains_section.overview(study, [one.name for one in of_papers]):
-        blocks.append(Subsection("bounds", "Where the bounds lose", tuple(lost)))
-    blocks += [*overview_section.best_learners(study), *overview_section.cost(study)]
+    )
+    blocks += [Columns(cards)] if cards else []
+    if picture := ledger_section.picture(claims, papers):
+        blocks.append(Subsection("picture", "Every claim at a glance", tuple(picture)))
+    blocks += [*chains_section.pointer(bounds), *overview_section.best_learners(study), *overview_section.cost(study)]
     return Page(FRONT, "Overview", (Section("overview", "Overview", tuple(blocks)),))
 
 

@@ -21,8 +21,8 @@ from pipeline_lib.reporting.study import (
 from pipeline_lib.reporting.tables import Cell, Column, Table, simple, text
 
 
-def provenance(study: Study) -> Section:
-    """Where the numbers come from: versions, command, seeds and configuration."""
+def provenance(study: Study, origins: Sequence[Block]) -> Section:
+    """Where the numbers come from: versions, command, seeds and configuration, then ``origins`` for each experiment."""
     found = study.results.provenance()
     configuration = study.results.configuration()
     blocks: list[Block] = []
@@ -39,7 +39,7 @@ def provenance(study: Study) -> Section:
         blocks.append(Details("Configuration, as resolved (configuration.yaml)", (Listing(configuration),)))
     else:
         blocks.append(Note("The study contains no configuration: configuration.yaml is absent."))
-    return Section("provenance", "Provenance", tuple(blocks))
+    return Section("provenance", "Provenance", (*blocks, *origins))
 
 
 def _changes(changes: Sequence[Mapping[str, Any]]) -> Table:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -15,14 +15,16 @@ from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.reporting import claims_section, figures, pages
-from pipeline_lib.reporting.blocks import Subsection, inline, mathematics, plain, walk
+from pipeline_lib.reporting.blocks import Block, Subsection, inline, mathematics, plain, walk
 from pipeline_lib.reporting.claims_section import ClaimList
 from pipeline_lib.reporting.errata_section import ErrataList
 from pipeline_lib.reporting.figures import Figure
 from pipeline_lib.reporting.formulas import mathml
+from pipeline_lib.reporting.origins import Uses
 from pipeline_lib.reporting.pages import FRONT, Page
 from pipeline_lib.reporting.results import ResultsFolder
 from pipeline_lib.reporting.tables import Table, to_csv, to_latex
+from pipeline_lib.reporting.terms_section import Terms
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -56,9 +58,9 @@ def render(
     """Write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
-    links to; ``report.html``, all pages in one file; ``tables/*.csv`` and ``*.tex``, ``figures/*.svg`` and ``*.png``.
-    No page loads anything. ``claims`` is ``claims.json``, to which the pages link, with the judgements that they show;
-    ``papers`` are those whose experiments the study ran. The same results give the same bytes.
+    links to; ``report.html``, all pages in one file; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and
+    ``*.png``. No page loads anything. ``claims`` is ``claims.json``, to which the pages link, with the judgements that
+    they show; ``papers`` are those whose experiments the study ran. The same results give the same bytes.
 
     Raises
     ------
@@ -130,6 +132,7 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
         "pictures": {name: Markup(figures.save(figure, folder / "figures")) for name, figure in drawn.items()},
         "table_numbers": {name: i for i, name in enumerate(tables, 1)},
         "figure_numbers": {name: i for i, name in enumerate(drawn, 1)},
+        "origins": {file: block.place for block in _blocks(parts) if isinstance(block, Uses) for file in block.files},
     }
 
 
@@ -138,8 +141,9 @@ def _renderer(about: dict[str, Any]) -> Callable[[Sequence[Page]], str]:
     from markupsafe import Markup
 
     own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
-    template = _environment().get_template("report.html.j2")
-    return lambda shown: template.render(**about, shown=shown, own=own, index=_INDEX, whole=WHOLE)
+    frame, content = (_environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
+    bodies = {one.name: Markup(content.render(one=one, page=about)) for one in about["pages"]}
+    return lambda shown: frame.render(**about, bodies=bodies, shown=shown, own=own, index=_INDEX, whole=WHOLE)
 
 
 @cache
@@ -185,6 +189,8 @@ def search_index(parts: Sequence[Page]) -> list[Found]:
                     Found(f"#{block.anchor(one)}", "Erratum", f"{one.letter}, {plain(one.place)}: {one.subject}")
                     for one in block.entries
                 ]
+            elif isinstance(block, Terms):
+                found += [Found(f"#{one.place}", "Term", f"{one.name}: {one.meaning}") for one in block.terms]
             elif isinstance(block, ClaimList):
                 found += [
                     Found(f"#claim-{one.id}", "Claim", f"{one.id}, {one.status}, {one.where}. {one.says}")
@@ -210,10 +216,15 @@ def _linked(text: str, page: str, home: dict[str, str]) -> str:
     return _LINK.sub(lambda found: f"{found[1]}{_target(found[2], page, home)}{found[3]}", text)
 
 
+def _blocks(parts: Sequence[Page]) -> Iterator[Block]:
+    """All blocks of all pages."""
+    return (block for part in parts for section in part.sections for block in walk(section.blocks))
+
+
 def _named(parts: Sequence[Page], kind: type[Kind]) -> dict[str, Kind]:
     """All tables (or figures) by name, in the order of the pages."""
     found: dict[str, Kind] = {}
-    for block in (block for part in parts for section in part.sections for block in walk(section.blocks)):
+    for block in _blocks(parts):
         if isinstance(block, kind):
             if block.name in found:
                 raise DataError(f"report: expected every {kind.__name__.lower()} name once, found {block.name} twice")

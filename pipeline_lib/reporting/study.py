@@ -164,6 +164,17 @@ def count(number_: int, noun: str, plural: str = "") -> str:
     return f"{number_:,} {noun if number_ == 1 else plural or f'{noun}s'}"
 
 
+def duration(seconds: float) -> str:
+    """A time as people say it: whole seconds below two minutes, whole minutes above.
+
+    Example
+    -------
+    >>> duration(1.2), duration(90.0), duration(3599.0)
+    ('1 second', '90 seconds', '60 minutes')
+    """
+    return count(round(seconds), "second") if seconds < 120 else count(round(seconds / 60), "minute")
+
+
 def as_text(value: Any) -> str:
     """A setting as it is printed.
 

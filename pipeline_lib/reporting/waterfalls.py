@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pipeline_lib.reporting.declared_tables import col, table
-from pipeline_lib.reporting.figures import COLOURS, FAINT, INK, PAPER, Figure, drawing, words
+from pipeline_lib.reporting.figures import COLOURS, FAINT, INK, PAPER, Figure, drawing, logarithmic, words
 from pipeline_lib.reporting.queries import Rows
 from pipeline_lib.reporting.tables import Table, scientific
 
@@ -109,7 +109,7 @@ def draw(links: Sequence[SimpleNamespace], trivial: float) -> Drawing:
         before = link.value
     axis.axvline(trivial, color=FAINT, linestyle="--", linewidth=1)
     axis.text(trivial, -0.75, words("without a theorem"), ha="center", va="bottom", fontsize=7, color=FAINT)
-    axis.set_xscale("log")
+    logarithmic(axis, "x")
     # Room for the numbers to the right of the bars.
     axis.set_xlim(least / 1.6, most * (most / least) ** 0.28 * 2.0)
     axis.set_yticks(range(len(links)), [words(link.label) for link in links])

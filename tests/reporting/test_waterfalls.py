@@ -82,9 +82,13 @@ def test_the_overview_says_which_step_costs_most_and_what_is_certified(tmp_path:
     (tmp_path / "tables").mkdir()
     table = pl.DataFrame(rows(10, 50.0), schema=experiment.schema_of(COLUMNS))
     storage.write_table(tmp_path / "tables" / "lists-chain.parquet", table)
-    blocks = chains_section.overview(Study(ResultsFolder.at(tmp_path)), ["slam", "lists"])
+    section = chains_section.section(Study(ResultsFolder.at(tmp_path)), ["slam", "lists"])
+    assert chains_section.section(Study(ResultsFolder.at(tmp_path)), ["slam"]) is None
     assert chains_section.certified(Study(ResultsFolder.at(tmp_path))) == []
-    assert [block.name for block in blocks if isinstance(block, Table)] == ["costliest-steps"]
+    assert [block.name for block in section.blocks if isinstance(block, Table)] == ["costliest-steps"]
+    [pointer] = chains_section.pointer(section)
+    assert f"](#{section.id})" in pointer.text
+    assert chains_section.pointer(None) == []
     common = {"dataset": "made", "model": "a", "fold": 1, "place": "", "deviation": 1.0, "empirical_risk": 0.0}
     common |= {"largest_loss": 4.0, "n": 9, "delta": 0.05, "informative_from": 1, "reason": None}
     certified = [

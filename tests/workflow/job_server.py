@@ -30,7 +30,7 @@ from pathlib import Path
 LIBRARIES = (
     *("numpy", "numba", "scipy.optimize", "scipy.special", "yaml", "jsonschema", "jinja2", "tomllib"),
     *("pydantic.main", "pydantic.json_schema", "pydantic.functional_validators"),
-    *("matplotlib.figure", "matplotlib.backends.backend_svg", "matplotlib.backends.backend_agg"),
+    *("matplotlib.figure", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_agg"),
     *("pyarrow.compute", "pyarrow.parquet"),
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -2,6 +2,7 @@
 PUBLISHED = sorted(map(of_project, (ROOT / "workflow/published").glob("*.csv")))
 LEDGER = sorted(of_project(paper.folder / name) for paper in papers.every() for name in ("claims.yaml", "paper.toml"))
 TEMPLATES = sorted(map(of_project, (ROOT / "pipeline_lib/reporting/templates").glob("*")))
+TERMS = [of_project(path) for path in (ROOT / "docs/glossary.md",) if path.exists()]
 PAGES = sorted(of_project(path) for paper in STUDY.papers for path in papers.page_files(paper))
 # Whose formulas the report shows.
 CHOSEN = [
@@ -13,6 +14,8 @@ CHOSEN = [
 WEIGHTS = {"weights": "results/{study}/tables/weights.parquet"} if OWN else {}
 PAGE_CODE = [page for page in map(papers.page_of, STUDY.papers) if page]
 WITNESS_CODE = [module for module in map(papers.witnesses_of, STUDY.papers) if module]
+# The report says which experiment made a table.
+EXPERIMENT_CODE = [papers.module_of(paper, name) for paper in STUDY.papers for name in papers.experiments(paper)]
 
 
 use rule job as describe_data with:
@@ -148,9 +151,10 @@ use rule job as judge_claims with:
 
 
 use rule job as render_report with:
-    """Write the pages, every table as CSV and LaTeX, and every figure as SVG and PNG."""
+    """Write the pages, every table as CSV and LaTeX, and every figure as SVG, PDF and PNG."""
     input:
         TEMPLATES,
+        TERMS,
         PAGES,
         of_project(errata.PAGE),
         per_dataset("results/{study}/data/{dataset}.json"),
@@ -185,7 +189,7 @@ use rule job as render_report with:
     localrule: runs_locally("render_report")
     params:
         command="render-report",
-        code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *CHOSEN),
+        code=code("render_report", *PAGE_CODE, *WITNESS_CODE, *EXPERIMENT_CODE, *CHOSEN),
         options=options(
             papers=STUDY.papers,
             results=f"results/{STUDY.name}",

@@ -1,5 +1,5 @@
-// Sorts and filters the tables of the report, and searches all its pages. Without scripts everything is shown all the
-// same, in the order of the report.
+// Sorts and filters the tables of the report, searches all its pages, marks in the contents where one is, and opens what
+// is printed. Without scripts everything is shown all the same, in the order of the report.
 "use strict";
 
 const plain = (words) => words.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
@@ -105,5 +105,47 @@ function makeSearch(nav, index) {
   });
   nav.querySelector(".brand").after(field, list);
 }
+
+// ---- where one is ----
+
+const LINE = 120; // pixels below the upper edge of the window: what has begun above them is read
+
+function markPlace(links) {
+  const places = links.map((link) => document.getElementById(link.hash.slice(1)));
+  const mark = () => {
+    const begun = places.map((place) => place !== null && place.getBoundingClientRect().top < LINE);
+    links.forEach((link, i) => {
+      if (i === begun.lastIndexOf(true)) link.setAttribute("aria-current", "location");
+      else link.removeAttribute("aria-current");
+    });
+  };
+  if (places.length > 0) addEventListener("scroll", mark, { passive: true });
+  mark();
+}
+
+markPlace([...document.querySelectorAll('nav > ol ol a[href^="#"]')]);
+
+// ---- keyboard ----
+
+// What can be scrolled sideways can be reached by the keyboard.
+function reachScrolled() {
+  document.querySelectorAll(".formula, .drawing .scroll").forEach((one) => {
+    if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+    else one.removeAttribute("tabindex");
+  });
+}
+
+reachScrolled();
+addEventListener("resize", reachScrolled);
+addEventListener("toggle", reachScrolled, true); // of details
+
+// ---- paper ----
+
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = [...document.querySelectorAll("main details:not([open])")];
+  closed.forEach((one) => (one.open = true));
+});
+addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
 
 makeSearch(document.querySelector("nav"), JSON.parse(document.getElementById("index").textContent));

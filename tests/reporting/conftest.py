@@ -1,0 +1,22 @@
+"""One made study and its report for all tests of the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import made_study
+import pytest
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a made study."""
+    return made_study.make(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="session")
+def report(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its report, which no test changes."""
+    folder = tmp_path_factory.mktemp("reports") / "made"
+    made_study.report(study, folder)
+    return folder

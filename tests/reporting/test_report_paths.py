@@ -1,0 +1,136 @@
+"""Is the report sound HTML, and does a reader find in three clicks what the guide to the report promises?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+import html5lib
+import pytest
+
+CLICKS = 3
+_SPACE = "{http://www.w3.org/1999/xhtml}"
+
+
+class Place(NamedTuple):
+    """A place of the report: a file, and an address in it or nothing."""
+
+    file: Path
+    anchor: str
+
+
+class Site:
+    """The parsed pages of a report: what is at each place, and where the links in it lead."""
+
+    def __init__(self, report: Path) -> None:
+        self.report = report
+        self.trees = {path.resolve(): _parsed(path) for path in (report / "index.html", *(report / "pages").iterdir())}
+        self.parts = {
+            Place(file, str(part.get("id"))): part
+            for file, tree in self.trees.items()
+            for part in tree.iter()
+            if part.get("id")
+        }
+
+    def links(self, file: Path, part: Element) -> set[Place]:
+        """The places to which the links of a part lead."""
+        found = set()
+        for link in part.iter(f"{_SPACE}a"):
+            path, _, anchor = str(link.get("href")).partition("#")
+            found.add(Place((file.parent / path).resolve() if path else file, anchor))
+        return found
+
+    def clicks(self) -> dict[Place, int]:
+        """How many clicks every place is away from the front page, where all links of a page can be clicked at once."""
+        here = Place((self.report / "index.html").resolve(), "")
+        away, last = {here: 0}, {here}
+        for clicks in range(1, CLICKS + 1):
+            files = {place.file for place in last if place.file in self.trees}
+            last = {link for file in files for link in self.links(file, self.trees[file])} - away.keys()
+            away |= dict.fromkeys(last, clicks)
+        return away
+
+
+def _parsed(path: Path) -> Element:
+    return html5lib.HTMLParser(strict=True).parse(path.read_text(encoding="utf-8"))
+
+
+def words(part: Element) -> str:
+    return " ".join("".join(part.itertext()).split())
+
+
+@pytest.fixture(scope="module")
+def site(report: Path) -> Site:
+    """All pages, which must be without an error of the syntax of HTML."""
+    return Site(report)
+
+
+def test_every_link_of_every_page_leads_to_a_file_and_a_place(site: Site) -> None:
+    for file, tree in site.trees.items():
+        for place in site.links(file, tree):
+            assert place.file.is_file(), (file.name, place)
+            assert not place.anchor or place in site.parts, (file.name, place)
+
+
+def test_contradicted_claims_are_one_click_away_with_the_reason_and_how_sure_it_is(report: Path, site: Site) -> None:
+    away = {
+        place.anchor: (place, clicks) for place, clicks in site.clicks().items() if place.anchor.startswith("claim-")
+    }
+    judged = json.loads((report / "claims.json").read_text(encoding="utf-8"))["claims"]
+    for claim in judged:
+        place, clicks = away[f"claim-{claim['id']}"]
+        assert clicks == 1
+        said = words(site.parts[place])
+        assert claim["status"].replace("-", " ") in said
+        if claim["severity"] is not None:
+            assert f"{claim['severity']['informative']} of {claim['severity']['trials']} trial" in said
+            assert re.findall(r"\w+", claim["explanation"])[0] in said
+
+
+def test_from_every_caption_one_click_leads_to_the_table_and_the_configuration_behind_it(site: Site) -> None:
+    away = site.clicks()
+    captions = list(_captions(site))
+    assert len(captions) > 10
+    for file, figure in captions:
+        place = Place(file, str(figure.get("id")))
+        assert _page(away, file) < CLICKS
+        for source in figure.iter(f"{_SPACE}span"):
+            if source.get("class") != "source":
+                continue
+            for name in re.findall(r"tables/[\w.-]+\.parquet", words(source)):
+                [origin] = [one for one in site.links(file, source) if one.anchor.startswith("made-by-")][:1]
+                part = site.parts[origin]
+                assert name in words(part)
+                assert list(part.iter(f"{_SPACE}pre"))  # the configuration
+                assert place in site.links(origin.file, part)  # and back
+
+
+def _captions(site: Site) -> Iterable[tuple[Path, Element]]:
+    return ((file, figure) for file, tree in site.trees.items() for figure in tree.iter(f"{_SPACE}figure"))
+
+
+def _page(away: dict[Place, int], file: Path) -> int:
+    """The clicks to a page, whatever its place."""
+    return min(clicks for place, clicks in away.items() if place.file == file)
+
+
+def test_the_configuration_of_an_experiment_is_that_of_the_study(study: Path, report: Path) -> None:
+    import yaml
+
+    configured = yaml.safe_load((study / "configuration.yaml").read_text(encoding="utf-8"))
+    tree = _parsed(report / "pages" / "provenance.html")
+    parts = {str(part.get("id")): part for part in tree.iter(f"{_SPACE}section")}
+    shown = {
+        name: yaml.safe_load("".join(next(part.iter(f"{_SPACE}pre")).itertext()))
+        for name, part in parts.items()
+        if name.startswith("made-by-") and list(part.iter(f"{_SPACE}pre"))
+    }
+    assert shown.pop("made-by-learners") == {key: value for key, value in configured.items() if key != "experiments"}
+    for name, settings in shown.items():
+        paper, _, experiment = name.removeprefix("made-by-").partition("-")
+        wanted = configured.get("experiments", {}).get(paper, {}).get(experiment.replace("-", "_"), {})
+        assert settings == {"seed": configured.get("seed"), **wanted}
