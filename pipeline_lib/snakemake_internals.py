@@ -36,6 +36,18 @@ def parsed_arguments(arguments: Sequence[str]) -> argparse.Namespace | None:
         return None
 
 
+def targets(arguments: Sequence[str]) -> list[str]:
+    """The targets on Snakemake's command line.
+
+    Example
+    -------
+    >>> targets(["--cores", "2", "download"])
+    ['download']
+    """
+    found = parsed_arguments(arguments)
+    return sorted(map(str, found.targets)) if found is not None and found.targets else []
+
+
 def is_main_process(workflow: Any) -> bool:
     """Whether this process controls the run; the processes of its jobs read the Snakefile, too.
 

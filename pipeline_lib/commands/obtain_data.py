@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--planned-with", default=UNCHANGED, help="state of the files when the job was planned (default: as obtained)"
     )
-    parser.add_argument("--offline", action="store_true", help="use only folders, never the network")
+    parser.add_argument(
+        "--offline",
+        action="store_true",
+        help=f"use only folders, never the network; also in force where {mirrors.OFFLINE} is set",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -27,7 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
     raw = arguments.manifest.parent.parent
     manifest = raw_files.relisted(data_set, raw)
     if manifest is None:
-        manifest = acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=not arguments.offline)
+        network = not (arguments.offline or os.environ.get(mirrors.OFFLINE))
+        manifest = acquisition.obtain(data_set, raw, mirrors.configured_mirrors(), network=network)
     replace(manifest, planned_with=arguments.planned_with).write(raw)
     for part in manifest.parts:
         state = "changed" if part.before else "verified" if part.verified else "no published digest"

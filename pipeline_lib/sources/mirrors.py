@@ -24,6 +24,8 @@ from pipeline_lib.sources.digests import check_size
 from pipeline_lib.sources.manifest import read_manifest
 
 VARIABLE = "LTR_MIRROR"
+OFFLINE = "LTR_OFFLINE"
+"""The variable that keeps a job from using the network: every run sets it, unless its target is ``download``."""
 _ADDRESS = re.compile(r"(?:https?|file)://\S+", re.IGNORECASE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -152,3 +153,15 @@ def test_a_damaged_table_of_documents_is_named_and_made_again(finished_copy: Pro
     finished_copy.snakemake()
     assert finished_copy.planned() == {}
     assert finished_copy.tables() == before
+
+
+def test_a_damaged_archive_is_named_and_nothing_is_downloaded(new_project: Callable[..., Project]) -> None:
+    project = new_project(datasets=["MQ2008"], papers=[])
+    archive = project.folder / "data/raw/MQ2008.zip"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    archive.write_bytes(b"PK\x03\x04 half of an archive")
+    output = project.snakemake(check=False)
+    assert "data/raw/MQ2008.zip" in output
+    [tried] = re.findall("MQ2008 is not available. Tried: (.*?) Where the network", output)
+    assert tried.startswith("data/raw/MQ2008.zip: the archive is damaged")
+    assert "http" not in tried
