@@ -180,7 +180,7 @@ def test_numbers_too_large_or_too_few_to_compute_with_are_named() -> None:
             theory.zero_minimiser.best_direction(data, v)
     with pytest.raises(DataError, match="weights: expected at least one pair"):
         theory.two_layer_rademacher.contracted_sample(0.25, [], theory.pair_losses.get("hinge"), 1.0)
-    with pytest.raises(ConfigurationError, match="restarts: expected a number <= 10000"):  # listed before any is tried
+    with pytest.raises(ConfigurationError, match="restarts: expected a number <= 1000"):  # listed before any is tried
         learners.get("cone").settings.parse({"restarts": 10**23})
 
 
