@@ -344,3 +344,9 @@ def test_a_study_lists_what_it_sets_otherwise_than_the_default_and_nothing_else(
         60,
     )
     assert drawn.description
+
+
+def test_the_schema_states_every_limit_in_its_own_words() -> None:
+    text = (ROOT / "workflow/schemas/config.schema.yaml").read_text()
+    assert re.search(r"^ +-? ?maximum: 1000$", text, re.MULTILINE)
+    assert not re.findall(r"^ +-? ?(?:ge|gt|le|lt): .*", text, re.MULTILINE)

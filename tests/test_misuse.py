@@ -173,12 +173,14 @@ def test_overflow_in_between_names_the_numbers() -> None:
         theory.two_layer.budget(100, 3, 1.0)
 
 
-def test_numbers_too_large_to_compute_with_are_named() -> None:
+def test_numbers_too_large_or_too_few_to_compute_with_are_named() -> None:
     data = RankingData.from_arrays(np.eye(3), [0, 1, 2], [1, 1, 1])
     for v in ([0.0, 1e308, 1e308], [0.0, 1e200, 1e200]):
         with pytest.raises(DataError, match="v: "):
             theory.zero_minimiser.best_direction(data, v)
-    with pytest.raises(ConfigurationError, match="restarts: expected a number <= 10000"):  # listed before any is tried
+    with pytest.raises(DataError, match="weights: expected at least one pair"):
+        theory.two_layer_rademacher.contracted_sample(0.25, [], theory.pair_losses.get("hinge"), 1.0)
+    with pytest.raises(ConfigurationError, match="restarts: expected a number <= 1000"):  # listed before any is tried
         learners.get("cone").settings.parse({"restarts": 10**23})
 
 

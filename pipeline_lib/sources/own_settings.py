@@ -49,7 +49,7 @@ class OwnDataSettings(Settings):
     name: DataName = Field(description="name of the data set and of its folders")
     title: Text | None = Field(None, description="title of the data set in the report")
     files: Paths | None = Field(None, description="files whose queries are distributed over folds")
-    folds: Annotated[int, BeforeValidator(_number), Field(strict=True, ge=1, le=1000)] | None = Field(
+    folds: Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_number)] | None = Field(
         None,
         description="number of folds of `files`: 5 by default, 1000 at most; 1 trains on 3/5 and tests on 1/5 of the "
         "queries",

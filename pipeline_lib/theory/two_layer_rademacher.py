@@ -222,7 +222,7 @@ def contracted_sample(linear: float, weights: ArrayLike, loss: PairLoss, score_b
     Raises
     ------
     DataError
-        As :func:`contracted` and :func:`exactly`.
+        As :func:`contracted` and :func:`exactly`; also when there is no pair.
 
     Example
     -------
