@@ -33,6 +33,8 @@ PARTS = (
     "docs/errata.md",
 )
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
+RECORDS_OF_RUNS = ("provenance.json", "ro-crate-metadata.json")
+"""Files that say when and how a study ran, and therefore differ from run to run."""
 COMPILED = (".pyc", ".nbi", ".nbc")
 """Files that Python and numba replace and never change, so that copies of the project may share them."""
 
@@ -87,7 +89,7 @@ class Project:
             path
             for top in (f"results/{study}", f"reports/{study}")
             for path in sorted((self.folder / top).rglob("*"))
-            if path.suffix in (".parquet", ".json", ".csv", ".tex") and path.name != "provenance.json"
+            if path.suffix in (".parquet", ".json", ".csv", ".tex") and path.name not in RECORDS_OF_RUNS
         ]
         return {str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
