@@ -129,7 +129,7 @@ def read(path: str | os.PathLike[str]) -> JudgedStudy:
 
 
 def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:

@@ -23,7 +23,7 @@ SIGNS: dict[Status, str] = {
 }
 """The sign of every status, for readers who cannot tell its colour, in the order of the report."""
 
-TRIALS_SHOWN = 20
+TRIALS_SHOWN = 10
 """Trials a claim lists on the page, the deciding ones first; claims.json holds all."""
 
 

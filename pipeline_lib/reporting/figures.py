@@ -46,7 +46,7 @@ WIDTH = 7.2
 
 LETTER, HANDLE = 4.8, 40.0
 """About how many points a letter of a legend takes, and the sign in front of a label."""
-PNG_DPI = 130
+PNG_DPI = 120
 SHORT = 50.0
 """Logarithmic axes over less than this factor have ticks between the powers of ten."""
 SHADE = 0.6
@@ -106,7 +106,7 @@ def save(figure: Figure, folder: str | os.PathLike[str]) -> str:
 
 
 def _save_picture(drawing: Drawing, path: Path) -> None:
-    """Write a PNG with at most 64 colours, which take a third of the room of all."""
+    """Write a PNG with at most 32 colours, which take a third of the room of all."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
@@ -115,7 +115,7 @@ def _save_picture(drawing: Drawing, path: Path) -> None:
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
     with replacing(path) as partial:
-        picture.quantize(64, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(partial, format="PNG")
+        picture.quantize(32, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(partial, format="PNG")
 
 
 def dot_plot(
