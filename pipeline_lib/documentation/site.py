@@ -18,6 +18,7 @@ from pipeline_lib.documentation.page import Text
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.reporting.site import TEMPLATES as SHARED
+from pipeline_lib.reporting.site import environment
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = "style.css"
@@ -161,17 +162,9 @@ def _rendered(
     parts: tuple[Part, ...], sources: Mapping[str, Source], texts: Mapping[str, Text]
 ) -> Iterator[tuple[str, str]]:
     """The HTML of every page."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("documentation.html.j2")
+    template = environment(TEMPLATES).get_template("documentation.html.j2")
     files = {"styles": STYLES, "search": SEARCH, "script": SCRIPT, "contents": contents.name_of(FILE)}
     titles = {name: text.title for name, text in texts.items()}
     order = [name for name, source in sources.items() if source.part]

@@ -141,30 +141,30 @@ def _renderer(about: dict[str, Any]) -> Callable[[Sequence[Page]], str]:
     from markupsafe import Markup
 
     own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
-    frame, content = (_environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
+    frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in about["pages"]}
     return lambda shown: frame.render(**about, bodies=bodies, shown=shown, own=own, index=_INDEX, whole=WHOLE)
 
 
 @cache
-def _environment() -> Environment:
-    """The templates, each compiled once for all reports."""
+def environment(folder: Path = TEMPLATES) -> Environment:
+    """The templates of a folder, each compiled once for all reports."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+    found = Environment(
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["signs"] = claims_section.SIGNS
-    environment.filters["inline"] = lambda words: Markup(inline(words))
-    environment.filters["plain"] = plain
-    environment.filters["displayed"] = lambda tex: Markup(mathml(tex, display=True))
-    environment.filters["mathematics"] = lambda words: Markup(mathematics(words))
-    return environment
+    found.globals["signs"] = claims_section.SIGNS
+    found.filters["inline"] = lambda words: Markup(inline(words))
+    found.filters["plain"] = plain
+    found.filters["displayed"] = lambda tex: Markup(mathml(tex, display=True))
+    found.filters["mathematics"] = lambda words: Markup(mathematics(words))
+    return found
 
 
 def _with_index(text: str, index: Sequence[Found]) -> str:
