@@ -195,21 +195,3 @@ use rule job as render_report with:
             results=f"results/{STUDY.name}",
             report=f"reports/{STUDY.name}",
         ),
-
-
-def describe_results():
-    """Describe the results folder for archives, once everything that the report shows is there."""
-    from pipeline_lib import run_crate
-    from pipeline_lib.reporting import site
-
-    jobs = snakemake_internals.finished_jobs(workflow)
-    if not any(f"reports/{STUDY.name}/index.html" in job.outputs for job in jobs):
-        return
-    parts = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk")), ROOT / "requirements.lock"]
-    run_crate.write(
-        f"results/{STUDY.name}",
-        site.heading(STUDY.name, STUDY.papers, STUDY.config["title"]),
-        jobs,
-        [CATALOG[name] for name in DATASETS],
-        [(path, path.relative_to(ROOT).as_posix()) for path in parts if path.is_file()],
-    )
