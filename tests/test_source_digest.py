@@ -157,8 +157,9 @@ def test_docstrings_are_read_for_help_only(trees: dict[str, ast.Module]) -> None
         for node in ast.walk(tree)
         if (isinstance(node, ast.Attribute) and node.attr in names) or (isinstance(node, ast.Name) and node.id in names)
     }
-    # Help texts, the comments of config.yaml, and a class of settings that takes over the docstring of another.
-    assert readers == {
+    # Help texts, the comments of config.yaml, and a class of settings that takes over the docstring of another; and the
+    # reference, which no job of the workflow writes.
+    assert {path for path in readers if not path.startswith("pipeline_lib/documentation/")} == {
         "pipeline_lib/cli.py",
         "pipeline_lib/configuration_text.py",
         "pipeline_lib/learners/declaration.py",

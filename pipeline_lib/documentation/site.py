@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from pipeline_lib.documentation.page import Text
 from pipeline_lib.errors import DataError
 from pipeline_lib.files import write_text
 from pipeline_lib.reporting.site import TEMPLATES as SHARED
-from pipeline_lib.reporting.site import environment
+from pipeline_lib.reporting.site import environment, search_script
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = "style.css"
@@ -149,8 +148,7 @@ def _search(sources: Mapping[str, Source], texts: Mapping[str, Text]) -> str:
     for name, text in texts.items():
         found.append((f"{name}.html", sources[name].part or "Page", _joined(text.title, text.begins)))
         found += [(f"{name}.html#{one.id}", text.title, _joined(one.words, one.begins)) for one in text.headings]
-    index = json.dumps(json.dumps(found, ensure_ascii=False), ensure_ascii=False)
-    return f'document.getElementById("index").textContent = {index};\n'
+    return search_script(found)
 
 
 def _joined(title: str, begins: str) -> str:

@@ -6,10 +6,10 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from pipeline_lib.claims import judged
 from pipeline_lib.errors import DataError
@@ -34,8 +34,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 WHOLE = "report.html"
 """The file with all pages."""
-_INDEX = "\ue002"
-"""Stands in a page for the search index until the places of all pages are known; a sign that no text contains."""
+SEARCH = "search.js"
+"""The file with what the search of the pages finds."""
 _ADDRESS = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^"]*)(")')
 
@@ -58,9 +58,10 @@ def render(
     """Write the report of one study.
 
     Writes into ``reports_folder`` (``reports/<study>``): ``index.html``, the front page; ``pages/*.html``, which it
-    links to; ``report.html``, all pages in one file; ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and
-    ``*.png``. No page loads anything. ``claims`` is ``claims.json``, to which the pages link, with the judgements that
-    they show; ``papers`` are those whose experiments the study ran. The same results give the same bytes.
+    links to; ``search.js``, what their search finds; ``report.html``, all pages in one file, which loads nothing;
+    ``tables/*.csv`` and ``*.tex``; ``figures/*.svg``, ``*.pdf`` and ``*.png``. ``claims`` is ``claims.json``, to which
+    the pages link, with the judgements that they show; ``papers`` are those whose experiments the study ran. The same
+    results give the same bytes.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def render(
     about = {"study": results.study, "heading": heading(results.study, papers, results.title()), "pages": parts}
     about |= _numbered(parts, folder)
     index, page_of = search_index(parts), _renderer(about)
-    write_text(folder / WHOLE, _with_index(page_of(parts), index))
+    write_text(folder / WHOLE, page_of(parts, index))
     texts = {one.name: page_of([one]) for one in parts}
     # What every page has, such as the place to which one skips, is no address of another page.
     places = [(address, name) for name, text in texts.items() for address in _ADDRESS.findall(text)]
@@ -80,14 +81,16 @@ def render(
     home = {address: name for address, name in places if often[address] == 1}
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        found = [entry._replace(place=_target(entry.place, name, home)) for entry in index]
-        write_text(folder / file_of(name), _with_index(_linked(text, name, home), found))
+        write_text(folder / file_of(name), _linked(text, name, home))
+    write_text(
+        folder / SEARCH, search_script([entry._replace(place=_target(entry.place, FRONT, home)) for entry in index])
+    )
 
 
 def write_page(path: str | os.PathLike[str], title: str, study: str, page: Page) -> None:
     """Write one page that stands alone, with its tables and figures in folders next to it."""
     about = {"study": study, "heading": title, "pages": [page]} | _numbered([page], Path(path).parent)
-    write_text(path, _with_index(_renderer(about)([page]), search_index([page])))
+    write_text(path, _renderer(about)([page], search_index([page])))
 
 
 def file_of(page: str) -> str:
@@ -136,14 +139,26 @@ def _numbered(parts: Sequence[Page], folder: Path) -> dict[str, Any]:
     }
 
 
-def _renderer(about: dict[str, Any]) -> Callable[[Sequence[Page]], str]:
+class _Renderer(Protocol):
+    def __call__(self, shown: Sequence[Page], index: Sequence[Found] | None = None) -> str:
+        """The pages as one file, with what its search finds; None where that is in a file of its own."""
+        ...
+
+
+def _renderer(about: dict[str, Any]) -> _Renderer:
     """What turns one page, or all for the single file, into HTML in which every link leads to a place of that file."""
     from markupsafe import Markup
 
     own = {name: Markup((TEMPLATES / f"report.{name}").read_text(encoding="utf-8")) for name in ("css", "js")}
     frame, content = (environment().get_template(f"{name}.html.j2") for name in ("report", "page"))
     bodies = {one.name: Markup(content.render(one=one, page=about)) for one in about["pages"]}
-    return lambda shown: frame.render(**about, bodies=bodies, shown=shown, own=own, index=_INDEX, whole=WHOLE)
+
+    def rendered(shown: Sequence[Page], index: Sequence[Found] | None = None) -> str:
+        root = os.path.relpath(".", PurePosixPath(file_of(shown[0].name)).parent)
+        search = {"root": f"{root}/", "file": SEARCH, "index": None if index is None else Markup(_safe(index))}
+        return frame.render(**about, bodies=bodies, shown=shown, own=own, search=search, whole=WHOLE)
+
+    return rendered
 
 
 @cache
@@ -167,9 +182,20 @@ def environment(folder: Path = TEMPLATES) -> Environment:
     return found
 
 
-def _with_index(text: str, index: Sequence[Found]) -> str:
-    """The page with what its search finds."""
-    return text.replace(_INDEX, json.dumps(index, ensure_ascii=False).replace("<", "\\u003c"))
+def _safe(index: Sequence[tuple[str, str, str]]) -> str:
+    """What a search finds as JSON that may stand in a page."""
+    return json.dumps(index, ensure_ascii=False).replace("<", "\\u003c")
+
+
+def search_script(index: Sequence[tuple[str, str, str]]) -> str:
+    """The script that gives pages what their search finds: places from the root of the folder, kinds, and words.
+
+    Example
+    -------
+    >>> search_script([("pages/a.html", "Claim", "a")])
+    'document.getElementById("index").textContent = "[[\\\\"pages/a.html\\\\", \\\\"Claim\\\\", \\\\"a\\\\"]]";\\n'
+    """
+    return f'document.getElementById("index").textContent = {json.dumps(_safe(index), ensure_ascii=False)};\n'
 
 
 def search_index(parts: Sequence[Page]) -> list[Found]:

@@ -401,10 +401,6 @@ def files_of_job(wildcards, input, output):
 
 # Jobs on cluster nodes read this file as well: they work for the run that holds the lock.
 if snakemake_internals.is_main_process(workflow):
-    # In the environment of the jobs, because a data set is the same wherever it comes from.
-    os.environ[mirrors.OFFLINE] = (
-        "" if "download" in map(own_name, snakemake_internals.targets(sys.argv[1:])) else "yes"
-    )
     if not IMPORTED:
         console.attach(*snakemake_internals.logger_and_output(workflow), plan)
     if not run_lock.only_reads(sys.argv[1:]):

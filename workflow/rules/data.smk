@@ -123,3 +123,9 @@ rule download:
     input:
         expand(str(raw_files.record_path("{dataset}")), dataset=STUDY.datasets),
     localrule: True
+
+
+# In the environment of the jobs, because a data set is the same wherever it comes from.
+if snakemake_internals.is_main_process(workflow):
+    downloading = "download" in map(own_name, snakemake_internals.targets(sys.argv[1:]))
+    os.environ[mirrors.OFFLINE] = "" if downloading else "yes"

@@ -175,6 +175,7 @@ use rule job as render_report with:
     output:
         "reports/{study}/index.html",
         "reports/{study}/report.html",
+        "reports/{study}/search.js",
         directory("reports/{study}/pages"),
         directory("reports/{study}/tables"),
         report(

@@ -79,7 +79,7 @@ function results(index, wanted) {
   return index.filter(([, , text]) => words.every((word) => plain(text).includes(word)));
 }
 
-function makeSearch(nav, index) {
+function makeSearch(nav, index, root) {
   const field = document.createElement("input");
   const list = document.createElement("ol");
   field.type = "search";
@@ -94,7 +94,7 @@ function makeSearch(nav, index) {
       ...found.slice(0, MOST).map(([href, kind, text]) => {
         const item = document.createElement("li");
         const link = document.createElement("a");
-        link.href = href;
+        link.href = root + href;
         link.textContent = `${kind}: ${text}`;
         item.append(link);
         return item;
@@ -148,4 +148,5 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
 
-makeSearch(document.querySelector("nav"), JSON.parse(document.getElementById("index").textContent));
+const index = document.getElementById("index");
+makeSearch(document.querySelector("nav"), JSON.parse(index.textContent), index.dataset.root ?? "");
