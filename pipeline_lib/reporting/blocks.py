@@ -199,13 +199,15 @@ def _between(text: str, escaped: Callable[[str], str], marked: Callable[[re.Matc
 def mathematics(text: str) -> str:
     r"""Turn a statement with mathematics in plain letters, or in TeX between ``\(`` and ``\)``, into HTML.
 
-    In plain letters ``_`` lowers and ``^`` raises the word, the number, or what is in braces or round brackets
-    after it.
+    In plain letters ``<=`` and ``>=`` become single signs, and ``_`` lowers and ``^`` raises the word, the number, or
+    what is in braces or round brackets after it.
 
     Example
     -------
     >>> mathematics("min_w λ/2 ||w||^2 + φ_{SLAM}(s)")
     'min<sub>w</sub> λ/2 ||w||<sup>2</sup> + φ<sub>SLAM</sub>(s)'
+    >>> mathematics("x_i >= 0")
+    'x<sub>i</sub> ≥ 0'
     >>> mathematics("v_max of v^NDCG@k, T^(2/3)")
     'v<sub>max</sub> of v<sup>NDCG@k</sup>, T<sup>2/3</sup>'
     >>> mathematics(r"at most \(m\) of v_max")
@@ -216,7 +218,7 @@ def mathematics(text: str) -> str:
 
 
 def _raised(text: str) -> str:
-    safe = html.escape(text)
+    safe = html.escape(text.replace("<=", "≤").replace(">=", "≥"))
     for sign, tag in (("_", "sub"), ("^", "sup")):
         safe = re.sub(rf"\{sign}\{{([^{{}}]+)\}}", rf"<{tag}>\1</{tag}>", safe)
         safe = re.sub(rf"\{sign}\(([^()]+)\)", rf"<{tag}>\1</{tag}>", safe)

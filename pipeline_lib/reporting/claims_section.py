@@ -65,7 +65,7 @@ class ClaimList:
         if found is None:
             return ""
         words = [f"decided by {found.informative} of {count(found.trials, 'trial')}"]
-        if found.slack_factor is not None and found.slack_factor >= 1.0:
+        if found.slack_factor is not None and found.slack_factor > 1.005:
             words.append(f"the limit could be sharper by a factor of {plain(found.slack_factor)}")
         for holds, noun, outcome in ((False, "planted error", "caught"), (True, "planted control", "passed")):
             alike = [plant.caught for plant in found.planted if plant.holds is holds]

@@ -124,7 +124,7 @@ def running(text: str) -> str:
         held.append(made)
         return f"\ue000{len(held) - 1}\ue001"
 
-    bare = mathematics(_MARKUP.sub(hold, text).replace("<=", "≤").replace(">=", "≥"))
+    bare = mathematics(_MARKUP.sub(hold, text))
     return re.sub(r"\ue000(\d+)\ue001", lambda found: held[int(found[1])], bare)
 
 
