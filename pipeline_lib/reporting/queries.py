@@ -93,11 +93,17 @@ class Rows:
         return Rows(in_order, self.tables)
 
     def max(self, name: str) -> Any:
-        """The largest value of a column; DataError when there is no row."""
+        """The largest known value of a column; DataError when there is none.
+
+        Example
+        -------
+        >>> Rows([{"factor": 2.0}, {"factor": None}], ()).max("factor")
+        2.0
+        """
         return max(self._values(name))
 
     def min(self, name: str) -> Any:
-        """The smallest value of a column; DataError when there is no row."""
+        """The smallest known value of a column; DataError when there is none."""
         return min(self._values(name))
 
     def ordered(self, name: str, values: Iterable[Any]) -> Rows:
@@ -131,9 +137,10 @@ class Rows:
         return Rows(wide.values(), self.tables)
 
     def _values(self, name: str) -> list[Any]:
-        if not self._rows:
+        known = [value for value in self.column(name) if value is not None]
+        if not known:
             raise DataError(f"{self.source}: expected rows with the column {name!r}, found none")
-        return self.column(name)
+        return known
 
     def _get(self, row: SimpleNamespace, name: str) -> Any:
         try:
