@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline_lib import metrics, statistics
+from pipeline_lib import metrics
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import erm, perceptron, rounds, sublists
+from pipeline_lib.papers.slam.computations import paired_differences
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.slam import SlamMAP
@@ -114,10 +115,7 @@ def _measured(scores: Floats, data: RankingData, thresholds: Sequence[int]) -> d
 
 
 def _compared(own: Floats, first: Floats, level: Mapping[str, Any], axes: tuple[Any, ...]) -> Row:
-    a, b = own[~np.isnan(own)], first[~np.isnan(first)]
-    low = high = 0.0
-    if own is not first:
-        rng = generator(*axes, "slam-relevance")
-        low, high = statistics.bootstrap_difference(a, b, level=level["level"], resamples=level["resamples"], rng=rng)
-    row: Row = {"n_queries": len(a), "value": float(a.mean()), "over_first": float((a - b).mean())}
-    return {**row, "over_first_low": low, "over_first_high": high}
+    a = own[~np.isnan(own)]
+    b = a if own is first else first[~np.isnan(first)]
+    found = paired_differences.compared("over_first", a, b, level, (*axes, "slam-relevance"))
+    return {"n_queries": len(a), "value": float(a.mean()), **found}

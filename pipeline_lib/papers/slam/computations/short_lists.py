@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline_lib import metrics, statistics
+from pipeline_lib import metrics
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import erm, sublists
+from pipeline_lib.papers.slam.computations import paired_differences
 from pipeline_lib.ranking_data import RankingData, Standardisation
 from pipeline_lib.seeds import generator
 from pipeline_lib.surrogates.slam import SlamNDCG, Weights
@@ -67,7 +68,8 @@ def run(
         others = {"over_printed": joined["printed", lists], "over_whole": joined[kind, "whole"]}
         row: Row = {**setting, "ndcg": float(own.mean())}
         for name, other in others.items():
-            row |= _interval(name, own, other, level, (seed, *setting.values(), name))
+            axes = (seed, *setting.values(), name, "slam-short-lists")
+            row |= paired_differences.compared(name, own, other, level, axes)
         norm, order = norms[kind, lists], float(np.concatenate(unranked).mean())
         rows.append({**row, "largest_norm": norm, "file_order": order})
     return rows
@@ -75,11 +77,3 @@ def run(
 
 def _ndcg(scores: Floats, data: RankingData) -> Floats:
     return metrics.ndcg(scores, data.y, data.offsets, CUTOFF)
-
-
-def _interval(name: str, a: Floats, b: Floats, level: Mapping[str, Any], axes: tuple[Any, ...]) -> Row:
-    low = high = 0.0
-    if a is not b:
-        rng = generator(*axes, "slam-short-lists")
-        low, high = statistics.bootstrap_difference(a, b, level=level["level"], resamples=level["resamples"], rng=rng)
-    return {name: float((a - b).mean()), f"{name}_low": low, f"{name}_high": high}
