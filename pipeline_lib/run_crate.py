@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 METADATA = "ro-crate-metadata.json"
 CODE = "code"
 """Folder of the results with copies of the files that define the workflow."""
+WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
-    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+    WORKFLOW_CRATE: "Workflow RO-Crate",
 }
 WORKFLOW = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
 """What the main file of the workflow is."""
@@ -86,16 +87,16 @@ def write(
     _describe_root(crate, root, title, main, max((job.ended for job in jobs), default=0.0))
     _describe_workflow(crate, main, jobs)
     sets = [_add_data_set(crate, one) for one in data_sets]
-    _describe_runs(crate, main, jobs, _Inputs(crate, files), [*sets, files.get(root / "configuration.yaml")])
+    _describe_runs(crate, main, jobs, _Entities(crate, files), [*sets, files.get(root / "configuration.yaml")])
     crate.metadata.extra_contexts.append(TERMS)
-    crate.metadata.append_to("conformsTo", {"@id": next(one for one in PROFILES if "workflow-ro-crate" in one)})
+    crate.metadata.append_to("conformsTo", {"@id": WORKFLOW_CRATE})
     write_text(
         root / METADATA, json.dumps(crate.metadata.generate(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     )
 
 
-class _Inputs:
-    """The entity of every file that a job reads or writes, also of those outside of the crate."""
+class _Entities:
+    """The entities of the files that jobs read and write, also of those outside of the crate."""
 
     def __init__(self, crate: ROCrate, files: Mapping[Path, Entity]) -> None:
         self._crate, self._known = crate, {os.path.abspath(path): entity for path, entity in files.items()}
@@ -112,7 +113,7 @@ class _Inputs:
 
 def _files(root: Path) -> list[Path]:
     """All files of the folder in a stable order, without the description itself."""
-    return sorted(path for path in root.rglob("*") if path.is_file() and path.relative_to(root) != Path(METADATA))
+    return sorted(path for path in root.rglob("*") if path.is_file() and path != root / METADATA)
 
 
 def _add_file(crate: ROCrate, root: Path, path: Path, kind: str | list[str]) -> Entity:
@@ -172,7 +173,7 @@ def _describe_workflow(crate: ROCrate, main: Entity, jobs: Sequence[FinishedJob]
 
 
 def _describe_runs(
-    crate: ROCrate, main: Entity, jobs: Sequence[FinishedJob], file: _Inputs, inputs: Sequence[Entity | None]
+    crate: ROCrate, main: Entity, jobs: Sequence[FinishedJob], file: _Entities, inputs: Sequence[Entity | None]
 ) -> None:
     """The run as a whole, with its inputs, and the run of every job."""
     made = {path for job in jobs for path in job.outputs}
