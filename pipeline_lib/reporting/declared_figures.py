@@ -13,12 +13,10 @@ from typing import Any
 
 from pipeline_lib.errors import DataError
 from pipeline_lib.reporting import figures
-from pipeline_lib.reporting.figures import Band, Figure
+from pipeline_lib.reporting.figures import Band, Figure, Measured, Pair
 from pipeline_lib.reporting.queries import Rows
 from pipeline_lib.reporting.tables import scientific
 
-Pair = tuple[str, float | None, Band | None]
-"""What a number is, its published value, and ours; None where there is none."""
 LEAST_SHOWN = 0.1
 """A band that comes near 0 is cut at this share of its value on a logarithmic axis, where 0 has no place.
 
@@ -44,7 +42,7 @@ NONE = Curves({}, "")
 
 @dataclass(frozen=True)
 class Comparison(Figure):
-    """A figure of published numbers and ours, with its numbers: for each panel, rows of :func:`_pair`."""
+    """A figure of published numbers and ours, with its numbers by panel."""
 
     pairs: Mapping[str, Sequence[Pair]]
 
@@ -218,10 +216,10 @@ def against(
         words: [_pair(row, label, published, ours, band, names or {}) for row in part] for words, part in parts.items()
     }
     differences = [
-        (abs(mine[1] - printed), which, printed, mine[1])
+        (abs(pair.ours.value - pair.published), pair.label, pair.published, pair.ours.value)
         for part in pairs.values()
-        for which, printed, mine in part
-        if printed is not None and mine is not None
+        for pair in part
+        if pair.published is not None and pair.ours is not None
     ]
     words = ""
     if differences:
@@ -272,8 +270,10 @@ def _pair(
     """What a row is about, the published number, and ours with its interval."""
     which, value = getattr(row, label), getattr(row, ours)
     low, high = (getattr(row, end) for end in band) if band else (value, value)
-    measured = None if value is None else (0.0, value, value if low is None else low, value if high is None else high)
-    return str(names.get(which, which)), getattr(row, published), measured
+    measured = None
+    if value is not None:
+        measured = Measured(value, value if low is None else low, value if high is None else high)
+    return Pair(str(names.get(which, which)), getattr(row, published), measured)
 
 
 def _flat(x: float, y: float) -> Band:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -147,24 +147,35 @@ def dot_plot(
     return figure
 
 
-def comparison_plot(
-    panels: Mapping[str, Sequence[tuple[str, float | None, Band | None]]], *, xlabel: str, log: bool = False
-) -> Drawing:
-    """Draw published numbers and ours on one axis for each panel, one row for each pair of them.
+class Measured(NamedTuple):
+    """A number of ours with the ends of its interval, which are the number itself where it has none."""
 
-    A row is ``(label, published, ours)``, where ours is ``(row, value, low, high)`` or None where nothing was measured.
-    """
+    value: float
+    low: float
+    high: float
+
+
+class Pair(NamedTuple):
+    """A published number and ours: what they are about, and each of them; None where there is none."""
+
+    label: str
+    published: float | None
+    ours: Measured | None
+
+
+def comparison_plot(panels: Mapping[str, Sequence[Pair]], *, xlabel: str, log: bool = False) -> Drawing:
+    """Draw published numbers and ours on one axis for each panel, one row for each pair of them."""
     figure = drawing(0.3 * max(map(len, panels.values())) + 1.3)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, rows) in zip(axes, panels.items(), strict=True):
-        for i, (_, published, ours) in enumerate(rows):
-            if ours is not None:
-                _, value, low, high = ours
-                axis.plot([low, high], [i, i], color=COLOURS[0], linewidth=1.6, solid_capstyle="butt")
-                axis.plot(value, i, "o", color=COLOURS[0], markersize=5)
-            if published is not None:
-                axis.plot(published, i, "D", color=COLOURS[1], markerfacecolor="none", markersize=7)
-        axis.set_yticks(range(len(rows)), [words(label) for label, *_ in rows])
+        for i, pair in enumerate(rows):
+            if pair.ours is not None:
+                ends = [pair.ours.low, pair.ours.high]
+                axis.plot(ends, [i, i], color=COLOURS[0], linewidth=1.6, solid_capstyle="butt")
+                axis.plot(pair.ours.value, i, "o", color=COLOURS[0], markersize=5)
+            if pair.published is not None:
+                axis.plot(pair.published, i, "D", color=COLOURS[1], markerfacecolor="none", markersize=7)
+        axis.set_yticks(range(len(rows)), [words(pair.label) for pair in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_xlabel(words(xlabel))
         axis.set_title(words(title), fontsize=8.5)

@@ -101,7 +101,7 @@ def _rows(compared: Comparison) -> Iterator[tuple[Cell, ...]]:
             if ours is None:
                 yield (what, scientific(printed), text(None), text(None), text(None), link)
                 continue
-            _, value, low, high = ours
+            value, low, high = ours
             # A difference that is rounding alone has no digits.
             difference = 0.0 if math.isclose(value, printed, abs_tol=1e-12) else value - printed
             interval = text(None) if low == high else span(low, high, 3)
