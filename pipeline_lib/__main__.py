@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 # One thread per job, jobs in parallel: sums in a fixed order, and no job slows another. This must happen before
-# numpy is imported, and it overrides the environment because results may not depend on it.
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[_variable] = "1"
+# numpy and polars are imported, and it overrides the environment because results may not depend on it.
+for _library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMBA_NUM", "POLARS_MAX"):
+    os.environ[f"{_library}_THREADS"] = "1"
 
 from pipeline_lib.cli import main
 

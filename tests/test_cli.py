@@ -107,6 +107,18 @@ def test_threads_are_pinned_before_numpy_is_imported() -> None:
     assert result.stdout.splitlines()[-1] == "1 False"
 
 
+def test_averages_of_tables_do_not_depend_on_the_number_of_cores() -> None:
+    script = (
+        "import runpy, sys\nsys.argv = ['x', '--help']\n"
+        "try:\n    runpy.run_module('pipeline_lib', run_name='__main__')\nexcept SystemExit:\n    pass\n"
+        "import polars\nprint(polars.thread_pool_size())"
+    )
+    environment = {**os.environ, "POLARS_MAX_THREADS": "3"}
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=environment)
+    assert result.stdout.splitlines()[-1] == "1"
+
+
 def test_a_reader_that_stops_early_is_no_error_to_be_traced() -> None:
     command = f"{sys.executable} -m pipeline_lib budget --documents 50000 --features 46 --delta 0.05 | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)

@@ -33,8 +33,11 @@ LIBRARIES = (
     *("matplotlib.figure", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_agg"),
     *("pyarrow.compute", "pyarrow.parquet"),
 )
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""As in ``pipeline_lib.__main__``: they are read when numpy is imported."""
+THREADS = (
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"),
+)
+"""As in ``pipeline_lib.__main__``: they are read when numpy and polars are imported."""
 NO_THREAD_OF_PYARROW = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """Its memory is tidied by the thread that uses it."""
 
