@@ -11,7 +11,7 @@ import contextlib
 import io
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -159,17 +159,30 @@ def run_batches_in_turn(workflow: Any, parent: str, resource: str) -> None:
 
     That process passes them neither ``--group-components`` nor ``--resources`` nor ``--keep-going``: they would make a
     step of the scheduler of every connected part of the batch, run as many jobs at once as there are cores, and give up
-    all other jobs when one fails. Settings do not exist before the workflow is executed, for which there is no hook.
+    all other jobs when one fails. Settings do not exist before the workflow is executed.
+    """
+
+    def give_settings(_: str) -> None:
+        workflow.group_settings.group_components = {parent: sys.maxsize}
+        workflow.execution_settings.keep_going = True
+
+    workflow.register_resource(resource, 1)
+    before_execution(workflow, give_settings)
+
+
+def before_execution(workflow: Any, prepare: Callable[[str], None]) -> None:
+    """Call a function with the name of the executor as soon as the workflow is executed, before jobs are planned.
+
+    The Snakefile is read earlier, when neither the executor nor the settings of the run are known; ``onstart`` runs
+    later, when the executor has already been started.
     """
     execute = workflow.execute
 
-    def with_settings(*arguments: Any, **keywords: Any) -> Any:
-        workflow.group_settings.group_components = {parent: sys.maxsize}
-        workflow.execution_settings.keep_going = True
-        return execute(*arguments, **keywords)
+    def prepared(*, executor_plugin: Any, **arguments: Any) -> Any:
+        prepare(executor_plugin.name)
+        return execute(executor_plugin=executor_plugin, **arguments)
 
-    workflow.register_resource(resource, 1)
-    workflow.execute = with_settings
+    workflow.execute = prepared
 
 
 def logger_and_output(workflow: Any) -> tuple[logging.Logger, Any]:

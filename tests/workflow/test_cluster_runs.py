@@ -162,3 +162,15 @@ def test_the_page_says_how_many_submissions_a_study_needs(
     assert status == 0, output[-6000:]
     (sent,) = re.findall(r"^  submissions (\d+)$", output, flags=re.MULTILINE)
     assert (sum(announced(output).values()), int(sent)) == submissions_on_the_page()[study]
+
+
+def test_without_sbatch_the_run_is_refused_at_once(finished_copy: Project) -> None:
+    shutil.rmtree(finished_copy.folder / "results/small/tables")
+    nowhere = Cluster(finished_copy.folder, {"PATH": str(Path(shutil.which("sh") or "/bin/sh").parent)})
+    if shutil.which("sbatch", path=nowhere.environment["PATH"]):
+        pytest.skip("this machine has SLURM")
+    status, output = nowhere.run(finished_copy)
+    assert status
+    assert "expected SLURM's command sbatch" in output
+    assert "Traceback" not in output
+    assert not (finished_copy.folder / "results/small/tables").exists()
