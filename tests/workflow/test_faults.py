@@ -59,6 +59,22 @@ def test_a_full_disk_is_named_and_the_next_run_goes_on(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("size", ["48k", "100k", "160k"])
+def test_a_disk_without_room_for_the_records_of_the_run(
+    finished: Project, with_data: Callable[..., Project], size: str
+) -> None:
+    project = with_data()
+    with small_disk(project.folder / ".snakemake", size):
+        output = project.snakemake(check=False)
+        assert "No space left on device" in output
+        assert "Traceback" not in output
+        mount("-o", "remount,size=64m", str(project.folder / ".snakemake"))
+        project.snakemake()
+        assert project.tables() == finished.tables()
+        assert project.planned() == {}
+
+
+@pytest.mark.slow
 def test_a_disk_that_is_full_while_data_are_converted(finished: Project, new_project: Callable[..., Project]) -> None:
     project = new_project()
     with small_disk(project.folder / "data/parquet", "12k"):
