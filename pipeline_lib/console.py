@@ -222,8 +222,8 @@ def attach(logger: logging.Logger, settings: Any, plan: Callable[[], Plan]) -> N
     ``settings`` are Snakemake's output settings: ``--printshellcmds``, ``--verbose`` and ``--debug-dag`` request its
     own detailed output; with ``--quiet``, or a logger plugin that writes to the console, nothing is changed.
     """
-    # A line that cannot be written, as to Snakemake's own log on a full disk, must not bury the reason for the end of the
-    # run under tracebacks.
+    # A line that cannot be written, as to Snakemake's own log on a full disk, must not bury the reason for the end of
+    # the run under tracebacks.
     logging.raiseExceptions = False
     if settings.quiet:
         return

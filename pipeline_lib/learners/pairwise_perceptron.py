@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.learners import attempts, completed, rounds
+from pipeline_lib.learners import attempts, rounds
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
@@ -98,16 +98,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    chosen = completed("pairwise-perceptron", settings)
-    order = rounds.random_passes(train.n_queries, chosen["passes"], seed)
-
-    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
-        result = run(inside, order[: passes * inside.n_queries])
-        w = result.average if chosen["average"] else result.w
-        return w, passes, {"mistakes": float(result.losses.mean())}
-
-    numbers = range(1, chosen["passes"] + 1)
-    return attempts.keep_best("pairwise-perceptron", "passes", numbers, run_passes, train, validation, chosen, seed)
+    return attempts.keep_best_pass("pairwise-perceptron", run, train.n_queries, train, validation, settings, seed)
 
 
 @njit(cache=True)

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
-from pipeline_lib.learners import attempts, completed, rounds
+from pipeline_lib.learners import attempts
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
@@ -104,16 +104,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     ConfigurationError
         When a setting is missing, unknown or has no such value.
     """
-    chosen = completed("prank", settings)
-    order = rounds.random_passes(train.n_documents, chosen["passes"], seed)
-
-    def run_passes(inside: RankingData, passes: int) -> tuple[Floats, int, dict[str, float]]:
-        result = run(inside, order[: passes * inside.n_documents])
-        w = result.average if chosen["average"] else result.w
-        return w, passes, {"mistakes": float(result.losses.mean())}
-
-    numbers = range(1, chosen["passes"] + 1)
-    return attempts.keep_best("prank", "passes", numbers, run_passes, train, validation, chosen, seed)
+    return attempts.keep_best_pass("prank", run, train.n_documents, train, validation, settings, seed)
 
 
 @njit(cache=True)
