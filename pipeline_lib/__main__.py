@@ -16,8 +16,8 @@ for _library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMBA_NUM", "POLARS_MAX"
 class _WithoutPandas:
     """A finder of modules by which importing pandas fails as if it were not installed.
 
-    No command uses pandas, but pyarrow imports it, wherever it is installed, as soon as it meets a Python number or list.
-    This would take a tenth of a second in every job.
+    No command uses pandas, but pyarrow imports it, wherever it is installed, as soon as it meets a Python number or
+    list. This would take a tenth of a second in every job.
     """
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:

@@ -26,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="name of the model in this study")
     parser.add_argument("--algorithm", required=True, help="name of the learner")
     parser.add_argument(
-        "--settings", required=True, nargs="+", type=json.loads, help="the learner's settings as JSON, or those of each fold"
+        "--settings",
+        required=True,
+        nargs="+",
+        type=json.loads,
+        help="the learner's settings as JSON, or those of each fold",
     )
     parser.add_argument("--fold", required=True, nargs="+", type=int, help="folds, from 1")
     parser.add_argument("--seed", required=True, type=int, help="the study's seed")
@@ -65,9 +69,7 @@ def _train(arguments: argparse.Namespace, fold: int, settings: dict[str, Any], o
     if trained.record.get("certified") is False:
         print(f"warning: fold {fold}: not certified: {trained.record}", file=sys.stderr)
     loss = settings.get("surrogate")
-    known = ranker_facts.recorded(
-        trained.model, train, loss and surrogates.create(loss, **settings.get("options", {}))
-    )
+    known = ranker_facts.recorded(trained.model, train, loss and surrogates.create(loss, **settings.get("options", {})))
     about = {
         "dataset": arguments.dataset,
         "model": arguments.model,

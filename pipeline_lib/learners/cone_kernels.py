@@ -228,7 +228,7 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
                 if size[a] < size[down]:
                     down = a
             inside[down] = True
-        r, n = np.int64(-1), 0
+        r, n = -1, 0
         for a in range(atoms):
             if inside[a] and (r < 0 or v[a] > v[r]):
                 r = a

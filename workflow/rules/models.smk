@@ -12,10 +12,10 @@ use rule job as train_model with:
         folds="data/parquet/{dataset}/folds.parquet",
     output:
         output=[f"results/{{study}}/models/{{dataset}}/{{model}}/fold-{fold}.json" for fold in USUAL_FOLDS],
-    wildcard_constraints:
-        dataset=of_short_trainings(True),
     pathvars:
         job="train_model/{dataset}/{model}",
+    wildcard_constraints:
+        dataset=of_short_trainings(True),
     group:
         batch("train_model")
     params:
@@ -35,10 +35,10 @@ use rule train_model as train_fold with:
     """Train one model on one fold, with settings chosen on the validation part."""
     output:
         output="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
-    wildcard_constraints:
-        dataset=of_short_trainings(False),
     pathvars:
         job="train_fold/{dataset}/{model}/fold-{fold}",
+    wildcard_constraints:
+        dataset=of_short_trainings(False),
 
 
 use rule job as evaluate_model with:
