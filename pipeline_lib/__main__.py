@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib.machinery import ModuleSpec
@@ -11,6 +12,9 @@ from types import ModuleType
 # numpy and polars are imported, and it overrides the environment because results may not depend on it.
 for _library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMBA_NUM", "POLARS_MAX"):
     os.environ[f"{_library}_THREADS"] = "1"
+
+# Looking for garbage as often as is usual takes a tenth of the time of importing libraries, which leave none.
+gc.set_threshold(100_000, 20, 20)
 
 
 class _WithoutPandas:
