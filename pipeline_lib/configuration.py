@@ -87,7 +87,11 @@ class Study:
 
     def folds(self, dataset: str) -> list[int]:
         """The folds of a data set that this study runs, from 1."""
-        every = range(1, self.n_folds[dataset] + 1)
+        return self.folds_among(self.n_folds[dataset])
+
+    def folds_among(self, count: int) -> list[int]:
+        """The folds that this study runs of a data set that has so many, from 1."""
+        every = range(1, count + 1)
         chosen = self.checked.folds
         return list(every) if chosen == "all" else [fold for fold in every if fold in chosen]
 

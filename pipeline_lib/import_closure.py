@@ -87,7 +87,8 @@ def remember(path: Path | None) -> None:
     """
     global _memory
     _memory = _Memory(path)
-    _read.cache_clear()
+    for read in (_read, _reached, _line):
+        read.cache_clear()
 
 
 def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...]:
@@ -145,9 +146,9 @@ def digest(targets: Iterable[str], root: Path | None = None) -> str:
     False
     """
     folder, chosen = _folder(root), sorted(set(targets))
-    modules = {path: name.partition(":")[0] for name, path in _modules(chosen, folder).items()}
+    modules = {name.partition(":")[0] for name in _modules(chosen, folder)}
     lines = [target for target in chosen if ":" in target]
-    lines += [f"{path.relative_to(folder).as_posix()} {_read(path, name).digest}" for path, name in modules.items()]
+    lines += [_line(name, str(folder)) for name in modules]
     _memory.save()
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
 
@@ -179,20 +180,39 @@ def _folder(root: Path | None) -> Path:
 def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
     """The closure: the file of every module, or ``module:function`` of a declaration, by its name."""
     found: dict[str, Path] = {}
-    waiting = list(names)
+    waiting, folder = list(names), str(root)
     for name in waiting:
         if _file(name.partition(":")[0], root) is None:
             raise ConfigurationError(f"import closure: expected a module of {PACKAGE}, found {name!r}")
     while waiting:
         name = waiting.pop()
-        module, _, function = name.partition(":")
-        path = _file(module, root)
-        if path is None or name in found:
+        if name in found:
             continue
-        found[name] = path
-        waiting.extend(_parents(module))
-        waiting.extend(_read(path, module, function if _declares_an_experiment(module) else "").imports)
+        path, imported = _reached(name, folder)
+        if path is not None:
+            found[name] = path
+            waiting.extend(imported)
     return found
+
+
+# The next two are called for every module of every closure: their keys are texts, because paths are slow to compare.
+@cache
+def _reached(name: str, root: str) -> tuple[Path | None, tuple[str, ...]]:
+    """The file of a module, or of ``module:function`` of a declaration, and what follows from importing it."""
+    module, _, function = name.partition(":")
+    path = _file(module, Path(root))
+    if path is None:
+        return None, ()
+    source = _read(path, module, function if _declares_an_experiment(module) else "")
+    return path, (*_parents(module), *source.imports)
+
+
+@cache
+def _line(module: str, root: str) -> str:
+    """What a digest contains of a module."""
+    path = _file(module, Path(root))
+    assert path is not None
+    return f"{path.relative_to(root).as_posix()} {_read(path, module).digest}"
 
 
 @cache

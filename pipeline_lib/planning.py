@@ -31,6 +31,7 @@ COSTS: Mapping[str, Cost] = {
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),
     "train_model": Cost(0.6, 0.02, 500.0, 20.0),
+    "train_fold": Cost(0.6, 0.02, 500.0, 20.0),
     "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
     "summarise_results": Cost(3.0, 0.0, 800.0),
     "compare_models": Cost(5.0, 0.0, 800.0),
@@ -54,6 +55,12 @@ A submission starts Snakemake twice on its node; docs/clusters.md says how many 
 """
 BATCH_MB = 2000.0
 """Memory of a job that shares a submission with others, at most: the submission requests that of its largest job."""
+
+TRAINING_SECONDS = 5.0
+"""What a training takes, at most, so that one job trains a model on all folds, one after the other.
+
+The start of a job takes about a second; several jobs may run at a time, and one that fails is repeated from its begin.
+"""
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,17 @@ def seconds(cost: Cost, cells: float, extra: float = 0.0) -> float:
     (2.0, 32.0)
     """
     return cost.seconds(cells) + extra
+
+
+def one_after_another(seconds: Sequence[float], imports: float) -> float:
+    """The seconds of pieces of work in one job, given those of each in a job of its own, with its imports.
+
+    Example
+    -------
+    >>> one_after_another([1.0, 2.0, 1.5], imports=0.5)
+    3.5
+    """
+    return math.fsum(max(one - imports, 0.0) for one in seconds) + min(max(seconds, default=0.0), imports)
 
 
 def memory_mb(cost: Cost, cells: float, attempt: int = 1, extra: float = 0.0) -> int:

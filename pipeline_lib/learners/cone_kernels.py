@@ -10,7 +10,8 @@ query's documents are multiplied by U once, and the gradient in U is summed over
     d/dU (1/n) sum_j phi_j ||z_j - U w_j||^2 = (2/n) (U sum_j phi_j w_j w_j' - X'V),
     V_l = sum over pairs (l, m) of phi f w - sum over pairs (m, l) of phi f w,     z = f (x_l - x_m).
 
-Everything runs serially, so that the numbers do not depend on the number of cores.
+Everything runs serially, so that the numbers do not depend on the number of cores. Numbers that one kernel passes to
+another are typed (``np.int64(0)``): numba would compile the other once more for every constant.
 """
 
 from __future__ import annotations
@@ -488,10 +489,10 @@ def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: 
     losses, pairs = np.zeros(n_queries), np.zeros(n_queries, np.int64)
     M, B, nothing = np.zeros((K, K)), np.zeros((d, K)), np.empty((0, K))
     G = _gram(U)
-    numbers, largest = (alpha, rho, 0.0, tol, low, high), 0.0
+    how, numbers, largest = (np.int64(EXACT), np.int64(0), weighted), (alpha, rho, 0.0, tol, low, high), 0.0
     for q in range(n_queries):
         pairs[q], losses[q], left = visit(
-            X, y, offsets[q], offsets[q + 1], U, G, (EXACT, 0, weighted), numbers, 0, 0, M, B, nothing
+            X, y, offsets[q], offsets[q + 1], U, G, how, numbers, np.int64(0), np.int64(0), M, B, nothing
         )
         largest = max(largest, left)
     return losses, pairs, M, B, largest
@@ -532,8 +533,8 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
 def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no-untyped-def]
     """The folded-in coefficients of the n pairs of one query, shape (n, K), and the largest remaining gap."""
     d, K = U.shape
-    W = np.empty((n, K))
-    _, _, left = visit(X, y, begin, end, U, _gram(U), how, numbers, seed, 0, np.zeros((K, K)), np.zeros((d, K)), W)
+    W, M, B = np.empty((n, K)), np.zeros((K, K)), np.zeros((d, K))
+    _, _, left = visit(X, y, begin, end, U, _gram(U), how, numbers, seed, np.int64(0), M, B, W)
     return W, left
 
 
@@ -573,7 +574,7 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
             M /= counted
             B /= counted
             if method == EXACT:
-                gap = solve_basis(U, M, B, c, equal, 1000, numbers[3])
+                gap = solve_basis(U, M, B, c, equal, np.int64(1000), numbers[3])
                 largest_gap = max(largest_gap, gap)
             else:
                 _step(U, M, B, step, c, equal)

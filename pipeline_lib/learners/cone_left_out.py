@@ -62,7 +62,7 @@ def without_each(
     problem = Problem() if problem is None else problem
     check_folding(method, problem, fold_steps, fold_tol)
     check_data(data)
-    d, skipped = data.n_features, checks.whole_numbers("left_out", left_out)
+    d, skipped = data.n_features, np.ascontiguousarray(checks.whole_numbers("left_out", left_out))
     how, numbers = kernel_numbers(method, problem, step, (fold_steps, fold_tol), d)
     bases, unsolved = cone_kernels.train_without_each(
         data.X64,

@@ -86,7 +86,7 @@ def _read(blocks: Iterable[Block]) -> Iterator[tuple[Shown, str]]:
 def _of_learners(results: ResultsFolder) -> Origin:
     settings = {name: value for name, value in results.configured.items() if name != "experiments"}
     words = "What was trained, evaluated and compared on the data sets, with the settings of the study."
-    jobs = ("train_model", "evaluate_model", "summarise_results", "compare_models")
+    jobs = ("train_model", "train_fold", "evaluate_model", "summarise_results", "compare_models")
     return Origin(
         f"{PART}-learners", "Learners", tuple(f"^{re.escape(file)}$" for file in COLUMNS), words, settings, jobs
     )

@@ -18,7 +18,7 @@ _USUAL_FEATURES = 50
 _USUAL_DOCUMENTS = 30
 
 
-def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path) -> Size:
+def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path | None) -> Size:
     """The size of a data set: exact if possible, and an estimate otherwise.
 
     Parameters
@@ -27,7 +27,7 @@ def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path) -> Siz
         Its counts are used if it has any.
     simulation : mapping
         The ``queries`` and the ``population`` of the configuration, which determine a generated data set.
-    summary : Path
+    summary : Path, optional
         The summary of the converted data, which is read if it exists and neither of the former is known.
 
     Example
@@ -43,7 +43,8 @@ def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path) -> Siz
         return _simulated(simulation["queries"], PopulationSettings.from_mapping(simulation["population"]))
     if data_set.counts is not None and data_set.n_features:
         return Size(data_set.counts.rows, data_set.counts.queries, data_set.n_features)
-    return _converted(summary) or _from_cells(data_set.n_cells, data_set.n_features or _USUAL_FEATURES)
+    known = _converted(summary) if summary is not None else None
+    return known or _from_cells(data_set.n_cells, data_set.n_features or _USUAL_FEATURES)
 
 
 def _simulated(queries: int, population: PopulationSettings) -> Size:

@@ -8,6 +8,8 @@ other, and query q owns the rows ``offsets[q]:offsets[q + 1]``. Input is checked
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -66,6 +68,9 @@ class Surrogate(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make every public method of a subclass check its arguments, except the internal and the abstract ones."""
         super().__init_subclass__(**kwargs)
+        for name in ("unchecked", "hessian_product"):
+            if name in vars(cls) and not getattr(vars(cls)[name], "__isabstractmethod__", False):
+                setattr(cls, name, _only_reading(vars(cls)[name]))
         checks.guard_methods(cls, INTERNAL)
 
     def value(self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike) -> Floats:
@@ -191,6 +196,26 @@ class Surrogate(ABC):
         if what == "smoothness":
             return self.smoothness(m, y_max, score_bound=score_bound)
         return self.lipschitz(m, y_max, "linf" if what == "lipschitz-linf" else "l2", score_bound=score_bound)
+
+
+def _only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method with labels and offsets that cannot be written to, as those of stored data cannot.
+
+    Numba compiles a function once more for arrays that can, although it only reads them.
+    """
+
+    @wraps(method)
+    def called(self: Surrogate, scores: Floats, y: Any, offsets: Any, *others: Any) -> Any:
+        return method(self, scores, _read_only(y), _read_only(offsets), *others)
+
+    return called
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
 
 
 class SmoothSurrogate(Surrogate):

@@ -23,7 +23,7 @@ from ..workflow.conftest import LEFT_OUT, PARTS
 from . import packages, slurm
 
 ROOT = Path(__file__).parents[2]
-SENT = ("train_model", "evaluate_model")
+SENT = ("train_model", "train_fold", "evaluate_model")
 
 
 def seconds_between(job: dict[str, str], first: str, last: str) -> float:

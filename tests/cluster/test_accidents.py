@@ -104,7 +104,7 @@ def test_an_accident_is_reported_by_name_and_the_job_sent_again(run: Run, model:
     log = Path(first["StdOut"])
     assert str(log) in run.output
     assert log.exists()
-    assert f"results/small/logs/train_model/letor-sim/{model}/fold-1.log" in run.output
+    assert f"results/small/logs/train_model/letor-sim/{model}.log" in run.output
 
 
 def test_the_log_says_why_a_job_was_killed(run: Run) -> None:

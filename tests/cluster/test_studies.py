@@ -55,7 +55,7 @@ def test_another_scheduler_gives_the_same_bytes_although_jobs_fail_and_are_cance
     # all models are one batch
     assert run.states("ranksvm") == ["CANCELLED", "FAILED", "COMPLETED"]
     for model in ("listnet", "ranksvm"):
-        assert f"results/small/logs/train_model/letor-sim/{model}/fold-1.log" in run.output
+        assert f"results/small/logs/train_model/letor-sim/{model}.log" in run.output
 
 
 def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(

@@ -1,10 +1,16 @@
 # What all other files here share: the checked configuration, the catalogue, and functions that answer from them.
+import gc
 import os
+import re
 import shutil
 import sys
 from functools import cache
 from operator import attrgetter as wildcard
 from pathlib import Path
+
+# Of what Snakemake has imported, nothing will be garbage; looking for it takes a sixth of the time of a plan.
+gc.freeze()
+gc.set_threshold(100_000, 20, 20)
 
 # The folder of this project. Another workflow may import this one and run it in a folder of its own: paths of data and
 # results are relative to the working directory, and those of the project's own files begin here.
@@ -42,6 +48,7 @@ from pipeline_lib.sources import catalog, mirrors, own_data, raw_files, sizes
 # Braces in a directive stand for wildcards, unless they are doubled.
 ENVIRONMENT = str(ROOT / "environment.yml").replace("{", "{{").replace("}", "}}")
 RAW = Path("data/raw")
+TRAINING = ("train_model", "train_fold")
 
 
 def checked(call, *arguments, **keywords):
@@ -118,10 +125,9 @@ def code_of_training(wildcards):
     chosen = [learners.target_of(entry.algorithm)]
     if entry.surrogate is not None:
         chosen.append(surrogates.target_of(entry.surrogate))
-    selection = STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold)).get("selection")
-    if selection is not None:
-        chosen.append(measures.target_of(selection))
-    return code_digest("train_model", *chosen)
+    settings = settings_of_folds(wildcards)
+    selections = {selection for one in settings if (selection := one.get("selection")) is not None}
+    return code_digest("train_model", *chosen, *sorted(map(measures.target_of, selections)))
 
 
 def code_of_evaluation(wildcards):
@@ -131,9 +137,20 @@ def code_of_evaluation(wildcards):
     return code_digest("evaluate_model", *chosen, *surrogate_code(*filter(None, [surrogate])))
 
 
+def folds_of_job(wildcards):
+    """The folds on which a training job trains its model."""
+    return [int(wildcards.fold)] if "fold" in wildcards.keys() else USUAL_FOLDS
+
+
+def settings_of_folds(wildcards):
+    """The settings of a training job for each of its folds."""
+    return [STUDY.settings(wildcards.model, wildcards.dataset, fold) for fold in folds_of_job(wildcards)]
+
+
 def training_settings(wildcards):
-    """The settings of one training job."""
-    return STUDY.settings(wildcards.model, wildcards.dataset, int(wildcards.fold))
+    """The settings of a training job as words of its command: those of all folds, or those of each."""
+    words = [compact(settings) for settings in settings_of_folds(wildcards)]
+    return words if len(set(words)) > 1 else words[:1]
 
 
 def algorithm(wildcards):
@@ -153,16 +170,59 @@ def cells(wildcards):
     return size_of(wildcards["dataset"]).cells if "dataset" in wildcards.keys() else 0.0
 
 
-def training_seconds(dataset, model, fold):
+def training_seconds(dataset, model, fold, size):
     """The seconds that the settings of a model add to one training."""
-    settings = STUDY.settings(model, dataset, int(fold))
-    return learners.get(STUDY.model(model).algorithm).estimate(settings, size_of(dataset))
+    return learners.get(STUDY.model(model).algorithm).estimate(STUDY.settings(model, dataset, fold), size)
+
+
+def seconds_of_training_job(dataset, model, folds):
+    """The seconds that its settings add to a training job."""
+    size = size_of(dataset)
+    seconds = [training_seconds(dataset, model, fold, size) for fold in folds]
+    return planning.one_after_another(seconds, learners.declaration.IMPORTS)
+
+
+# The study's folds of a data set that has five, as most have. A rule states its files before any data set is known to
+# it, and what one job trains must not change with the other data sets of the study.
+USUAL_FOLDS = STUDY.folds_among(5) or [1]
+
+
+@cache
+def short_trainings():
+    """The pairs of a data set and a model that one job trains on all folds.
+
+    If its job became another one, a model would be trained again. What is learned when a data set is read therefore
+    decides nothing here: its size is what was known of it before.
+    """
+    found = set()
+    for dataset in DATASETS:
+        if STUDY.folds(dataset) == USUAL_FOLDS:
+            size = sizes.size(CATALOG[dataset], STUDY.config["letor_sim"], None)
+            for model in STUDY.model_names(dataset):
+                extra = max(training_seconds(dataset, model, fold, size) for fold in USUAL_FOLDS)
+                if planning.seconds(cost("train_model"), size.cells, extra) <= planning.TRAINING_SECONDS:
+                    found.add((dataset, model))
+    return found
+
+
+def training_jobs(dataset, model):
+    """The training jobs of a model: the folds of each."""
+    if (dataset, model) in short_trainings():
+        return [USUAL_FOLDS]
+    return [[fold] for fold in STUDY.folds(dataset)]
+
+
+def of_short_trainings(short):
+    """The data sets as a regular expression that fits where a model of :func:`short_trainings` follows, or another."""
+    pairs = "|".join(f"{re.escape(dataset)}/{re.escape(model)}" for dataset, model in sorted(short_trainings()))
+    ahead = "=" if short else "!"
+    return f"(?{ahead}(?:{pairs or '(?!)'})/)(?:{'|'.join(CATALOG)})"
 
 
 def extra_seconds(name, wildcards):
     """The seconds that its settings add to a job of that rule."""
-    if name == "train_model":
-        return training_seconds(wildcards.dataset, wildcards.model, wildcards.fold)
+    if name in TRAINING:
+        return seconds_of_training_job(wildcards.dataset, wildcards.model, folds_of_job(wildcards))
     return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
 
 
@@ -211,8 +271,8 @@ def batches():
         size, training = size_of(dataset).cells, cost("train_model")
         for model in STUDY.model_names(dataset):
             taken = [
-                planning.seconds(training, size, training_seconds(dataset, model, fold))
-                for fold in STUDY.folds(dataset)
+                planning.seconds(training, size, seconds_of_training_job(dataset, model, folds))
+                for folds in training_jobs(dataset, model)
             ]
             if planning.is_short(max(taken), training.mb(size)):
                 taken.append(planning.seconds(cost("evaluate_model"), size))
@@ -237,7 +297,7 @@ def key_in_batch(name, wildcards):
     """The key of a job in :func:`batches`; None if jobs of its rule have none."""
     if name in STEP_OF:
         return (name, *STEP_OF[name].cell_of(wildcards).values())
-    return (wildcards.dataset, wildcards.model) if name in ("train_model", "evaluate_model") else None
+    return (wildcards.dataset, wildcards.model) if name in (*TRAINING, "evaluate_model") else None
 
 
 def batch(name):
@@ -250,7 +310,7 @@ def sizes_of_batches():
     """The number of jobs in every batch, if all of them run."""
     found = {}
     for key, name in batches().items():
-        jobs = 1 if key[0] in STEP_OF else len(STUDY.folds(key[0])) + 1
+        jobs = 1 if key[0] in STEP_OF else len(training_jobs(*key)) + 1
         found[name] = found.get(name, 0) + jobs
     return found
 

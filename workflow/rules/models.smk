@@ -1,18 +1,21 @@
-# One training job per data set, fold and model; one evaluation per data set and model, with the risks on test parts.
+# Training jobs, one for a model on all folds where trainings are short, and else one for each fold; one evaluation per
+# data set and model, with the risks on test parts.
 EVALUATIONS = per_model("results/{study}/evaluation/{dataset}/{model}.parquet")
 HELD_OUT = per_model("results/{study}/evaluation/{dataset}/{model}.held-out.json")
 TRAINED = per_trained_fold("results/{study}/models/{dataset}/{model}/fold-{fold}.json")
 
 
 use rule job as train_model with:
-    """Train one model on one fold, with settings chosen on the validation part."""
+    """Train one model on all folds, one after the other, with settings chosen on the validation parts."""
     input:
         documents="data/parquet/{dataset}/documents.parquet",
         folds="data/parquet/{dataset}/folds.parquet",
     output:
-        output="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
+        output=[f"results/{{study}}/models/{{dataset}}/{{model}}/fold-{fold}.json" for fold in USUAL_FOLDS],
     pathvars:
-        job="train_model/{dataset}/{model}/fold-{fold}",
+        job="train_model/{dataset}/{model}",
+    wildcard_constraints:
+        dataset=of_short_trainings(True),
     group:
         batch("train_model")
     params:
@@ -23,9 +26,19 @@ use rule job as train_model with:
             model=wildcard("model"),
             algorithm=algorithm,
             settings=training_settings,
-            fold=wildcard("fold"),
+            fold=folds_of_job,
             seed=STUDY.config["seed"],
         ),
+
+
+use rule train_model as train_fold with:
+    """Train one model on one fold, with settings chosen on the validation part."""
+    output:
+        output="results/{study}/models/{dataset}/{model}/fold-{fold}.json",
+    pathvars:
+        job="train_fold/{dataset}/{model}/fold-{fold}",
+    wildcard_constraints:
+        dataset=of_short_trainings(False),
 
 
 use rule job as evaluate_model with:

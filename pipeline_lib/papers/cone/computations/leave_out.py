@@ -246,8 +246,8 @@ def _moments(X, y, offsets, shares, U, alpha, rho):  # type: ignore[no-untyped-d
         if shares[q] > 0.0:
             m, b = np.zeros((K, K)), np.zeros((d, K))
             numbers = (alpha, rho, 0.0, FOLDED, 1.0, 1.0)
-            how = (cone_kernels.EXACT, 0, False)
-            cone_kernels.visit(X, y, offsets[q], offsets[q + 1], U, G, how, numbers, 0, 0, m, b, nothing)
+            how, zero = (np.int64(cone_kernels.EXACT), np.int64(0), np.bool_(False)), np.int64(0)
+            cone_kernels.visit(X, y, offsets[q], offsets[q + 1], U, G, how, numbers, zero, zero, m, b, nothing)
             M += shares[q] * m
             B += shares[q] * b
     return M, B
@@ -259,7 +259,7 @@ def _train(X, y, offsets, shares, start, passes, least, alpha, rho, c):  # type:
     for t in range(passes):
         M, B = _moments(X, y, offsets, shares, U, alpha, rho)
         before = U.copy()
-        cone_kernels.solve_basis(U, M, B, c, False, 1000, FOLDED)
+        cone_kernels.solve_basis(U, M, B, c, np.bool_(False), np.int64(1000), FOLDED)
         if np.abs(U - before).max() <= least:
             return U, t + 1
     return U, passes
