@@ -150,7 +150,7 @@ def of_run(run: Run, start: float) -> list[Number]:
     number, wall, work = len(run.jobs), run.ended - run.began, sum(seconds.values())
     first, last = min(job.started for job in run.jobs), max(job.ended for job in run.jobs)
     table = [
-        Number("run", f"from the first line to the last, on {run.cores} cores", number, wall),
+        Number("run", f"from the first line to the last, on {run.cores} core{'s' * (run.cores > 1)}", number, wall),
         Number("run", "in jobs, added up", number, work),
         Number("run", "of that, starting jobs: their number times what a training imports", number, number * start),
         Number("run", "cores without a job", number, wall * run.cores - work),
