@@ -156,7 +156,9 @@ def measure_smooth(data: RankingData, name: str, l2: float) -> list[Timing]:
     best = erm.fit(data, name, l2=l2, tol=1e-12).objective
     fit = erm.fit(data, name, l2=l2, tol=TOL)
     calls: dict[str, Callable[[], object]] = {"erm.fit": lambda: erm.fit(data, name, l2=l2, tol=TOL)}
-    notes: dict[str, Note] = {"erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"}
+    notes: dict[str, Note] = {
+        "erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"
+    }
     missing = []
 
     def excess(w: np.ndarray) -> float:
@@ -183,7 +185,9 @@ def measure_ranksvm(data: RankingData) -> list[Timing]:
     best = erm.fit(data, "ranksvm", l2=RANKSVM_L2, tol=1e-10).objective
     fit = erm.fit(data, "ranksvm", l2=RANKSVM_L2, tol=TOL)
     calls: dict[str, Callable[[], object]] = {"erm.fit": lambda: erm.fit(data, "ranksvm", l2=RANKSVM_L2, tol=TOL)}
-    notes: dict[str, Note] = {"erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"}
+    notes: dict[str, Note] = {
+        "erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"
+    }
     calls["forming the pairs (numpy)"] = lambda: form_pairs(data)
     notes["forming the pairs (numpy)"] = f"{pairs.nbytes / 2**20:.0f} MiB; what LinearSVC needs before it starts"
     missing = []

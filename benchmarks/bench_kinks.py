@@ -220,9 +220,7 @@ def one_fit(n_queries: int, n_features: int) -> list[Timing]:
 Peers = dict[str, Callable[[], Any]]
 
 
-def peers_of(
-    work: str, data: RankingData, name: str, ours: Callable[[], erm.Fit]
-) -> tuple[Peers, list[Timing]]:
+def peers_of(work: str, data: RankingData, name: str, ours: Callable[[], erm.Fit]) -> tuple[Peers, list[Timing]]:
     """The peers' calls, and rows for those that are not installed."""
     peers: Peers = {"subgradient method": partial(subgradient, data, name, L2)}
     try:

@@ -25,9 +25,16 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import bench_cone, bench_metrics, bench_pair_errors, bench_perceptron, bench_reader, bench_surrogates
+from benchmarks import (
+    bench_cone,
+    bench_metrics,
+    bench_pair_errors,
+    bench_perceptron,
+    bench_reader,
+    bench_surrogates,
+    machine_rates,
+)
 from benchmarks import bench_top_k_feedback as top_k
-from benchmarks import machine_rates
 from benchmarks.machine_rates import Rate
 from benchmarks.page import ratio_digits, short
 from benchmarks.timing import Table, median_seconds
@@ -196,5 +203,3 @@ def of_reader() -> Kernel:
         return letor.read(path)
 
     return Kernel("LETOR text", read, needs, "document", 10_000)
-
-

@@ -8,7 +8,9 @@ leaf or the corresponding weight, and 10, 20, ..., 200 trees. No setting was cho
 
 Quality is measured on the test parts, in which every query occurs once, with the mean NDCG and the MAP of LETOR 4.0;
 intervals are bootstrap intervals (95 %) over queries. The last column is the difference in mean NDCG from ListNet,
-query by query; where its interval excludes 0, the difference is more than chance. Trees are sums of hundreds of
+query by query; where its interval excludes 0, the difference is more than chance. Where a ranker gives all documents
+of a test part the same score, as SLAM-NDCG does where w = 0 minimises its risk, its row says in how many folds; its
+quality is then that of the order of the file. Trees are sums of hundreds of
 non-linear functions of the features; ListNet, RankNet, RankSVM, SLAM-NDCG, AdaRank and ConeRank rank by a linear
 function (ConeRank by a cone's distance), and RankBoost by a sum of thresholds of single features.
 
@@ -50,7 +52,7 @@ OURS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """The first is what the others are compared with."""
 LEAVES, STEPS, TREES, EVERY, LEAST = (7, 15), (0.05, 0.1), 200, 10, 20
-CHOICE, MEASURES = "letor4_mean_ndcg", ("letor4_mean_ndcg", "map")
+CHOICE, MEASURES, EQUAL = "letor4_mean_ndcg", ("letor4_mean_ndcg", "map"), "equal"
 
 Scores = NDArray[np.float64]
 Predict = Callable[[RankingData], Scores]
@@ -142,13 +144,16 @@ def rankers() -> tuple[dict[str, Learn], dict[str, str]]:
 
 def parts(data: Path, fold: int) -> list[RankingData]:
     """The training, the validation and the test part of a fold."""
-    wanted = [folds.queries(data / "folds.parquet", fold, part) for part in ("train", "vali", "test")]
+    wanted = [folds.queries(data / "folds.parquet", fold, part) for part in ("train", "validation", "test")]
     return [RankingData.read_parquet(data / "documents.parquet", queries, stored=True) for queries in wanted]
 
 
 @cache
 def trained(data_set: str) -> tuple[dict[str, list[float]], dict[str, dict[str, Scores]]]:
-    """Seconds of every fold, and the measures of every test query, of every ranker."""
+    """Seconds of every fold, and the measures of every test query, of every ranker; and whether all scores are equal.
+
+    The measures have an entry :data:`EQUAL` for every fold: 1 where all scores of the test part are equal, else 0.
+    """
     found, _ = rankers()
     seconds: dict[str, list[float]] = {name: [] for name in found}
     values: dict[str, list[dict[str, Scores]]] = {name: [] for name in found}
@@ -162,9 +167,11 @@ def trained(data_set: str) -> tuple[dict[str, list[float]], dict[str, dict[str, 
                     learn(train.take(few), validation)
                 spent, predict = processor_seconds(partial(learn, train, validation))
                 seconds[name].append(spent)
-                values[name].append(metrics.per_query(list(MEASURES), predict(test), test.y, test.offsets))
+                scores = predict(test)
+                of_fold = metrics.per_query(list(MEASURES), scores, test.y, test.offsets)
+                values[name].append(of_fold | {EQUAL: np.array([float(np.ptp(scores) == 0.0)])})
     return seconds, {
-        name: {measure: np.concatenate([one[measure] for one in every]) for measure in MEASURES}
+        name: {measure: np.concatenate([one[measure] for one in every]) for measure in (*MEASURES, EQUAL)}
         for name, every in values.items()
     }
 
@@ -194,7 +201,9 @@ def quality(data_set: str) -> Table:
     rows = []
     for name, found in values.items():
         cells = [_interval(found[measure]) for measure in MEASURES]
-        rows.append((name, *cells, "" if name == first else _difference(found[CHOICE], values[first][CHOICE])))
+        equal = int(found[EQUAL].sum())
+        label = f"{name} (all scores equal in {equal} folds)" if equal else name
+        rows.append((label, *cells, "" if name == first else _difference(found[CHOICE], values[first][CHOICE])))
     n = len(values[first][CHOICE])
     return Table((f"{data_set}, {n} queries", "mean NDCG", "MAP", f"mean NDCG minus that of {first}"), tuple(rows))
 

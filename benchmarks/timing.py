@@ -132,7 +132,11 @@ def compare(
         for name, call in implementations.items():
             if k < taken[name]:
                 seconds[name].append(_round(call, calls[name], timer))
-    written = {name: note if isinstance(note, str) else note(results) for name, note in (notes or {}).items() if name in results}
+    written = {
+        name: note if isinstance(note, str) else note(results)
+        for name, note in (notes or {}).items()
+        if name in results
+    }
     return [
         Timing(work, name, tuple(values), unit, unit_count, written.get(name, "")) for name, values in seconds.items()
     ]

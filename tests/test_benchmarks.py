@@ -181,9 +181,7 @@ def test_pairs_of_peers_are_all_pairs_of_different_labels() -> None:
     rng = np.random.default_rng(0)
     y, offsets = rng.integers(0, 3, 30).astype(np.int32), np.array([0, 1, 12, 30])
     higher, lower = autodiff.pairs(y, offsets)
-    expected = {
-        (i, j) for a, b in itertools.pairwise(offsets) for i in range(a, b) for j in range(a, b) if y[i] > y[j]
-    }
+    expected = {(i, j) for a, b in itertools.pairwise(offsets) for i in range(a, b) for j in range(a, b) if y[i] > y[j]}
     assert len(higher) == len(expected)
     assert set(zip(higher.tolist(), lower.tolist(), strict=True)) == expected
     problem = autodiff.Problem.of(rng.normal(size=30), y, offsets)
