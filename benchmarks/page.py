@@ -202,6 +202,12 @@ def processor() -> str:
 
 
 def durations(sections: list[Measured]) -> str:
-    """How long the run took, as a sentence."""
+    """How long the run took, and whether it was disturbed."""
     each = ", ".join(f"{measured.name} {measured.seconds:.0f}" for measured in sections)
-    return f"The run took {sum(measured.seconds for measured in sections):.0f} processor seconds: {each}."
+    total = sum(measured.seconds for measured in sections)
+    return f"The run took {total:.0f} processor seconds: {each}. {load()}"
+
+
+def load() -> str:
+    """How busy the machine was in the last quarter of an hour, this run included."""
+    return f"The load average was {os.getloadavg()[2]:.1f}; 1 would be this run alone."

@@ -128,10 +128,13 @@ def test_numbers_have_three_digits(number: float, text: str) -> None:
     assert page.ratio_digits(number) == text
 
 
-def test_a_new_page_has_the_new_sections_and_those_that_others_write() -> None:
+def test_a_new_page_has_the_new_sections_and_those_that_others_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "machine", lambda: "The machine.")
+    monkeypatch.setattr(page, "load", lambda: "The load.")
     measured = Measured("sort", "Sorting\n\nThe text.", SOME, [Scaling("ours", (10, 100), (1e-6, 1e-5), 10)], [])
     before = f"# Old\n\n## Removed\n\ngone\n\n{training_times.TITLE}\n\nkept as it is\n"
     found = page.page([measured], before)
+    assert "The machine.\n\nThe run took 0 processor seconds: sort 0. The load." in found
     assert "## Sorting\n\nThe text.\n\n| work |" in found
     assert "| ours | 100 | 100 | 1.00 | 1.00 |" in found  # nanoseconds per document, and the exponents
     assert "gone" not in found
