@@ -65,11 +65,14 @@ SURROGATE_BYTES = 8 + 4 + 8
 """A score, a label, and an entry of the gradient."""
 
 LIBM = "its exponentials are those of the C library, one at a time"
-WEIGHTS = "its weights follow from the labels: the ideal order, gains and discounts are made anew in every call"
+WEIGHTS = (
+    "half of the time makes the weights from the labels, anew in every call; the other half takes documents one by one, "
+    "each with the best score below its label"
+)
 WHY: Mapping[str, str] = {
     "kl": "e^d - 1 without cancellation is the C library's `expm1`, one at a time",
     "listmle": LIBM + ", with a logarithm a level; documents are visited in ideal order",
-    "rankboost": LIBM + ", two or three a document, because sums stay relative to their largest term",
+    "rankboost": LIBM + ", up to four a document, because sums stay relative to their largest term",
     "rankcosine": LIBM + ", four a document: the scores' and the labels', twice",
     "slam-map": WEIGHTS,
     "slam-ndcg": WEIGHTS,
@@ -115,8 +118,13 @@ def tables() -> list[Table]:
 
 def rates_table(rates: list[Rate]) -> Table:
     """What the machine does in a second."""
-    rows = [(rate.resource, rate.means, f"{short(rate.per_second)} {rate.unit}/s") for rate in rates]
+    rows = [(rate.resource, rate.means, amount(rate)) for rate in rates]
     return Table(("one core", "by", "rate"), tuple(rows))
+
+
+def amount(rate: Rate) -> str:
+    """The rate as text: bytes are written directly after k, M or G."""
+    return f"{short(rate.per_second)}{'' if rate.unit == 'B' else ' '}{rate.unit}/s"
 
 
 def least(needs: Mapping[str, float], limits: Mapping[str, float]) -> tuple[str, float]:
