@@ -66,8 +66,8 @@ SURROGATE_BYTES = 8 + 4 + 8
 
 LIBM = "its exponentials are those of the C library, one at a time"
 WEIGHTS = (
-    "half of the time makes the weights from the labels, anew in every call; the other half takes documents one by one, "
-    "each with the best score below its label"
+    "half of the time makes the weights from the labels, anew in every call; the other half takes documents one by "
+    "one, each with the best score below its label"
 )
 WHY: Mapping[str, str] = {
     "kl": "e^d - 1 without cancellation is the C library's `expm1`, one at a time",
