@@ -61,28 +61,44 @@ def measure() -> list[Timing]:
     timings = []
     for name in ("listnet", "ranknet", "ranksvm"):
         work = f"{name}, {N_DOCUMENTS:,} documents"
-        calls: dict[str, Call] = {OURS: partial(_ours, surrogates.create(name), scores, y, offsets)}
-        notes, missing = {}, []
-        for library, peers in (("torch", by_torch), ("jax", by_jax)):
-            try:
-                calls |= peers(name, problem)
-            except ImportError as error:
-                missing.append(not_measured(work, library, "documents", f"not installed: {error}"))
-        for peer, call in calls.items():
-            start = time.perf_counter()
-            _check_same(peer, call(), calls[OURS]())
-            if "compile" in peer or "jit" in peer:
-                notes[peer] = f"first call: {time.perf_counter() - start:.1f} s"
+        ours = partial(_ours, surrogates.create(name), scores, y, offsets)
+        calls, notes, missing = _peers(work, name, problem, ours())
+        works: dict[str, Call] = {OURS: ours, **calls}
         timings += compare(
-            work,
-            calls,
-            unit="documents",
-            unit_count=N_DOCUMENTS,
-            calls_a_round=CALLS_A_ROUND,
-            notes=notes,
+            work, works, unit="documents", unit_count=N_DOCUMENTS, calls_a_round=CALLS_A_ROUND, notes=notes
         )
         timings += missing
     return timings
+
+
+def _peers(
+    work: str, name: str, problem: Problem, expected: Result
+) -> tuple[dict[str, Call], dict[str, str], list[Timing]]:
+    """The peers that can be called here and compute what we do, notes on their first calls, and rows of the others."""
+    calls: dict[str, Call] = {}
+    notes, missing = {}, []
+    for library, peers in (("torch", by_torch), ("jax", by_jax)):
+        try:
+            found = peers(name, problem)
+        except ImportError as error:
+            missing.append(not_measured(work, library, "documents", f"not installed: {error}"))
+            continue
+        for peer, call in found.items():
+            start = time.perf_counter()
+            try:
+                computed = call()
+            except Exception as error:
+                if not peer.startswith("torch.compile"):  # which needs a compiler and headers that may not be there
+                    raise
+                missing.append(
+                    not_measured(work, peer, "documents", f"does not compile: {str(error).split(chr(10))[0]}")
+                )
+                continue
+            if "compile" in peer or "jit" in peer:
+                notes[peer] = f"first call: {time.perf_counter() - start:.1f} s"
+            _check_same(peer, computed, expected)
+            calls[peer] = call
+    return calls, notes, missing
 
 
 def scaling() -> list[Scaling]:

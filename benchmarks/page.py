@@ -14,6 +14,7 @@ import math
 import os
 import pkgutil
 import platform
+import textwrap
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,12 @@ from benchmarks.timing import BUDGET, Scaling, Table, Timing
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
+
+
+def percent(share: float) -> str:
+    """A share as a whole number of percent."""
+    return f"{100.0 * share:.0f} %"
+
 
 INTRODUCTION = f"""\
 How fast is the library, compared with other software that does the same work on the same machine, and with what the
@@ -36,9 +43,9 @@ rounds.
 
 The *ratio* is how many times as long as the first row of the same work, which is ours, an implementation takes: above 1
 ours is faster, below 1 it is slower. It is the median of the ratios within the rounds. The interval after it encloses
-the true median with at least {ratios.LEVEL:.0%} confidence, whatever the distribution of times: it goes from the k-th
-smallest to the k-th largest ratio of a round, as the sign test requires (nine rounds: from the second smallest to the
-second largest). An implementation has {BUDGET:g} seconds for a work unless a section says otherwise; slow ones
+the true median with a confidence of at least {percent(ratios.LEVEL)} if rounds are independent, whatever the
+distribution of times: it goes from the k-th smallest to the k-th largest ratio of a round, as the sign test requires
+(nine rounds: from the second smallest to the second largest). An implementation has {BUDGET:g} seconds for a work unless a section says otherwise; slow ones
 therefore take part in fewer rounds, and with fewer than six the interval is the range of all ratios, with the lower
 confidence that is then stated. A row of one call has no interval.
 """
@@ -54,6 +61,11 @@ class Measured:
     scalings: list[Scaling] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     seconds: float = 0.0
+
+
+def introduction() -> str:
+    """What the numbers are; every paragraph in lines of one length."""
+    return "\n\n".join(textwrap.fill(paragraph, 120) for paragraph in INTRODUCTION.split("\n\n"))
 
 
 def timing_table(timings: list[Timing]) -> list[str]:
@@ -73,11 +85,11 @@ def timing_table(timings: list[Timing]) -> list[str]:
 
 
 def _cells(timing: Timing, ours: Timing, with_unit: bool) -> list[str]:
-    work = timing.work if timing is ours else ""
+    work, note = timing.work if timing is ours else "", timing.note.replace("|", "\\|")
     if math.isnan(timing.median):
-        return [work, timing.implementation, "–", "–", "–", timing.note]
+        return [work, timing.implementation, "–", "–", "–", note]
     rate = short(timing.rate) + (f" {timing.unit}/s" if with_unit else "")
-    return [work, timing.implementation, milliseconds(timing.median), rate, ratio(timing, ours), timing.note]
+    return [work, timing.implementation, milliseconds(timing.median), rate, ratio(timing, ours), note]
 
 
 def ratio(timing: Timing, ours: Timing) -> str:
@@ -89,7 +101,7 @@ def ratio(timing: Timing, ours: Timing) -> str:
     found = ratios.of_rounds(ours.seconds, timing.seconds)
     if found.level == 0.0:
         return f"{ratio_digits(found.median)} (one call)"
-    level = "" if found.level >= ratios.LEVEL else f"; {found.level:.0%}"
+    level = "" if found.level >= ratios.LEVEL else f"; {percent(found.level)}"
     return f"{ratio_digits(found.median)} ({ratio_digits(found.low)}–{ratio_digits(found.high)}{level})"
 
 
@@ -155,7 +167,7 @@ def section(measured: Measured) -> list[str]:
 def page(sections: list[Measured], before: str = "") -> str:
     """The whole page; of the page ``before``, the sections that other commands write are kept."""
     kept = [part for part in before.split("\n## ")[1:] if part.partition("\n")[0] in titles_of_others()]
-    lines = ["# Benchmarks", "", INTRODUCTION.rstrip(), "", machine(), "", durations(sections), ""]
+    lines = ["# Benchmarks", "", introduction(), "", machine(), "", durations(sections), ""]
     for measured in sections:
         lines += section(measured)
     text = "\n".join(lines).rstrip("\n") + "\n"

@@ -119,7 +119,7 @@ def test_a_table_states_every_work_once_and_every_ratio_with_its_interval() -> N
 
 def test_few_rounds_state_their_lower_confidence() -> None:
     ours, peer = Timing("w", "ours", (1.0,) * 3, "u", 1), Timing("w", "peer", (2.0, 3.0, 4.0), "u", 1)
-    assert page.ratio(peer, ours) == "3 (2–4; 75%)"
+    assert page.ratio(peer, ours) == "3 (2–4; 75 %)"
 
 
 @pytest.mark.parametrize(
