@@ -87,10 +87,10 @@ WHY: Mapping[str, str] = {
     "ranksvm": "sorting by label comes first; a pair adds to both documents' counts",
     "pairwise 0-1 loss": "pairs are counted by label after the sort, and arrays are checked",
     "NDCG@10 and AP": "arrays are checked and converted, and the ideal order of the labels is found",
-    "perceptron's round": "20 scores are short sums; the ranking, its NDCG and the best rivals come with them",
+    "perceptron's round": "scores are a sixth of it; the rest is the ranking, its NDCG, the best rivals and the step",
     "ConeRank's pass": "ten dependent steps a pair, each with a projection onto the simplex, which sorts 10 weights",
     "LETOR text": "every digit is looked at: numbers are parsed, not copied",
-    "labels on top, in cache": "the ranking, its NDCG and random numbers of every round",
+    "labels on top, in cache": "scores are a quarter of it; the rest is the ranking, NDCG, the loss and random numbers",
     "labels on top, in memory": "the features are read twice: for scores and for the step",
 }
 """Why a kernel is far from its limit; shown where it is."""

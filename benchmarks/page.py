@@ -45,9 +45,9 @@ The *ratio* is how many times as long as the first row of the same work, which i
 ours is faster, below 1 it is slower. It is the median of the ratios within the rounds. The interval after it encloses
 the true median with a confidence of at least {percent(ratios.LEVEL)} if rounds are independent, whatever the
 distribution of times: it goes from the k-th smallest to the k-th largest ratio of a round, as the sign test requires
-(nine rounds: from the second smallest to the second largest). An implementation has {BUDGET:g} seconds for a work unless a section says otherwise; slow ones
-therefore take part in fewer rounds, and with fewer than six the interval is the range of all ratios, with the lower
-confidence that is then stated. A row of one call has no interval.
+(nine rounds: from the second smallest to the second largest). An implementation has {BUDGET:g} seconds for a work
+unless a section says otherwise; slow ones therefore take part in fewer rounds, and with fewer than six the interval is
+the range of all ratios, with the lower confidence that is then stated. A row of one call has no interval.
 """
 
 
