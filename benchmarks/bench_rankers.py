@@ -23,6 +23,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable
 from functools import cache, partial
@@ -149,6 +150,24 @@ def parts(data: Path, fold: int) -> list[RankingData]:
 
 
 @cache
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Where data are converted; it goes when the process ends."""
+    return tempfile.TemporaryDirectory()
+
+
+@cache
+def converted(data_set: str) -> tuple[Path, str]:
+    """The folder of the converted data set, and why there is none; empty where there is."""
+    work = Path(folder().name)
+    if mirrors.VARIABLE not in os.environ:
+        return work, f"{mirrors.VARIABLE} names no folder with the archive"
+    try:
+        return training_times.converted(data_set, work), ""
+    except subprocess.CalledProcessError as error:
+        return work, f"could not be converted: {error}"
+
+
+@cache
 def trained(data_set: str) -> tuple[dict[str, list[float]], dict[str, dict[str, Scores]]]:
     """Seconds of every fold, and the measures of every test query, of every ranker; and whether all scores are equal.
 
@@ -157,19 +176,18 @@ def trained(data_set: str) -> tuple[dict[str, list[float]], dict[str, dict[str, 
     found, _ = rankers()
     seconds: dict[str, list[float]] = {name: [] for name in found}
     values: dict[str, list[dict[str, Scores]]] = {name: [] for name in found}
-    with tempfile.TemporaryDirectory() as folder:
-        data = training_times.converted(data_set, Path(folder))
-        for fold in FOLDS:
-            train, validation, test = parts(data, fold)
-            for name, learn in found.items():
-                if fold == FOLDS[0]:  # the first call may compile
-                    few = np.arange(min(30, train.n_queries))
-                    learn(train.take(few), validation)
-                spent, predict = processor_seconds(partial(learn, train, validation))
-                seconds[name].append(spent)
-                scores = predict(test)
-                of_fold = metrics.per_query(list(MEASURES), scores, test.y, test.offsets)
-                values[name].append(of_fold | {EQUAL: np.array([float(np.ptp(scores) == 0.0)])})
+    data, _ = converted(data_set)
+    for fold in FOLDS:
+        train, validation, test = parts(data, fold)
+        for name, learn in found.items():
+            if fold == FOLDS[0]:  # the first call may compile
+                few = np.arange(min(30, train.n_queries))
+                learn(train.take(few), validation)
+            spent, predict = processor_seconds(partial(learn, train, validation))
+            seconds[name].append(spent)
+            scores = predict(test)
+            of_fold = metrics.per_query(list(MEASURES), scores, test.y, test.offsets)
+            values[name].append(of_fold | {EQUAL: np.array([float(np.ptp(scores) == 0.0)])})
     return seconds, {
         name: {measure: np.concatenate([one[measure] for one in every]) for measure in (*MEASURES, EQUAL)}
         for name, every in values.items()
@@ -181,8 +199,9 @@ def measure() -> list[Timing]:
     timings = []
     for data_set in DATA_SETS:
         work = f"{data_set}, a fold"
-        if mirrors.VARIABLE not in os.environ:
-            timings.append(not_measured(work, "all", "folds", f"{mirrors.VARIABLE} names no folder with the archive"))
+        _, missing = converted(data_set)
+        if missing:
+            timings.append(not_measured(work, "all", "folds", missing))
             continue
         timings += [Timing(work, name, tuple(spent), "folds", 1.0) for name, spent in trained(data_set)[0].items()]
         timings += [not_measured(work, name, "folds", reason) for name, reason in rankers()[1].items()]
@@ -191,7 +210,7 @@ def measure() -> list[Timing]:
 
 def tables() -> list[Table]:
     """The quality on the test parts, a table a data set."""
-    return [quality(name) for name in DATA_SETS if mirrors.VARIABLE in os.environ]
+    return [quality(name) for name in DATA_SETS if not converted(name)[1]]
 
 
 def quality(data_set: str) -> Table:
