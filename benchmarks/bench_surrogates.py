@@ -6,10 +6,10 @@ weights) is part of every call. The peers are PyTorch and JAX with automatic dif
 its backward pass, and all that follows from the labels alone (targets, masks, index pairs) is made before the clock
 starts. Two kinds: padded rectangles (queries x longest list, and x longest list for pairs), as most people write them,
 and flat arrays over documents or over the list of all pairs, which waste nothing. PyTorch also compiles the flat
-function by `torch.compile` where there is a C++ compiler, and JAX compiles it by `jit`; notes state the seconds of the
-first call, which compiles and does not count. Before anything is timed, all implementations give the same value and
-gradient. The data have MQ2007's size: 41,000 documents of 1,020 queries with 8 to 147 documents, most of them around
-40, and labels 0, 1, 2 for 74, 20 and 6 %.
+function by `torch.compile` (its row says so where there is no C++ compiler), and JAX compiles it by `jit`; notes state
+the seconds of the first call, which compiles and does not count. Before anything is timed, all implementations give the
+same value and gradient. The data have MQ2007's size: 41,000 documents of 1,020 queries with 8 to 147 documents, most of
+them around 40, and labels 0, 1, 2 for 74, 20 and 6 %.
 
 The last table has about 40,000 documents in lists of one length m, labels 0, 1, 2 for 74, 20 and 6 %, default options
 (sums over pairs, margin 1, k = 10 for slam-ndcg@k, k = 1 and sigma = 1 for smooth-dcg). The exponent is the slope of
