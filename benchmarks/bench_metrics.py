@@ -1,10 +1,11 @@
 """Measures of 10,000 queries with 120 documents each
 
-One value of each measure for every query, 22 % of the documents relevant on four grades, scores without ties. The
-peers get gains 2^label - 1 where they would use linear ones, so that all compute the same numbers; their means are
-compared with ours before anything is timed. Bringing the arrays into a peer's own types is a work of its own.
-ir_measures passes a measure to a provider: NDCG, AP and precision to pytrec_eval, and ERR to gdeval, a Perl script that
-reads files, so that its seconds are those of the process that it starts, and its values have five decimals.
+One value of each measure for every query, 22 % of the documents relevant on four grades, scores without ties. The peers
+get gains 2^label - 1 where they would use linear ones, so that all compute the same numbers; their means are compared
+with ours before anything is timed. Bringing the arrays into a peer's own types is a work of its own. ir_measures passes
+a measure to a provider: NDCG, AP and precision to pytrec_eval, and ERR to gdeval, a Perl script that reads files, so
+that its seconds are those of the process that it starts, and its values have five decimals; this work has 1,000
+queries.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.timing import Timing, compare, not_measured
+from benchmarks.timing import Timing, compare, not_measured, processor_seconds
 from pipeline_lib import metrics
 
 QUERIES, DOCUMENTS, TOP_LABEL = 10_000, 120, 4
+QUERIES_OF_GDEVAL = 1_000
 UNIT = "queries"
 OURS = "pipeline_lib"
 
@@ -41,13 +43,14 @@ class Sample:
     offsets: NDArray[np.int64]
 
 
-def sample() -> Sample:
-    """The data."""
+def sample(queries: int | None = None) -> Sample:
+    """The data, or so many queries of it."""
     rng = np.random.default_rng(0)
     # Peers sort single-precision scores: give everybody numbers that survive it.
     scores = rng.standard_normal(QUERIES * DOCUMENTS, dtype=np.float32).astype(np.float64)
     y = (rng.random(len(scores)) < 0.22) * rng.integers(1, TOP_LABEL + 1, len(scores))
-    return Sample(scores, y, np.arange(0, len(scores) + 1, DOCUMENTS))
+    n = DOCUMENTS * (queries or QUERIES)
+    return Sample(scores[:n], y[:n], np.arange(0, n + 1, DOCUMENTS))
 
 
 def measure() -> list[Timing]:
@@ -56,29 +59,33 @@ def measure() -> list[Timing]:
     found, missing = {}, []
     for name, (module, set_up, note) in PEERS.items():
         if importlib.util.find_spec(module) is None:
-            missing.append(not_measured(f"NDCG@10 and AP, {QUERIES:,}", name, UNIT, "not installed"))
+            missing.append(not_measured(f"NDCG@10 and AP, {QUERIES:,} x {DOCUMENTS}", name, UNIT, "not installed"))
         else:
             found[name] = (set_up, note)
     works = {OURS: partial(_ours, data)} | {name: set_up(data) for name, (set_up, _) in found.items()}
     notes = {OURS: "includes checking and converting the arrays"} | {name: note for name, (_, note) in found.items()}
-    timings = _compared("NDCG@10 and AP", works, notes) + missing
+    timings = _compared("NDCG@10 and AP", QUERIES, works, notes) + missing
     set_ups: dict[str, Callable[[], object]] = {OURS: partial(metrics._Ranking.of, data.scores, data.y, data.offsets)}
     set_ups |= {name: partial(set_up, data) for name, (set_up, _) in found.items() if name != "scikit-learn"}
     note = {OURS: "already part of the rows above"}
     timings += compare("set-up for it", set_ups, unit=UNIT, unit_count=QUERIES, notes=note)
-    return timings + _precision_and_err(data)
+    return timings + _precision_and_err(sample(QUERIES_OF_GDEVAL))
 
 
 def _compared(
-    work: str, works: dict[str, Callable[[], Means]], notes: dict[str, str], timer: Any = None, tolerance: float = 1e-5
+    work: str,
+    queries: int,
+    works: dict[str, Callable[[], Means]],
+    notes: dict[str, str],
+    timer: Callable[[Callable[[], Any]], tuple[float, Any]] = processor_seconds,
 ) -> list[Timing]:
+    # The rows of one work, after a comparison of the means; a few scores may tie in single precision.
     expected = works[OURS]()
     for name, call in works.items():
-        # A few scores may tie in single precision.
-        if not np.allclose(found := call(), expected, rtol=0.0, atol=tolerance):
+        if not np.allclose(found := call(), expected, rtol=0.0, atol=1e-5):
             raise AssertionError(f"{name} computes other numbers: {found} instead of {expected}")
-    options = {"timer": timer} if timer else {}
-    return compare(f"{work}, {QUERIES:,} x {DOCUMENTS}", works, unit=UNIT, unit_count=QUERIES, notes=notes, **options)
+    size = f"{work}, {queries:,} x {DOCUMENTS}"
+    return compare(size, works, unit=UNIT, unit_count=queries, notes=notes, timer=timer)
 
 
 def _ours(data: Sample) -> Means:
@@ -172,7 +179,8 @@ def _precision_and_err(data: Sample) -> list[Timing]:
         return of_precision[precision], ir_measures.gdeval.calc_aggregate([err], qrels, run)[err]
 
     works = {OURS: ours, "ir_measures": by_providers}
-    return _compared(work, works, {"ir_measures": "pytrec_eval and gdeval; set-up included"}, _with_children)
+    notes = {"ir_measures": "pytrec_eval and gdeval; set-up included"}
+    return _compared(work, QUERIES_OF_GDEVAL, works, notes, _with_children)
 
 
 def _with_children(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -189,5 +197,5 @@ def _with_children(call: Callable[[], Any]) -> tuple[float, Any]:
 def _dictionaries(values: NDArray[Any]) -> dict[str, dict[str, Any]]:
     """{query: {document: value}}, the form in which peers take judgements and runs; queries are numbers for gdeval."""
     names = [f"d{i}" for i in range(DOCUMENTS)]
-    rows = values.reshape(QUERIES, DOCUMENTS).tolist()
+    rows = values.reshape(-1, DOCUMENTS).tolist()
     return {str(q): dict(zip(names, row, strict=True)) for q, row in enumerate(rows)}
