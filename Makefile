@@ -4,7 +4,7 @@
 # make test-slow  run the tests that take minutes
 # make test-cluster  run studies on a real SLURM, which is obtained and started for the tests
 # make lint       formatting, lint, types, and Snakemake's own lint
-# make bench      install the peers and write docs/benchmarks.md
+# make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
 # make docs       write the documentation as a site into build/docs/
 # make config     write config.yaml and its JSON Schema from the classes of the settings
 # make lock       resolve the newest versions anew and write requirements.lock

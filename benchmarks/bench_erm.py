@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import Timing, compare
+from benchmarks.timing import Note, Timing, compare, not_measured
 from pipeline_lib import RankingData, surrogates
 from pipeline_lib.learners import erm
 
@@ -55,11 +55,6 @@ def smallest_sufficient(
         if reached <= TOL:
             break
     return effort, f"{effort:g}: {reached:.1e} above the minimum"
-
-
-def absent(work: str, peer: str, error: ImportError) -> Timing:
-    """A row which states that a peer could not be run."""
-    return Timing(work, peer, (float("nan"),), "documents", N_DOCUMENTS, f"not installed: {error}")
 
 
 def padded(data: RankingData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -161,7 +156,9 @@ def measure_smooth(data: RankingData, name: str, l2: float) -> list[Timing]:
     best = erm.fit(data, name, l2=l2, tol=1e-12).objective
     fit = erm.fit(data, name, l2=l2, tol=TOL)
     calls: dict[str, Callable[[], object]] = {"erm.fit": lambda: erm.fit(data, name, l2=l2, tol=TOL)}
-    notes = {"erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"}
+    notes: dict[str, Note] = {
+        "erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"
+    }
     missing = []
 
     def excess(w: np.ndarray) -> float:
@@ -174,11 +171,11 @@ def measure_smooth(data: RankingData, name: str, l2: float) -> list[Timing]:
         try:
             adam = torch_adam(data, l2)
         except ImportError as error:
-            missing.append(absent(work, "torch Adam", error))
+            missing.append(not_measured(work, "torch Adam", "documents", f"not installed: {error}"))
         else:
             steps, notes["torch Adam"] = smallest_sufficient([25, 50, 75, 100, 150, 200, 300, 400, 800], adam, excess)
             calls["torch Adam"] = lambda: adam(steps)
-    return [*compare(work, calls, unit="documents", unit_count=N_DOCUMENTS, rounds=7, notes=notes), *missing]
+    return [*compare(work, calls, unit="documents", unit_count=N_DOCUMENTS, notes=notes), *missing]
 
 
 def measure_ranksvm(data: RankingData) -> list[Timing]:
@@ -188,7 +185,9 @@ def measure_ranksvm(data: RankingData) -> list[Timing]:
     best = erm.fit(data, "ranksvm", l2=RANKSVM_L2, tol=1e-10).objective
     fit = erm.fit(data, "ranksvm", l2=RANKSVM_L2, tol=TOL)
     calls: dict[str, Callable[[], object]] = {"erm.fit": lambda: erm.fit(data, "ranksvm", l2=RANKSVM_L2, tol=TOL)}
-    notes = {"erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"}
+    notes: dict[str, Note] = {
+        "erm.fit": f"certified gap {fit.relative_gap:.1e}, {fit.objective / best - 1:.1e} above the minimum"
+    }
     calls["forming the pairs (numpy)"] = lambda: form_pairs(data)
     notes["forming the pairs (numpy)"] = f"{pairs.nbytes / 2**20:.0f} MiB; what LinearSVC needs before it starts"
     missing = []
@@ -199,9 +198,9 @@ def measure_ranksvm(data: RankingData) -> list[Timing]:
     try:
         svc = linear_svc(data, RANKSVM_L2, pairs)
     except ImportError as error:
-        missing.append(absent(work, "scikit-learn LinearSVC", error))
+        missing.append(not_measured(work, "scikit-learn LinearSVC", "documents", f"not installed: {error}"))
     else:
         ladder = [1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5]
         tolerance, notes["scikit-learn LinearSVC"] = smallest_sufficient(ladder, svc, excess)
         calls["scikit-learn LinearSVC"] = lambda: svc(tolerance)
-    return [*compare(work, calls, unit="documents", unit_count=N_DOCUMENTS, rounds=3, notes=notes), *missing]
+    return [*compare(work, calls, unit="documents", unit_count=N_DOCUMENTS, notes=notes), *missing]

@@ -3,9 +3,9 @@
 Lists of 20 to 40 documents with labels 0 to 3, drawn from a linear utility with little noise, so that most hinges can
 be met where l2 is small. Ours stop at a certified relative gap of 1e-6. The first rows have all of the default path of
 seven l2, 1e-4 to 100, for every convex surrogate, also smooth ones, on these lists and on the largest training part of
-OHSUMED's folds; the others are one fit each, free, in a ball of half the norm of the free minimiser, and for more and
-more features and queries. Times are processor seconds of one call, after a small fit has compiled the kernels. A call
-that takes more than 120 processor seconds is stopped, and its row says so.
+OHSUMED's folds, where its archive is at hand; the others are one fit each, free, in a ball of half the norm of the free
+minimiser, and for more and more features and queries. A call that takes more than 15 processor seconds is stopped, and
+its row says so; counted calls of one implementation of a work have 5 seconds together.
 
 The peers: cvxpy with Clarabel on the quadratic programme, with the scores and the highest score below every label as
 variables, so that it has about as many rows as documents; LinearSVC on the pairs, with the largest of a ladder of
@@ -24,8 +24,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench_erm import form_pairs, linear_svc, objective
-from benchmarks.timing import Timing
+from benchmarks.timing import Note, Timing, compare, not_measured, processor_seconds
 from pipeline_lib import RankingData, surrogates
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import Standardisation
@@ -42,16 +41,17 @@ from pipeline_lib.surrogates import slam
 
 TOL, L2 = 1e-6, 0.1
 PATH = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
-N_QUERIES, N_FEATURES = 200, 300
+N_QUERIES, PATH_FEATURES = 200, 100
 CONVEX = [name.replace("@k", "@10") for name in surrogates.NAMES if surrogates.create(name).convex]
-FEATURES, QUERIES, QUERIES_FEATURES = (10, 30, 100, 300, 1_000, 3_000), (50, 800), 100
+FEATURES, QUERIES, QUERIES_FEATURES = (10, 30, 100, 300, 1_000), (50, 800), 100
 SUBGRADIENT_STEPS = 2_000
-LONGEST = 120
-"""Processor seconds after which a call is stopped."""
+LONGEST, BUDGET = 15, 5.0
+"""Processor seconds after which a call is stopped, and those for all counted calls of an implementation of a work."""
 LADDER = (0.1, 1e-2, 1e-3, 1e-4)
+OURS, SVC = "erm.fit", "scikit-learn LinearSVC"
 
 
-def sample(n_queries: int = N_QUERIES, n_features: int = N_FEATURES) -> RankingData:
+def sample(n_queries: int = N_QUERIES, n_features: int = PATH_FEATURES) -> RankingData:
     """The data: independent normal features, labels 0 to 3 for 60, 25, 10 and 5 % of the documents."""
     rng = np.random.default_rng(1)
     sizes = rng.integers(20, 41, n_queries)
@@ -103,7 +103,7 @@ def subgradient(data: RankingData, name: str, l2: float) -> np.ndarray:
     return total / (SUBGRADIENT_STEPS // 2)
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+def limited(call: Callable[[], Any]) -> tuple[float, Any]:
     """Processor seconds of a call, and its result; NaN and None if it was stopped after :data:`LONGEST`.
 
     The call runs in a process of its own, which the system ends at the limit whatever library it is in.
@@ -113,9 +113,7 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
     def work() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
-        start = time.process_time()
-        result = call()
-        sender.send((time.process_time() - start, result))
+        sender.send(processor_seconds(call))
 
     process = context.Process(target=work)
     process.start()
@@ -126,38 +124,59 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
         process.join()
         if process.exitcode and process.exitcode > 0:
             raise RuntimeError(f"a call ended with the status {process.exitcode}; its error is above") from None
-        return float("nan"), None
+        return math.nan, None
     finally:
         process.join()
 
 
-def row(work: str, who: str, data: RankingData, seconds: float, note: str) -> Timing:
-    """One call's time, or that it was stopped."""
-    if math.isnan(seconds) and not note:
-        note = f"not reached in {LONGEST} s"
-    return Timing(work, who, (seconds,), "documents", data.n_documents, note)
+def timed(work: str, calls: Mapping[str, Callable[[], Any]], notes: Mapping[str, Note], n: int) -> list[Timing]:
+    """All implementations of a work, each call in a process of its own."""
+    return compare(work, calls, unit="documents", unit_count=n, budget=BUDGET, notes=notes, timer=limited)
 
 
-def certificate(fit: erm.Fit | None) -> str:
+def stopped_or(told: Callable[[Mapping[str, Any]], str], name: str) -> Note:
+    """A note about the result of one implementation, or that it was stopped."""
+    return lambda results: told(results) if results[name] is not None else f"stopped after {LONGEST} s"
+
+
+def certificate(name: str = OURS) -> Note:
     """What the solver says of its own result."""
-    if fit is None:
-        return ""
-    return f"certified gap {fit.relative_gap:.1e}" if fit.certified else fit.reason
+
+    def told(results: Mapping[str, Any]) -> str:
+        fit = results[name]
+        return f"certified gap {fit.relative_gap:.1e}" if fit.certified else str(fit.reason)
+
+    return stopped_or(told, name)
 
 
-def paths(only: str) -> list[Timing]:
-    """The default path for every convex surrogate, for the works whose names contain ``only``."""
+def ending(data: RankingData, surrogate: str, name: str) -> Note:
+    """How far above our lower bound of the minimum a peer ends, or its objective where there is no bound."""
+
+    def told(results: Mapping[str, Any]) -> str:
+        value, ours = objective(data, surrogate, L2, results[name]), results[OURS]
+        if ours is None:
+            return f"objective {value:.8g}"
+        return f"{value / (ours.objective - ours.gap) - 1.0:.1e} above the minimum"
+
+    return stopped_or(told, name)
+
+
+def paths() -> list[Timing]:
+    """The default path for every convex surrogate."""
     found = []
-    data_sets = {f"{N_QUERIES} queries x {N_FEATURES} features": sample, "OHSUMED": ohsumed}
-    works = {name: {where: f"{name}, {where}, path of {len(PATH)} l2" for where in data_sets} for name in CONVEX}
-    for where, made in data_sets.items():
-        chosen = {name: work[where] for name, work in works.items() if only in work[where]}
-        data = made() if chosen else None
-        for name, work in chosen.items() if data is not None else ():
-            assert data is not None
-            seconds, fits = timed(partial(erm.path, data, name, PATH, tol=TOL))
-            note = f"{sum(fit.certified for fit in fits)} of {len(PATH)} certified" if fits else ""
-            found.append(row(work, "erm.path", data, seconds, note))
+    for where, made in {f"{N_QUERIES} queries x {PATH_FEATURES}": sample, "OHSUMED": ohsumed}.items():
+        data = made()
+        if data is None:
+            found.append(not_measured(f"path, {where}", "erm.path", "documents", "the archive is not at hand"))
+            continue
+        for name in CONVEX:
+
+            def all_of(results: Mapping[str, Any]) -> str:
+                return f"{sum(fit.certified for fit in results['erm.path'])} of {len(PATH)} certified"
+
+            call = {"erm.path": partial(erm.path, data, name, PATH, tol=TOL)}
+            notes = {"erm.path": stopped_or(all_of, "erm.path")}
+            found += timed(f"{name}, path, {where}", call, notes, data.n_documents)
     return found
 
 
@@ -182,87 +201,69 @@ def ohsumed() -> RankingData | None:
     if mirrors.VARIABLE not in os.environ:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", LARGEST, folder], check=True)
+        if subprocess.run([sys.executable, "-c", LARGEST, folder]).returncode:
+            return None
         with np.load(Path(folder) / "largest.npz") as stored:
             X, y, sizes = (stored[name] for name in ("X", "y", "sizes"))
     data = RankingData.from_arrays(X, y, np.repeat(np.arange(len(sizes)), sizes))
     return Standardisation.of(data).apply(data)
 
 
-def one_fit(n_queries: int, n_features: int, with_peers: bool, only: str) -> list[Timing]:
+def one_fit(n_queries: int, n_features: int) -> list[Timing]:
     """SLAM-NDCG and RankSVM at one l2 with their peers, and SLAM-NDCG in balls."""
-    size = f"{n_queries} queries x {n_features:,} features"
-    if only not in size:
-        return []
-    data, found = sample(n_queries, n_features), []
+    size, data, found = f"{n_queries} x {n_features:,}", sample(n_queries, n_features), []
     for name in ("slam-ndcg", "ranksvm"):
-        work = f"{name}, {size}, l2 = {L2:g}"
-        seconds, fit = timed(partial(erm.fit, data, name, l2=L2, tol=TOL))
-        found.append(row(work, "erm.fit", data, seconds, certificate(fit)))
-        if with_peers:
-            found += peers(work, data, name, fit.objective - fit.gap if fit else None)
-        if name == "slam-ndcg" and fit:
-            found += in_balls(data, size, fit.w)
-    return found
+        ours = partial(erm.fit, data, name, l2=L2, tol=TOL)
+        peers, missing = peers_of(f"{name}, {size}", data, name, ours)
+        notes = {OURS: certificate(), **{peer: ending(data, name, peer) for peer in peers}}
+        found += timed(f"{name}, {size}", {OURS: ours, **peers}, notes, data.n_documents) + missing
+    return found + in_balls(data, size)
 
 
-def peers(work: str, data: RankingData, name: str, bound: float | None) -> list[Timing]:
-    """The peers' times, and how far above ``bound`` they end, or their objectives where there is no bound."""
+Peers = dict[str, Callable[[], Any]]
 
-    def ending(w: np.ndarray | None) -> str:
-        if w is None:
-            return ""
-        value = objective(data, name, L2, w)
-        return f"objective {value:.8g}" if bound is None else f"{value / bound - 1.0:.1e} above the minimum"
 
-    found = []
+def peers_of(work: str, data: RankingData, name: str, ours: Callable[[], erm.Fit]) -> tuple[Peers, list[Timing]]:
+    """The peers' calls, and rows for those that are not installed."""
+    peers: Peers = {"subgradient method": partial(subgradient, data, name, L2)}
     try:
         if name == "slam-ndcg":
-            seconds, w = timed(slam_programme(data, L2))
-            found.append(row(work, "cvxpy + Clarabel", data, seconds, ending(w)))
-        else:
-            seconds, w = of_ladder(data, bound)
-            found.append(row(work, "scikit-learn LinearSVC", data, seconds, ending(w)))
+            return {"cvxpy + Clarabel": slam_programme(data, L2), **peers}, []
+        svc = linear_svc(data, L2, form_pairs(data))
     except ImportError as error:
-        found.append(row(work, "cvxpy, scikit-learn", data, float("nan"), f"not installed: {error}"))
-    seconds, w = timed(partial(subgradient, data, name, L2))
-    found.append(row(work, "subgradient method", data, seconds, ending(w)))
-    return found
+        return peers, [not_measured(work, "cvxpy, scikit-learn", "documents", f"not installed: {error}")]
+    return {SVC: partial(svc, sufficient(data, svc, ours))} | peers, []
 
 
-def of_ladder(data: RankingData, bound: float | None) -> tuple[float, np.ndarray | None]:
-    """LinearSVC with the largest tolerance of the ladder that comes within TOL of the minimum."""
-    svc = linear_svc(data, L2, form_pairs(data))
-    best: tuple[float, np.ndarray | None] = float("nan"), None
-    for tolerance in LADDER:
-        seconds, w = timed(partial(svc, tolerance))
+def sufficient(data: RankingData, svc: Callable[[float], np.ndarray], ours: Callable[[], erm.Fit]) -> float:
+    """The largest tolerance of the ladder with which LinearSVC comes within TOL of the minimum, or ends in time."""
+    fit = limited(ours)[1]
+    for k, tolerance in enumerate(LADDER):
+        w = limited(partial(svc, tolerance))[1]
         if w is None:
+            return LADDER[max(k - 1, 0)]
+        if fit and objective(data, "ranksvm", L2, w) <= (1.0 + TOL) * (fit.objective - fit.gap):
             break
-        best = seconds, w
-        if bound is not None and objective(data, "ranksvm", L2, w) <= (1.0 + TOL) * bound:
-            break
-    return best
+    return tolerance
 
 
-def in_balls(data: RankingData, size: str, free: np.ndarray) -> list[Timing]:
-    """SLAM-NDCG without l2, in balls of half the norm of ``free``."""
-    found = []
+def in_balls(data: RankingData, size: str) -> list[Timing]:
+    """SLAM-NDCG without l2, in balls of half the norm of the free minimiser at :data:`L2`."""
+    free, found = erm.fit(data, "slam-ndcg", l2=L2, tol=TOL).w, []
     for ball, order in (("l2", 2), ("l1", 1)):
         radius = 0.5 * float(np.linalg.norm(free, order))
-        seconds, fit = timed(partial(erm.fit, data, "slam-ndcg", l2=0.0, radius=radius, ball=ball, tol=TOL))
-        work = f"slam-ndcg, {size}, l2 = 0 in an {ball} ball"
-        found.append(row(work, "erm.fit", data, seconds, certificate(fit)))
+        call = {OURS: partial(erm.fit, data, "slam-ndcg", l2=0.0, radius=radius, ball=ball, tol=TOL)}
+        work = f"slam-ndcg, {size}, {ball} ball"
+        found += timed(work, call, {OURS: certificate()}, data.n_documents)
     return found
 
 
-def measure(peers: bool = True, only: str = "") -> list[Timing]:
-    """All rows, with or without those of the peers, or some: paths, then features, then queries."""
+def measure() -> list[Timing]:
+    """All rows: paths, then features, then queries."""
     for small in (sample(5, 40), sample(50, 10)):  # with more and with fewer features than queries
         for name in CONVEX:
             erm.fit(small, name, l2=L2)
-    found = paths(only)
-    for d in FEATURES:
-        found += one_fit(N_QUERIES, d, peers, only)
-    for n in QUERIES:
-        found += one_fit(n, QUERIES_FEATURES, peers, only)
+    found = paths()
+    for n, d in [*((N_QUERIES, d) for d in FEATURES), *((n, QUERIES_FEATURES) for n in QUERIES)]:
+        found += one_fit(n, d)
     return found

@@ -1,74 +1,102 @@
-"""NDCG@10 and average precision of 30,000 queries with 120 documents each
+"""Measures of 10,000 queries with 120 documents each
 
-One value of each measure for every query, 22 % of the documents relevant on four grades, scores without ties. The
-peers get gains 2^label - 1 where they would use linear ones, so that all compute the same numbers; their means are
-compared with ours before anything is timed. Bringing the arrays into a peer's own types is a row of its own.
+One value of each measure for every query, 22 % of the documents relevant on four grades, scores without ties. The peers
+get gains 2^label - 1 where they would use linear ones, so that all compute the same numbers; their means are compared
+with ours before anything is timed. Bringing the arrays into a peer's own types is a work of its own. ir_measures passes
+a measure to a provider: NDCG, AP and precision to pytrec_eval, and ERR to gdeval, a Perl script that reads files, so
+that its seconds are those of the process that it starts, and its values have five decimals; this work has 1,000
+queries.
 """
 
 from __future__ import annotations
 
 import importlib
-import math
+import importlib.util
+import resource
+import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.timing import Timing, compare
+from benchmarks.timing import Timing, compare, not_measured, processor_seconds
 from pipeline_lib import metrics
 
-QUERIES, DOCUMENTS = 30_000, 120
-WORK = f"NDCG@10 + AP, {QUERIES:,} x {DOCUMENTS}"
-SET_UP = f"set-up for it, {QUERIES:,} x {DOCUMENTS}"
+QUERIES, DOCUMENTS, TOP_LABEL = 10_000, 120, 4
+QUERIES_OF_GDEVAL = 1_000
 UNIT = "queries"
 OURS = "pipeline_lib"
-MISSING = "not installed: pip install '.[bench]'"
 
 Means = tuple[float, float]
 
 
-def measure() -> list[Timing]:
-    """Time our kernels, ranx, pytrec_eval and scikit-learn; a peer that is not installed has no times."""
+@dataclass(frozen=True)
+class Sample:
+    """Scores and labels of all documents, query after query."""
+
+    scores: NDArray[np.float64]
+    y: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+
+def sample(queries: int | None = None) -> Sample:
+    """The data, or so many queries of it."""
     rng = np.random.default_rng(0)
     # Peers sort single-precision scores: give everybody numbers that survive it.
     scores = rng.standard_normal(QUERIES * DOCUMENTS, dtype=np.float32).astype(np.float64)
-    y = (rng.random(len(scores)) < 0.22) * rng.integers(1, 5, len(scores))
-    offsets = np.arange(0, len(scores) + 1, DOCUMENTS)
+    y = (rng.random(len(scores)) < 0.22) * rng.integers(1, TOP_LABEL + 1, len(scores))
+    n = DOCUMENTS * (queries or QUERIES)
+    return Sample(scores[:n], y[:n], np.arange(0, n + 1, DOCUMENTS))
 
-    works: dict[str, Callable[[], Means]] = {OURS: partial(_ours, scores, y, offsets)}
-    set_ups: dict[str, Callable[[], object]] = {OURS: partial(metrics._Ranking.of, scores, y, offsets)}
-    notes = {OURS: "includes checking and converting the arrays"}
-    missing = []
-    for name, module, set_up, note in (
-        ("ranx", "ranx", _ranx, "numba; ranked during set-up, so ranking is not part of the time"),
-        ("pytrec_eval", "pytrec_eval", _pytrec_eval, "C; interface of Python dictionaries"),
-    ):
-        if not _installed(module):
-            missing.append(name)
-            continue
-        works[name], set_ups[name], notes[name] = set_up(scores, y), partial(set_up, scores, y), note
+
+def measure() -> list[Timing]:
+    """NDCG and AP, what they need beforehand, and P@10 and ERR."""
+    data = sample()
+    found, missing = {}, []
+    for name, (module, set_up, note) in PEERS.items():
+        if importlib.util.find_spec(module) is None:
+            missing.append(not_measured(f"NDCG@10 and AP, {QUERIES:,} x {DOCUMENTS}", name, UNIT, "not installed"))
+        else:
+            found[name] = (set_up, note)
+    works = {OURS: partial(_ours, data)} | {name: set_up(data) for name, (set_up, _) in found.items()}
+    notes = {OURS: "includes checking and converting the arrays"} | {name: note for name, (_, note) in found.items()}
+    timings = _compared("NDCG@10 and AP", QUERIES, works, notes) + missing
+    set_ups: dict[str, Callable[[], object]] = {OURS: partial(metrics._Ranking.of, data.scores, data.y, data.offsets)}
+    set_ups |= {name: partial(set_up, data) for name, (set_up, _) in found.items() if name != "scikit-learn"}
+    note = {OURS: "already part of the rows above"}
+    timings += compare("set-up for it", set_ups, unit=UNIT, unit_count=QUERIES, notes=note)
+    return timings + _precision_and_err(sample(QUERIES_OF_GDEVAL))
+
+
+def _compared(
+    work: str,
+    queries: int,
+    works: dict[str, Callable[[], Means]],
+    notes: dict[str, str],
+    timer: Callable[[Callable[[], Any]], tuple[float, Any]] = processor_seconds,
+) -> list[Timing]:
+    # The rows of one work, after a comparison of the means; a few scores may tie in single precision.
     expected = works[OURS]()
-    for name, work in works.items():
-        _check_same(name, work(), expected)
-
-    timings = compare(WORK, works, unit=UNIT, unit_count=QUERIES, notes=notes)
-    timings.append(_scikit_learn(scores, y, expected))
-    timings += [_not_installed(WORK, name) for name in missing]
-    note = {OURS: "already part of the row above"}
-    return timings + compare(SET_UP, set_ups, unit=UNIT, unit_count=QUERIES, rounds=3, notes=note)
+    for name, call in works.items():
+        if not np.allclose(found := call(), expected, rtol=0.0, atol=1e-5):
+            raise AssertionError(f"{name} computes other numbers: {found} instead of {expected}")
+    size = f"{work}, {queries:,} x {DOCUMENTS}"
+    return compare(size, works, unit=UNIT, unit_count=queries, notes=notes, timer=timer)
 
 
-def _ours(scores: NDArray[np.float64], y: NDArray[np.int64], offsets: NDArray[np.int64]) -> Means:
-    values = metrics.per_query(["ndcg@10", "map"], scores, y, offsets)
+def _ours(data: Sample) -> Means:
+    values = metrics.per_query(["ndcg@10", "map"], data.scores, data.y, data.offsets)
     return float(values["ndcg@10"].mean()), float(values["map"].mean())
 
 
-def _ranx(scores: NDArray[np.float64], y: NDArray[np.int64]) -> Callable[[], Means]:
+def _ranx(data: Sample) -> Callable[[], Means]:
     import ranx
 
-    qrels, run = ranx.Qrels(_dictionaries(y)), ranx.Run(_dictionaries(scores))
+    qrels, run = ranx.Qrels(_dictionaries(data.y)), ranx.Run(_dictionaries(data.scores))
     qrels.sort()
     run.sort()
 
@@ -79,11 +107,11 @@ def _ranx(scores: NDArray[np.float64], y: NDArray[np.int64]) -> Callable[[], Mea
     return evaluate
 
 
-def _pytrec_eval(scores: NDArray[np.float64], y: NDArray[np.int64]) -> Callable[[], Means]:
+def _pytrec_eval(data: Sample) -> Callable[[], Means]:
     import pytrec_eval
 
-    evaluator = pytrec_eval.RelevanceEvaluator(_dictionaries(2**y - 1), {"ndcg_cut.10", "map"})
-    run = _dictionaries(scores)
+    evaluator = pytrec_eval.RelevanceEvaluator(_dictionaries(2**data.y - 1), {"ndcg_cut.10", "map"})
+    run = _dictionaries(data.scores)
 
     def evaluate() -> Means:
         values = evaluator.evaluate(run).values()
@@ -92,41 +120,82 @@ def _pytrec_eval(scores: NDArray[np.float64], y: NDArray[np.int64]) -> Callable[
     return evaluate
 
 
-def _scikit_learn(scores: NDArray[np.float64], y: NDArray[np.int64], expected: Means) -> Timing:
-    if not _installed("sklearn"):
-        return _not_installed(WORK, "scikit-learn")
+def _ir_measures(data: Sample) -> Callable[[], Means]:
+    import ir_measures
+
+    gains = {label: 2**label - 1 for label in range(1, TOP_LABEL + 1)}
+    wanted = [ir_measures.nDCG(gains=gains) @ 10, ir_measures.AP]
+    evaluator = ir_measures.pytrec_eval.evaluator(wanted, _dictionaries(data.y))
+    run = _dictionaries(data.scores)
+    return lambda: _means(evaluator, wanted, run)
+
+
+def _means(evaluator: Any, wanted: list[Any], run: dict[str, dict[str, float]]) -> Means:
+    # The means of what the evaluator gives query by query.
+    sums = dict.fromkeys(wanted, 0.0)
+    for value in evaluator.iter_calc(run):
+        sums[value.measure] += value.value
+    first, second = (sums[measure] / QUERIES for measure in wanted)
+    return first, second
+
+
+def _scikit_learn(data: Sample) -> Callable[[], Means]:
     from sklearn.metrics import average_precision_score, ndcg_score
 
     # Lists of one length are the rows of a matrix; its average precision knows no query without a relevant document.
-    matrix, labels = scores.reshape(QUERIES, DOCUMENTS), y.reshape(QUERIES, DOCUMENTS)
-    start = time.perf_counter()
-    ndcg = ndcg_score(2**labels - 1, matrix, k=10, ignore_ties=True)
-    ap = average_precision_score(labels > 0, matrix, average="samples")
-    seconds = time.perf_counter() - start
-    _check_same("scikit-learn", (ndcg, ap), expected)
-    return Timing(WORK, "scikit-learn", (seconds,), UNIT, QUERIES, "one call; returns only the means")
+    matrix, labels = data.scores.reshape(QUERIES, DOCUMENTS), data.y.reshape(QUERIES, DOCUMENTS)
+
+    def evaluate() -> Means:
+        ndcg = ndcg_score(2**labels - 1, matrix, k=10, ignore_ties=True)
+        return float(ndcg), float(average_precision_score(labels > 0, matrix, average="samples"))
+
+    return evaluate
 
 
-def _dictionaries(values: NDArray[np.generic]) -> dict[str, dict[str, float]]:
-    """{query: {document: value}}, the form in which ranx and pytrec_eval take judgements and runs."""
+PEERS: dict[str, tuple[str, Callable[[Sample], Callable[[], Means]], str]] = {
+    "ranx": ("ranx", _ranx, "numba; ranked during set-up, so ranking is not part of the time"),
+    "pytrec_eval": ("pytrec_eval", _pytrec_eval, "C; interface of Python dictionaries"),
+    "ir_measures": ("ir_measures", _ir_measures, "by pytrec_eval"),
+    "scikit-learn": ("sklearn", _scikit_learn, "returns only the means"),
+}
+
+
+def _precision_and_err(data: Sample) -> list[Timing]:
+    work = "P@10 and ERR"
+    if importlib.util.find_spec("ir_measures") is None or shutil.which("perl") is None:
+        return [not_measured(work, "ir_measures", UNIT, "not installed, or no Perl")]
+    import ir_measures
+
+    qrels, run = _dictionaries(data.y), _dictionaries(data.scores)
+    precision, err = ir_measures.P @ 10, ir_measures.ERR @ DOCUMENTS
+
+    def ours() -> Means:
+        found = metrics.precision(data.scores, data.y, data.offsets, 10)
+        stopped = metrics.expected_reciprocal_rank(data.scores, data.y, data.offsets, TOP_LABEL)
+        return float(found.mean()), float(stopped.mean())
+
+    def by_providers() -> Means:
+        of_precision = ir_measures.pytrec_eval.calc_aggregate([precision], qrels, run)
+        return of_precision[precision], ir_measures.gdeval.calc_aggregate([err], qrels, run)[err]
+
+    works = {OURS: ours, "ir_measures": by_providers}
+    notes = {"ir_measures": "pytrec_eval and gdeval; set-up included"}
+    return _compared(work, QUERIES_OF_GDEVAL, works, notes, _with_children)
+
+
+def _with_children(call: Callable[[], Any]) -> tuple[float, Any]:
+    # Processor seconds of a call, and of the processes that it starts and that end in it.
+    def spent() -> float:
+        of_children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + of_children.ru_utime + of_children.ru_stime
+
+    start = spent()
+    result = call()
+    return spent() - start, result
+
+
+def _dictionaries(values: NDArray[Any]) -> dict[str, dict[str, Any]]:
+    """{query: {document: value}}, the form in which peers take judgements and runs; queries are numbers for gdeval."""
     names = [f"d{i}" for i in range(DOCUMENTS)]
-    rows = values.reshape(QUERIES, DOCUMENTS).tolist()
-    return {f"q{q}": dict(zip(names, row, strict=True)) for q, row in enumerate(rows)}
-
-
-def _check_same(name: str, found: Means, expected: Means) -> None:
-    # A few scores may tie in single precision.
-    if not np.allclose(found, expected, rtol=0.0, atol=1e-5):
-        raise AssertionError(f"{name} computes other numbers: {found} instead of {expected}")
-
-
-def _installed(module: str) -> bool:
-    try:
-        importlib.import_module(module)
-    except ImportError:
-        return False
-    return True
-
-
-def _not_installed(work: str, name: str) -> Timing:
-    return Timing(work, name, (math.nan,), UNIT, QUERIES, MISSING)
+    rows = values.reshape(-1, DOCUMENTS).tolist()
+    return {str(q): dict(zip(names, row, strict=True)) for q, row in enumerate(rows)}

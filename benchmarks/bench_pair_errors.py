@@ -25,13 +25,18 @@ BLOCK = 100  # queries whose pairs numpy holds at a time
 Labels = NDArray[np.int64]
 
 
-def measure() -> list[Timing]:
-    """Time our kernel, numpy on all pairs, and scipy's tau, query by query."""
+def sample() -> tuple[Floats, Labels]:
+    """Scores and labels of all documents, query after query."""
     rng = np.random.default_rng(0)
     scores = rng.standard_normal(QUERIES * DOCUMENTS)
-    y = (rng.random(len(scores)) < 0.22) * rng.integers(1, 5, len(scores))
+    return scores, (rng.random(len(scores)) < 0.22) * rng.integers(1, 5, len(scores))
+
+
+def measure() -> list[Timing]:
+    """Time our kernel, numpy on all pairs, and scipy's tau, query by query."""
+    scores, y = sample()
     works = {
-        "pipeline_lib": partial(_ours, scores, y),
+        "pipeline_lib": partial(ours, scores, y),
         "numpy": partial(_all_pairs, scores, y),
         "scipy": partial(_tau, scores, y),
     }
@@ -47,7 +52,8 @@ def measure() -> list[Timing]:
     return compare(WORK, works, unit="queries", unit_count=QUERIES, notes=notes)
 
 
-def _ours(scores: Floats, y: Labels) -> Floats:
+def ours(scores: Floats, y: Labels) -> Floats:
+    """The kernel of the library."""
     offsets = np.arange(0, len(scores) + 1, DOCUMENTS)
     return pair_losses.get("zero-one").values(scores, y, offsets)
 

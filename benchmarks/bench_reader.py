@@ -1,7 +1,7 @@
 """Reading LETOR text into arrays
 
 The work is a file of `label qid:Q id:value ... # comment` lines turned into features, labels and query names in
-memory. All readers read the same file from the page cache, on one core. Polars has no reader for the format: it reads
+memory. All readers read the same file from the page cache. Polars has no reader for the format: it reads
 the text as CSV after every colon has been replaced by a blank, ids and all, and the columns of values are then put
 into one matrix; comments are cut off beforehand, outside the time measured. The first file has six decimals everywhere
 as MQ2007 and MQ2008 have; the second mixes counts and decimals as MSLR-WEB10K does.
@@ -10,8 +10,6 @@ as MQ2007 and MQ2008 have; the second mixes counts and decimals as MSLR-WEB10K d
 from __future__ import annotations
 
 import importlib.util
-import math
-import os
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -19,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.timing import Timing, compare
+from benchmarks.timing import Timing, compare, not_measured
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor
 
+NOT_INSTALLED = "not installed; it is in the extra `bench`"
 PEERS = {"polars": "polars", "xgboost": "xgboost-cpu", "sklearn": "scikit-learn"}
 
 
@@ -92,18 +91,13 @@ def _installed(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def _left_out(work: str, implementation: str, reason: str) -> Timing:
-    return Timing(work, implementation, (math.nan,), "row", math.nan, f"left out: {reason}")
-
-
 def measure() -> list[Timing]:
-    """Time every reader on 69,000 x 46 and on 200,000 x 136."""
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    """Time every reader on 69,000 x 46 and on 100,000 x 136."""
     timings = []
     with tempfile.TemporaryDirectory() as folder:
         for n, d, write, with_sklearn in (
             (69_000, 46, write_normalised, True),
-            (200_000, 136, write_mixed, False),
+            (100_000, 136, write_mixed, False),
         ):
             path = Path(folder) / f"{n}x{d}.txt"
             write(path, n, d)
@@ -111,7 +105,7 @@ def measure() -> list[Timing]:
             notes = {
                 "ours": "errors with line numbers, contiguity and finiteness checked",
                 "polars CSV": "after replacing ':'; nothing checked",
-                "xgboost DMatrix": "into its own sparse form; reads ahead in a second thread",
+                "xgboost DMatrix": "into its own sparse form; a second thread reads ahead, and its seconds count",
             }
             peers = readers(path, d)
             if with_sklearn and _installed("sklearn"):
@@ -119,12 +113,11 @@ def measure() -> list[Timing]:
 
                 peers["scikit-learn"] = partial(load_svmlight_file, str(path), query_id=True, dtype=np.float32)
                 notes["scikit-learn"] = "load_svmlight_file(query_id=True), into a sparse matrix"
-            timings += compare(work, peers, unit="row", unit_count=n, rounds=5, notes=notes)
+            timings += compare(work, peers, unit="row", unit_count=n, notes=notes)
             if not with_sklearn:
-                timings.append(
-                    _left_out(work, "scikit-learn", "its time grows as the square of the rows with query_id")
-                )
+                reason = "left out: its time grows as the square of the rows with query_id"
+                timings.append(not_measured(work, "scikit-learn", "row", reason))
             for module, package in PEERS.items():
                 if not _installed(module) and (module != "sklearn" or with_sklearn):
-                    timings.append(_left_out(work, package, "not installed; it is in the extra 'bench'"))
+                    timings.append(not_measured(work, package, "row", NOT_INSTALLED))
     return timings

@@ -2,12 +2,14 @@
 
 One call gives the values of all queries and the gradient in all scores. Ours are timed as solvers call them: arrays
 known to be good, labels as they come; everything that follows from the labels alone (sorting by label, targets,
-weights) is part of every call. The peers are PyTorch with automatic differentiation in float64, the value and its
-backward pass, and all that follows from the labels alone (targets, masks, index pairs) is made before the clock starts.
-Two kinds: padded rectangles (queries x longest list, and x longest list for pairs), as most people write them, and flat
-arrays over documents or over the list of all pairs, which waste nothing. Before anything is timed, all implementations
-give the same value and gradient. The data have MQ2007's size: 41,000 documents of 1,020 queries with 8 to 147
-documents, most of them around 40, and labels 0, 1, 2 for 74, 20 and 6 %.
+weights) is part of every call. The peers are PyTorch and JAX with automatic differentiation in float64, the value and
+its backward pass, and all that follows from the labels alone (targets, masks, index pairs) is made before the clock
+starts. Two kinds: padded rectangles (queries x longest list, and x longest list for pairs), as most people write them,
+and flat arrays over documents or over the list of all pairs, which waste nothing. PyTorch also compiles the flat
+function by `torch.compile` (its row says so where there is no C++ compiler), and JAX compiles it by `jit`; notes state
+the seconds of the first call, which compiles and does not count. Before anything is timed, all implementations give the
+same value and gradient. The data have MQ2007's size: 41,000 documents of 1,020 queries with 8 to 147 documents, most of
+them around 40, and labels 0, 1, 2 for 74, 20 and 6 %.
 
 The last table has about 40,000 documents in lists of one length m, labels 0, 1, 2 for 74, 20 and 6 %, default options
 (sums over pairs, margin 1, k = 10 for slam-ndcg@k, k = 1 and sigma = 1 for smooth-dcg). The exponent is the slope of
@@ -19,31 +21,24 @@ takes all pairs.
 
 from __future__ import annotations
 
-import importlib
-import itertools
-import math
-import statistics
+import os
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.timing import Scaling, Timing, compare
+from benchmarks.autodiff import Call, Problem, Result, by_jax, by_torch
+from benchmarks.timing import Scaling, Timing, compare, median_seconds, not_measured
 from pipeline_lib import surrogates
 from pipeline_lib.surrogates.base import Surrogate
 
 N_QUERIES, N_DOCUMENTS = 1_020, 41_000
 LABELS = (0.74, 0.20, 0.06)
-ROUNDS, CALLS_A_ROUND = 9, 10
+CALLS_A_ROUND = 10
 OURS = "pipeline_lib"
 LENGTHS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
 SCALING_DOCUMENTS = 40_000
-
-Result = tuple[float, NDArray[np.float64]]
-Call = Callable[[], Result]
 
 
 def sample() -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
@@ -59,24 +54,51 @@ def sample() -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]
 
 
 def measure() -> list[Timing]:
-    """ListNet, RankNet and RankSVM compared with torch."""
+    """ListNet, RankNet and RankSVM compared with PyTorch and JAX."""
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # torch.compile: no processes that stay
     scores, y, offsets = sample()
+    problem = Problem.of(scores, y, offsets)
     timings = []
     for name in ("listnet", "ranknet", "ranksvm"):
-        work = f"{name}, 41,000 documents"
-        missing = []
-        calls: dict[str, Call] = {OURS: partial(_ours, surrogates.create(name), scores, y, offsets)}
-        try:
-            calls |= _torch(name, scores, y, offsets)
-        except ImportError as error:
-            missing.append(Timing(work, "torch", (math.nan,), "documents", N_DOCUMENTS, f"not installed: {error}"))
-        for peer, call in calls.items():
-            _check_same(peer, call(), calls[OURS]())
+        work = f"{name}, {N_DOCUMENTS:,} documents"
+        ours = partial(_ours, surrogates.create(name), scores, y, offsets)
+        calls, notes, missing = _peers(work, name, problem, ours())
+        works: dict[str, Call] = {OURS: ours, **calls}
         timings += compare(
-            work, calls, unit="documents", unit_count=N_DOCUMENTS, rounds=ROUNDS, calls_a_round=CALLS_A_ROUND
+            work, works, unit="documents", unit_count=N_DOCUMENTS, calls_a_round=CALLS_A_ROUND, notes=notes
         )
         timings += missing
     return timings
+
+
+def _peers(
+    work: str, name: str, problem: Problem, expected: Result
+) -> tuple[dict[str, Call], dict[str, str], list[Timing]]:
+    """The peers that can be called here and compute what we do, notes on their first calls, and rows of the others."""
+    calls: dict[str, Call] = {}
+    notes, missing = {}, []
+    for library, peers in (("torch", by_torch), ("jax", by_jax)):
+        try:
+            found = peers(name, problem)
+        except ImportError as error:
+            missing.append(not_measured(work, library, "documents", f"not installed: {error}"))
+            continue
+        for peer, call in found.items():
+            start = time.perf_counter()
+            try:
+                computed = call()
+            except Exception as error:
+                if not peer.startswith("torch.compile"):  # which needs a compiler and headers that may not be there
+                    raise
+                missing.append(
+                    not_measured(work, peer, "documents", f"does not compile: {str(error).split(chr(10))[0]}")
+                )
+                continue
+            if "compile" in peer or "jit" in peer:
+                notes[peer] = f"first call: {time.perf_counter() - start:.1f} s"
+            _check_same(peer, computed, expected)
+            calls[peer] = call
+    return calls, notes, missing
 
 
 def scaling() -> list[Scaling]:
@@ -91,19 +113,9 @@ def scaling() -> list[Scaling]:
         for m in LENGTHS:
             offsets = np.arange(0, SCALING_DOCUMENTS + 1, m, dtype=np.int64)
             n = int(offsets[-1])
-            seconds.append(_median(partial(loss.unchecked, scores[:n], y[:n], offsets)) / (len(offsets) - 1))
+            seconds.append(median_seconds(partial(loss.unchecked, scores[:n], y[:n], offsets)) / (len(offsets) - 1))
         rows.append(Scaling(name, LENGTHS, tuple(seconds), fitted_from=100))
     return rows
-
-
-def _median(call: Callable[[], object], rounds: int = 5) -> float:
-    call()
-    seconds = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
 
 
 def _ours(loss: Surrogate, scores: NDArray[np.float64], y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Result:
@@ -114,73 +126,3 @@ def _ours(loss: Surrogate, scores: NDArray[np.float64], y: NDArray[np.int32], of
 def _check_same(name: str, computed: Result, expected: Result) -> None:
     if not (np.isclose(computed[0], expected[0], rtol=1e-10) and np.allclose(computed[1], expected[1], atol=1e-9)):
         raise AssertionError(f"{name} computes other numbers: {computed} instead of {expected}")
-
-
-def _torch(name: str, scores: NDArray[np.float64], y: NDArray[np.int32], offsets: NDArray[np.int64]) -> dict[str, Call]:
-    """The peers for one surrogate, flat and padded."""
-    torch = importlib.import_module("torch")
-    torch.set_num_threads(1)
-    sizes = np.diff(offsets)
-    query = torch.from_numpy(np.repeat(np.arange(len(sizes)), sizes))
-    place = torch.from_numpy(np.arange(len(y)) - np.repeat(offsets[:-1], sizes))
-    shape = (len(sizes), int(sizes.max()))
-    flat = torch.from_numpy(scores)
-    rectangle, labels = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape, dtype=torch.float64)
-    mask = torch.zeros(shape, dtype=torch.bool)
-    rectangle[query, place], labels[query, place], mask[query, place] = flat, torch.from_numpy(y.astype(float)), True
-
-    def padded_result(loss: Callable[[Any], Any]) -> Result:
-        s = rectangle.clone().requires_grad_()
-        value = loss(s)
-        value.backward()
-        return value.item(), s.grad[query, place].numpy()
-
-    def flat_result(loss: Callable[[Any], Any]) -> Result:
-        s = flat.detach().requires_grad_()
-        s.grad = None
-        value = loss(s)
-        value.backward()
-        return value.item(), s.grad.numpy()
-
-    if name == "listnet":
-        target = torch.softmax(labels.masked_fill(~mask, -torch.inf), dim=1)
-        flat_target = target[query, place]
-
-        def padded_listnet(s: Any) -> Any:
-            logarithms = torch.log_softmax(s.masked_fill(~mask, -torch.inf), dim=1)
-            return -(target * logarithms.masked_fill(~mask, 0.0)).sum()
-
-        def flat_listnet(s: Any) -> Any:
-            top = torch.full((len(sizes),), -torch.inf, dtype=torch.float64)
-            behind = s - top.scatter_reduce(0, query, s.detach(), "amax").index_select(0, query)
-            mass = torch.zeros(len(sizes), dtype=torch.float64).index_add(0, query, behind.exp())
-            return mass.log().sum() - (flat_target * behind).sum()
-
-        return {
-            "torch, flat": partial(flat_result, flat_listnet),
-            "torch, padded": partial(padded_result, padded_listnet),
-        }
-
-    higher, lower = _pairs(y, offsets)
-    i, j = torch.from_numpy(higher), torch.from_numpy(lower)
-    counted = (labels[:, :, None] > labels[:, None, :]) & mask[:, :, None] & mask[:, None, :]
-    softplus = torch.nn.functional.softplus
-    pair_loss = softplus if name == "ranknet" else lambda t: torch.relu(1.0 + t)
-
-    def flat_pairs(s: Any) -> Any:
-        return pair_loss(s.index_select(0, j) - s.index_select(0, i)).sum()
-
-    def padded_pairs(s: Any) -> Any:
-        return pair_loss((s[:, None, :] - s[:, :, None])[counted]).sum()
-
-    return {"torch, flat": partial(flat_result, flat_pairs), "torch, padded": partial(padded_result, padded_pairs)}
-
-
-def _pairs(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the more and of the less relevant document of every pair."""
-    higher, lower = [], []
-    for begin, end in itertools.pairwise(offsets):
-        i, j = np.nonzero(y[begin:end, None] > y[None, begin:end])
-        higher.append(begin + i)
-        lower.append(begin + j)
-    return np.concatenate(higher), np.concatenate(lower)

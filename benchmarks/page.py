@@ -1,0 +1,225 @@
+"""How is what was measured written down? The page docs/benchmarks.md, in Markdown.
+
+A section a benchmark: its title and text are the docstring of the benchmark's module, its tables what was measured.
+Sections that another module of this folder writes (it has a ``TITLE``) are kept as they are.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import importlib.metadata
+import itertools
+import math
+import os
+import pkgutil
+import platform
+import textwrap
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import benchmarks
+from benchmarks import ratios
+from benchmarks.timing import BUDGET, Scaling, Table, Timing
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "benchmarks.md"
+
+
+def percent(share: float) -> str:
+    """A share as a whole number of percent."""
+    return f"{100.0 * share:.0f} %"
+
+
+INTRODUCTION = f"""\
+How fast is the library, compared with other software that does the same work on the same machine, and with what the
+machine itself allows? `make bench` installs the other software and writes this page; do not edit it by hand.
+
+All rows of a work were measured in one run, by turns: in every round each implementation is called once (very short
+work several times in a row), so that a machine whose speed drifts slows all of them alike. Times are processor seconds,
+in user mode and in the system; every benchmark is a process of its own on one core. The column *ms* is the median over
+rounds.
+
+The *ratio* is how many times as long as the first row of the same work, which is ours, an implementation takes: above 1
+ours is faster, below 1 it is slower. It is the median of the ratios within the rounds. The interval after it encloses
+the true median with a confidence of at least {percent(ratios.LEVEL)} if rounds are independent, whatever the
+distribution of times: it goes from the k-th smallest to the k-th largest ratio of a round, as the sign test requires
+(nine rounds: from the second smallest to the second largest). An implementation has {BUDGET:g} seconds for a work
+unless a section says otherwise; slow ones therefore take part in fewer rounds, and with fewer than six the interval is
+the range of all ratios, with the lower confidence that is then stated. A row of one call has no interval.
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All that one benchmark measured, and the processor seconds of the whole."""
+
+    name: str
+    text: str
+    timings: list[Timing] = field(default_factory=list)
+    scalings: list[Scaling] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def introduction() -> str:
+    """What the numbers are; every paragraph in lines of one length."""
+    return "\n\n".join(textwrap.fill(paragraph, 120) for paragraph in INTRODUCTION.split("\n\n"))
+
+
+def timing_table(timings: list[Timing]) -> list[str]:
+    """A row an implementation; the ratio is to the first one of the same work, which alone states the work."""
+    if not timings:
+        return []
+    units = list(dict.fromkeys(timing.unit for timing in timings))
+    notes = any(timing.note for timing in timings)
+    heads = ["work", "implementation", "ms", f"{units[0]}/s" if len(units) == 1 else "rate", "ratio"]
+    rows = []
+    for _, group in itertools.groupby(timings, key=lambda timing: timing.work):
+        same = list(group)
+        rows += [_cells(timing, same[0], len(units) > 1) for timing in same]
+    if not notes:
+        rows = [row[:-1] for row in rows]
+    return _table([*heads, *(["note"] if notes else [])], ["---", "---", "---:", "---:", "---", "---"], rows)
+
+
+def _cells(timing: Timing, ours: Timing, with_unit: bool) -> list[str]:
+    work, note = timing.work if timing is ours else "", timing.note.replace("|", "\\|")
+    if math.isnan(timing.median):
+        return [work, timing.implementation, "–", "–", "–", note]
+    rate = short(timing.rate) + (f" {timing.unit}/s" if with_unit else "")
+    return [work, timing.implementation, milliseconds(timing.median), rate, ratio(timing, ours), note]
+
+
+def ratio(timing: Timing, ours: Timing) -> str:
+    """The ratio with its interval; 1 for ours."""
+    if timing is ours:
+        return "1" if len(timing.seconds) > 1 else "1 (one call)"
+    if math.isnan(ours.median):
+        return "–"
+    found = ratios.of_rounds(ours.seconds, timing.seconds)
+    if found.level == 0.0:
+        return f"{ratio_digits(found.median)} (one call)"
+    level = "" if found.level >= ratios.LEVEL else f"; {percent(found.level)}"
+    return f"{ratio_digits(found.median)} ({ratio_digits(found.low)}–{ratio_digits(found.high)}{level})"
+
+
+def milliseconds(seconds: float) -> str:
+    """Milliseconds with three digits, never as a power of ten."""
+    value = seconds * 1e3
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def short(number: float) -> str:
+    """A number with three digits and k, M or G.
+
+    Example
+    -------
+    >>> short(31_415_926.0), short(271.8)
+    ('31.4 M', '272')
+    """
+    for factor, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= 0.9995 * factor:
+            return f"{ratio_digits(number / factor)}{letter}"
+    return ratio_digits(number)
+
+
+def ratio_digits(number: float) -> str:
+    """Three digits; whole numbers from 100 on, and two digits below 0.1."""
+    return f"{number:,.0f}" if number >= 99.95 else f"{number:.3g}" if number >= 0.1 else f"{number:.2g}"
+
+
+def scaling_table(scalings: list[Scaling]) -> list[str]:
+    """Nanoseconds per document for every size, and the exponent of the seconds of a whole query."""
+    if not scalings:
+        return []
+    sizes, fitted_from = scalings[0].sizes, scalings[0].fitted_from
+    heads = ["ns per document", *(f"m = {m:,}" for m in sizes), f"exponent from {fitted_from:,}", f"from {sizes[-2]:,}"]
+    rows = []
+    for scaling in scalings:
+        cells = [ratio_digits(seconds / m * 1e9) for m, seconds in zip(sizes, scaling.seconds, strict=True)]
+        rows.append([scaling.implementation, *cells, f"{scaling.exponent:.2f}", f"{scaling.last_exponent:.2f}"])
+    return _table(heads, ["---", *["---:"] * (len(heads) - 1)], rows)
+
+
+def other_table(table: Table) -> list[str]:
+    """Any other table; columns whose cells are all numbers are aligned on the right."""
+    numbers = [all(row[c][:1] in "0123456789–" for row in table.rows) for c in range(len(table.heads))]
+    return _table(list(table.heads), ["---:" if n else "---" for n in numbers], [list(row) for row in table.rows])
+
+
+def _table(heads: list[str], rules: list[str], rows: list[list[str]]) -> list[str]:
+    lines = [" | ".join(heads), "|".join(rules[: len(heads)]), *(" | ".join(row) for row in rows)]
+    return [f"|{line}|" if k == 1 else f"| {line} |" for k, line in enumerate(lines)]
+
+
+def section(measured: Measured) -> list[str]:
+    """One benchmark's section: its text and its tables."""
+    title, _, rest = measured.text.strip().partition("\n")
+    tables = [timing_table(measured.timings), scaling_table(measured.scalings), *map(other_table, measured.tables)]
+    lines = [f"## {title}", "", rest.strip(), ""]
+    for table in filter(None, tables):
+        lines += [*table, ""]
+    return lines
+
+
+def page(sections: list[Measured], before: str = "") -> str:
+    """The whole page; of the page ``before``, the sections that other commands write are kept."""
+    kept = [part for part in before.split("\n## ")[1:] if part.partition("\n")[0] in titles_of_others()]
+    lines = ["# Benchmarks", "", introduction(), "", machine(), "", durations(sections), ""]
+    for measured in sections:
+        lines += section(measured)
+    text = "\n".join(lines).rstrip("\n") + "\n"
+    return "".join([text, *(f"\n## {part.rstrip()}\n" for part in kept)])
+
+
+def titles_of_others() -> list[str]:
+    """The titles of the sections that modules of this folder write by commands of their own."""
+    names = (found.name for found in pkgutil.iter_modules(benchmarks.__path__) if found.name[:2] != "__")
+    modules = (importlib.import_module(f"benchmarks.{name}") for name in names if not name.startswith("bench_"))
+    return [module.TITLE.removeprefix("## ") for module in modules if hasattr(module, "TITLE")]
+
+
+def machine() -> str:
+    """One paragraph about the machine and the versions compared."""
+    versions = []
+    for name in compared_packages():
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"{name} not installed")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"Measured on {datetime.date.today().isoformat()}: {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB of "
+        f"memory, {platform.system()} {platform.machine()}, Python {platform.python_version()}. "
+        f"Versions: {', '.join(versions)}."
+    )
+
+
+def compared_packages() -> list[str]:
+    """The packages whose versions matter: what computes for us, and the extra `bench` of pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extra = [requirement.split(">")[0].split("=")[0] for requirement in project["optional-dependencies"]["bench"]]
+    return list(dict.fromkeys(["numpy", "scipy", "numba", "polars", "lightgbm", *extra]))
+
+
+def processor() -> str:
+    """The name of the processor, as Linux tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown processor"
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "processor")
+
+
+def durations(sections: list[Measured]) -> str:
+    """How long the run took, and whether it was disturbed."""
+    each = ", ".join(f"{measured.name} {measured.seconds:.0f}" for measured in sections)
+    total = sum(measured.seconds for measured in sections)
+    return f"The run took {total:.0f} processor seconds: {each}. {load()}"
+
+
+def load() -> str:
+    """How busy the machine was in the last quarter of an hour, this run included."""
+    return f"The load average was {os.getloadavg()[2]:.1f}; 1 would be this run alone."
