@@ -19,9 +19,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib.cost import LARGE_CELLS
+
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
-WHOLE_BYTES = 1 << 28
+WHOLE_BYTES = 8 * LARGE_CELLS
 """Features that take at most so much in double precision are one block, which is converted once."""
 BLOCK_BYTES = 1 << 22
 """A block of a larger matrix ends with the first query at which it takes so much: it remains in a core's cache."""
