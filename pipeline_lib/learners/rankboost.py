@@ -110,7 +110,7 @@ def run(data: RankingData, *, rounds: int, pairs: str = "alike") -> Run:
         raise DataError(f"pairs: expected 'queries-alike' or 'alike', found {pairs!r}")
     surrogate = RankBoost(normalisation="mean" if pairs == "queries-alike" else "sum")
     total, H = 0.0, np.zeros(data.n_documents)
-    order, columns = _sorted(data.X)
+    order, last = _sorted(data.X)
     chosen: list[tuple[int, float, float, float]] = []
     course = progress.counted(range(rounds), _LOG, "rounds", state=lambda: f"exponential loss {total:.6g}")
     for _ in course:
@@ -123,11 +123,11 @@ def run(data: RankingData, *, rounds: int, pairs: str = "alike") -> Run:
                 break
         elif not total > 0.0:
             raise DataError("data: rankboost: expected documents with different labels in some query, found none")
-        k, place, r = _best_threshold(order, columns, -gradient / total)
+        k, place, r = _best_threshold(order, last, -gradient / total)
         r = min(max(r, CERTAIN - 1.0), 1.0 - CERTAIN)
         if k < 0:
             break
-        theta = 0.5 * (float(columns[place, k]) + float(columns[place + 1, k]))
+        theta = 0.5 * sum(float(data.X[order[i, k], k]) for i in (place, place + 1))
         alpha = 0.5 * math.log((1.0 + r) / (1.0 - r))
         H += alpha * (data.X[:, k].astype(np.float64) > theta)
         chosen.append((k, theta, alpha, math.nan))
@@ -182,23 +182,25 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return Trained(boosted.after(best), record)
 
 
-def _sorted(X: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    # The documents in the order of every feature, and its values in this order: (N, d), column by column
-    order, columns = np.empty(X.shape, np.int32, order="F"), np.empty(X.shape, np.float32, order="F")
+def _sorted(X: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    # The documents in the order of every feature, and which of them are the last of their value (but the last of all,
+    # above which there is no threshold): (N, d), column by column
+    order, last = np.empty(X.shape, np.int32, order="F"), np.zeros(X.shape, np.bool_, order="F")
 
     def sort(k: int) -> None:
         values = np.ascontiguousarray(X[:, k])
         order[:, k] = np.argsort(values, kind="stable")
-        columns[:, k] = values[order[:, k]]
+        values = values[order[:, k]]
+        last[:-1, k] = values[:-1] < values[1:]
 
     for _ in query_blocks.in_order(sort, range(X.shape[1])):
         pass
-    return order, columns
+    return order, last
 
 
-def _best_threshold(order: NDArray[np.int32], columns: NDArray[np.float32], pi: Floats) -> tuple[int, int, float]:
-    # The feature, the place (in its sorted order) of the last document not above theta, and r; the first of equal ones.
-    places = query_blocks.in_order(lambda k: _best_place(order[:, k], columns[:, k], pi), range(order.shape[1]))
+def _best_threshold(order: NDArray[np.int32], last: NDArray[np.bool_], pi: Floats) -> tuple[int, int, float]:
+    # The feature, the place (in its order) of the last document not above theta, and r; the first of equal ones.
+    places = query_blocks.in_order(lambda k: _best_place(order[:, k], last[:, k], pi), range(order.shape[1]))
     best = -1, -1, 0.0
     for k, (place, r) in enumerate(places):
         if place >= 0 and abs(r) > abs(best[2]):
@@ -207,12 +209,12 @@ def _best_threshold(order: NDArray[np.int32], columns: NDArray[np.float32], pi: 
 
 
 @njit(cache=True, nogil=True)
-def _best_place(order, column, pi):  # type: ignore[no-untyped-def]
+def _best_place(order, last, pi):  # type: ignore[no-untyped-def]
     # r(theta) = sum of pi over documents with x_k > theta = -(sum of pi over the others), since pi sums to 0.
     best_place, best, signed = -1, 1e-15, 0.0
     below = 0.0
     for i in range(len(order) - 1):
-        below += pi[order[i]]
-        if column[i] < column[i + 1] and abs(below) > best:
+        below += pi[np.uint32(order[i])]
+        if abs(below) > best and last[i]:
             best_place, best, signed = i, abs(below), -below
     return best_place, signed
