@@ -118,7 +118,8 @@ def _any_of(checks: Sequence[Check]) -> Check:
             try:
                 return check(name, value)
             except DataError as error:
-                errors.append(error)
+                # Its frames would keep alive what callers hold, such as features, until cycles are next collected.
+                errors.append(error.with_traceback(None))
         said = [str(error).removeprefix(f"{name}: expected ").partition(", found ")[0] for error in errors]
         for complaint in errors:  # one that speaks of a part of the value knows best
             if not str(complaint).startswith(f"{name}: expected "):

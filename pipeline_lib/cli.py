@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import importlib
 import os
 import shlex
@@ -49,9 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         allow_abbrev=False,
     )
     module.add_arguments(parser)
+    parser.add_argument("--threads", type=_count, default=1, help="how many threads work on large data; default 1")
     parsed = parser.parse_args(given[1:])
     try:
-        with progress.printed(sys.stderr):
+        with progress.printed(sys.stderr), _threads(parsed.threads):
             module.run(parsed)
         sys.stdout.flush()
     except DamagedFileError as error:
@@ -82,6 +84,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 1
     return 0
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text}")
+    return number
+
+
+def _threads(number: int) -> contextlib.AbstractContextManager[None]:
+    """Let so many threads work on blocks of documents."""
+    if number == 1:
+        return contextlib.nullcontext()
+    # By name: commands that work on no documents do not depend on how these are divided.
+    found: contextlib.AbstractContextManager[None] = importlib.import_module("pipeline_lib.query_blocks").threads(
+        number
+    )
+    return found
 
 
 def _give_up_output() -> None:

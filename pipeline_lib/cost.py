@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LARGE_CELLS = 1 << 25
+"""More feature values than this (256 MiB in double precision) are worked on in blocks (query_blocks), by threads."""
+
 
 @dataclass(frozen=True)
 class Size:

@@ -21,7 +21,7 @@ from pipeline_lib.cost import Cost
 
 Key = TypeVar("Key")
 
-# Seconds on one core of a server of the 2020s; float32 and float64 copies of the training part dominate the memory.
+# Seconds on one core of a server of the 2020s. The memory of a training is that which its learner states.
 COSTS: Mapping[str, Cost] = {
     "simulate_data": Cost(2.0, 3.0, 500.0, 100.0),
     "obtain_data": Cost(1.0, 0.1, 300.0, 0.0),
@@ -30,8 +30,8 @@ COSTS: Mapping[str, Cost] = {
     "convert_data": Cost(2.0, 0.05, 900.0, 0.0),
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),
-    "train_model": Cost(0.6, 0.02, 500.0, 20.0),
-    "train_fold": Cost(0.6, 0.02, 500.0, 20.0),
+    "train_model": Cost(0.6, 0.02, 500.0),
+    "train_fold": Cost(0.6, 0.02, 500.0),
     "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
     "summarise_results": Cost(3.0, 0.0, 800.0),
     "compare_models": Cost(5.0, 0.0, 800.0),

@@ -314,7 +314,7 @@ def normalised_gains(y, offsets, sums):  # type: ignore[no-untyped-def]
     return shares
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ideal_ranks(y, offsets):  # type: ignore[no-untyped-def]
     """The rank 1..m of every document when its query is sorted by decreasing label, equal labels in document order."""
     ranks = np.empty(len(y), np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -16,9 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, field_checks, stored_data
+from pipeline_lib import checks, field_checks, query_blocks, stored_data
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
+
+# So many documents are standardised at a time.
+ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,21 @@ class RankingData:
         wide = self.X.astype(np.float64)
         wide.flags.writeable = False
         return wide
+
+    def blocks(self) -> Iterator[tuple[query_blocks.Block, NDArray[np.float64]]]:
+        """The queries in blocks, each with its features in double precision: one block, X64, where they are not large.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.0], [1.0], [2.0]], [0, 1, 0], [1, 1, 2])
+        >>> [(block.rows, X.shape) for block, X in data.blocks()]
+        [(slice(0, 3, None), (3, 1))]
+        """
+        if not query_blocks.is_large(self.n_documents, self.n_features):
+            yield query_blocks.whole(self.offsets), self.X64
+            return
+        for block in query_blocks.of(self.offsets, self.n_features):
+            yield block, self.X[block.rows].astype(np.float64)
 
     @classmethod
     def from_arrays(
@@ -382,9 +400,13 @@ class Standardisation:
         if not data.n_documents:
             raise DataError("data: expected at least one document, found none")
         mean = data.X.mean(axis=0, dtype=np.float64)
-        scale = data.X.std(axis=0, dtype=np.float64)
+        if query_blocks.is_large(data.n_documents, data.n_features):
+            squares = query_blocks.total(((X - mean) ** 2).sum(axis=0) for _, X in data.blocks())
+            scale = np.sqrt(squares / data.n_documents)
+        else:
+            scale = data.X.std(axis=0, dtype=np.float64)
         # Rounding leaves a tiny deviation in constant columns: anything below float32's resolution is constant.
-        constant = scale <= np.finfo(np.float32).eps * np.abs(data.X).max(axis=0)
+        constant = scale <= np.finfo(np.float32).eps * np.maximum(data.X.max(axis=0), -data.X.min(axis=0))
         return cls(mean, np.where(constant, 1.0, scale))
 
     def apply(self, data: RankingData) -> RankingData:
@@ -397,7 +419,10 @@ class Standardisation:
         """
         if data.n_features != len(self.mean):
             raise DataError(f"data: expected {len(self.mean)} features, found {data.n_features}")
-        X = ((data.X - self.mean) / self.scale).astype(np.float32)
+        X = np.empty_like(data.X)
+        for start in range(0, len(X), ROWS_AT_ONCE):  # all at once, twice as many numbers would be in memory
+            rows = slice(start, start + ROWS_AT_ONCE)
+            X[rows] = (data.X[rows] - self.mean) / self.scale
         return replace(data, X=X)
 
 

@@ -149,6 +149,11 @@ class _First(Settings):
         description="Seed from which every random number is derived, by hashing it with the data set, fold, "
         "repetition, and so on.",
     )
+    threads: Whole = Field(
+        4,
+        description="Threads of a training job on large data, of more than 33 million feature values; other jobs take "
+        "one. They change how long a job takes, and nothing else.",
+    )
     mirrors: tuple[Text, ...] = Field(
         (),
         description="Folders or base addresses where data files are available by name, tried in order after those of "
@@ -224,15 +229,15 @@ class Change(NamedTuple):
 def changes(config: Mapping[str, Any]) -> list[Change]:
     """What a configuration sets otherwise than the default study, in the order of ``config.yaml``.
 
-    ``config`` are plain values; keys that are missing have their defaults. The name and the title of the study do not
-    count. Of models, the names are given.
+    ``config`` are plain values; keys that are missing have their defaults. The name and the title of the study and the
+    number of threads do not count: they change no result. Of models, the names are given.
 
     Example
     -------
     >>> [tuple(one)[:3] for one in changes({"seed": 7, "statistics": {"level": 0.9, "resamples": 10000}})]
     [('seed', 2026, 7), ('statistics.level', 0.95, 0.9)]
     """
-    left_out = ("study", "title")
+    left_out = ("study", "title", "threads")
     return [one for one in _changes(study_settings().parse({}), config, "") if one.setting not in left_out]
 
 

@@ -1,4 +1,4 @@
-"""The seconds that learners declare: positive, growing with the work, and near those that were measured."""
+"""The seconds and the memory that learners declare: positive, growing with the work, and near what was measured."""
 
 from __future__ import annotations
 
@@ -50,6 +50,29 @@ def test_estimates_grow_with_the_settings() -> None:
     for name, settings in MORE.items():
         assert estimate(name, SIZE, **settings) > estimate(name, SIZE)
     assert set(learners.NAMES) - set(MORE) == {name for name in learners.NAMES if learners.get(name).control}
+
+
+LARGE = Size(documents=3_771_125.0, queries=31_531.0, features=136.0)
+
+
+def memory(name: str, size: Size, **settings: Any) -> float:
+    learner = learners.get(name)
+    chosen = {"surrogate": "listnet"} if learner.with_surrogate else {}
+    return learner.memory(learners.completed(name, {**chosen, **settings}), size)
+
+
+@pytest.mark.parametrize("name", learners.NAMES)
+def test_memory_holds_the_documents_and_stays_below_8_gb_on_the_largest_data(name: str) -> None:
+    stored = 4e-6 * 0.8 * LARGE.cells
+    assert stored < memory(name, LARGE) < 8_000.0 - 900.0
+    assert 0.0 < memory(name, SIZE) < memory(name, LARGE)
+
+
+def test_memory_grows_with_what_is_held() -> None:
+    features = {"kernel": "gaussian", "components": 1_000}
+    assert memory("erm", LARGE, features=features) > memory("erm", LARGE) + 4e-6 * 0.6 * 800 * LARGE.documents
+    assert memory("cone", LARGE, queries=1_000) < memory("cone", LARGE)
+    assert memory("rankboost", LARGE) > memory("erm", LARGE)
 
 
 @pytest.mark.parametrize(

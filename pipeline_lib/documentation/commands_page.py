@@ -22,7 +22,8 @@ def pages(root: Path) -> list[Generated]:
     lines = [
         f"# {TITLE}",
         "`python -m pipeline_lib COMMAND` runs a command; its help is printed by `--help`. The jobs of the workflow "
-        "call the same commands. Where the package is installed, `pipeline-lib COMMAND` does the same.",
+        "call the same commands. Where the package is installed, `pipeline-lib COMMAND` does the same. Every command "
+        "takes `--threads N`: so many threads work on large data, which changes how long it takes and nothing else.",
         *(text for found in pkgutil.iter_modules([str(COMMANDS)]) for text in _command(found.name)),
         "## make {#make}",
         table(("command", "what it does"), [(f"`{name}`", words) for name, words in _of_make(root)]),

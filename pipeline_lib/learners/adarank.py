@@ -107,7 +107,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1
     if not data.n_features:
         raise DataError("data: expected at least one feature, found none")
     train = data.take(known)
-    alone = np.stack([_measured(measure, column, train) for column in train.X64.T])
+    alone = np.stack([_measured(measure, column.astype(np.float64), train) for column in train.X.T])
     P = np.full(train.n_queries, 1.0 / train.n_queries)
     w, scores = np.zeros(train.n_features), np.zeros(train.n_documents)
     chosen, alphas, weights = [], [], []
@@ -121,7 +121,7 @@ def run(data: RankingData, measure: str, *, rounds: int, repeats: int | None = 1
         left[k] -= 1
         alpha = 0.5 * math.log((1.0 + mean[k]) / max(1.0 - mean[k], CERTAIN))
         w[k] += alpha
-        scores += alpha * train.X64[:, k]
+        scores += alpha * train.X[:, k].astype(np.float64)
         E = _measured(measure, scores, train)
         P = np.exp(-E)
         P /= P.sum()

@@ -60,6 +60,7 @@ from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
 
 __all__ = [
     "ACCURACY",
@@ -316,7 +317,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     chosen = {**completed("cone", settings), "fold_tol": FOLD_TOL}
     selection.check_queries("cone", train, validation, "the passes")
     features = fitted(chosen["features"], train, seed)
-    inside = features.apply(train)
+    inside = features.apply(_sampled(train, chosen["queries"], seed))
     grid = [(K, start) for K in chosen["basis"] for start in range(chosen["restarts"])]
     tried, kept = [], []
     for K, start in grid:
@@ -347,6 +348,14 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     record = {"settings": chosen, "iterations": chosen_pass, "tried": tried}
     record |= {name: tried[best][name] for name in ("basis", "start", "passes", "validation")}
     return Trained(kept[best], record)
+
+
+def _sampled(data: RankingData, queries: int | None, seed: Seed) -> RankingData:
+    # So many queries drawn without replacement, in the order of the data; all of them where there are no more.
+    if queries is None or queries >= data.n_queries:
+        return data
+    drawn = generator(*axes_of(seed), "queries").permutation(data.n_queries)[:queries]
+    return data.take(np.sort(drawn))
 
 
 def _fit_as_set(data: RankingData, K: int, chosen: Mapping[str, Any], seed: tuple[Any, ...]) -> Fit:

@@ -9,12 +9,15 @@ Which solver, and which certificate of the gap F(w) - min F:
 | smooth, l2 > 0 or a radius | ``newton``: L-BFGS, then Newton | duality: ||grad F||^2 / (2 l2) and its form in a ball |
 | smooth, neither | ``newton`` where F is curved | self-concordance (exact for ``squared``) |
 | with kinks and smooth minorants (``ranksvm``) | ``smoothing`` | duality, also of the linear programme l2 = 0 |
-| with kinks and a linear programme, and many features | ``interior`` | duality; needs l2 > 0 or a radius |
+| with kinks and a linear programme, many features | ``interior`` (*) | duality; needs l2 > 0 or a radius |
 | any other with kinks, and many features | ``query_cuts`` | cutting planes; needs l2 > 0 or a radius |
 | any with kinks and few features, or stalled | ``bundle`` | cutting planes; needs l2 > 0 or a radius |
 | smooth, in an l1 ball | ``projected``: accelerated projected gradients | duality (l2 = 0: the Frank-Wolfe gap) |
 | with kinks, in an l1 ball | ``interior``, ``query_cuts`` or ``bundle``, as above | duality or cutting planes |
 | not convex | ``restarts``: several local minima, annealed | none: "local" |
+
+(*) ``interior`` needs all features at once: where they are worked on in blocks (:mod:`pipeline_lib.query_blocks`),
+``query_cuts`` takes its place. All other solvers work by blocks.
 
 All certificates hold up to the rounding of float64.
 """
@@ -38,6 +41,7 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.learners import (
     bundle,
     completed,
+    design_matrix,
     interior,
     newton,
     projected,
@@ -49,6 +53,7 @@ from pipeline_lib.learners import (
     weighting,
 )
 from pipeline_lib.learners.balls import Ball, project
+from pipeline_lib.learners.design_matrix import DesignMatrix
 from pipeline_lib.learners.features import fitted
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.problem import Problem, Solution
@@ -280,7 +285,9 @@ def _problem(
         raise DataError(f"{loss.name}: expected l2 > 0 or a radius, which cutting planes need, found neither")
     reach = math.inf if radius is None else float(radius)
     # Without a radius there is no ball; the solvers for the l2 ball are used.
-    return Problem(data.X64, data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball)
+    return Problem(
+        design_matrix.of(data), data.y, data.offsets, loss, float(l2), reach, "l2" if radius is None else ball
+    )
 
 
 def _created(surrogate: str | Surrogate) -> Surrogate:
@@ -312,7 +319,10 @@ class _Known:
 
     @cached_property
     def programme(self) -> LinearProgramme | None:
-        """The linear programme of the risk, if it has one."""
+        """The linear programme of the risk, if it has one and the documents are few."""
+        # An interior-point method holds a matrix for every query: for many documents, cutting planes take its place.
+        if isinstance(self._problem.X, DesignMatrix):
+            return None
         return self._problem.surrogate.programme(self._problem.y, self._problem.offsets)
 
 

@@ -43,16 +43,20 @@ LENT = 1e-14
 
 
 def minimise(problem: Problem, programme: LinearProgramme, tol: float) -> Solution:
-    """Minimise F until gap <= tol * objective; l2 > 0 or a finite radius. ``programme`` is that of the surrogate."""
+    """Minimise F until gap <= tol * objective; l2 > 0 or a finite radius. ``programme`` is that of the surrogate.
+
+    The features must be an array.
+    """
     return with_multipliers(problem, programme, tol)[0]
 
 
 def with_multipliers(problem: Problem, programme: LinearProgramme, tol: float) -> tuple[Solution, Floats]:
     """What :func:`minimise` gives, and feasible multipliers of the rows, shape (P,), for the sum over queries."""
-    N, d = problem.X.shape
+    X = _array(problem)
+    N, d = X.shape
     if d > N and problem.ball == "l2":
         # The minimiser is a combination of documents: w = basis v with ||w|| = ||v||.
-        basis, coordinates = np.linalg.qr(problem.X.T)
+        basis, coordinates = np.linalg.qr(X.T)
         inside = replace(problem, X=np.ascontiguousarray(coordinates.T))
         found, multipliers = with_multipliers(inside, programme, tol)
         return replace(found, w=basis @ found.w), multipliers
@@ -73,6 +77,12 @@ def with_multipliers(problem: Problem, programme: LinearProgramme, tol: float) -
             break
     multipliers = search.programme.feasible(search.lam) * (len(problem.offsets) - 1)
     return Solution(w, max(best - bound, 0.0), CERTIFICATE, iteration, reason), multipliers
+
+
+def _array(problem: Problem) -> Floats:
+    # The features; a design matrix has no rows to be taken one by one.
+    assert isinstance(problem.X, np.ndarray)
+    return problem.X
 
 
 @dataclass
@@ -119,7 +129,7 @@ class _Search:
 
     def step(self) -> bool:
         """Take one step; False if rounding leaves none."""
-        programme, X = self.programme, self.problem.X
+        programme, X = self.programme, _array(self.problem)
         N = len(X)
         slack = self.t / self.lam + np.where(self.boxed, self.xi / self.pi, 0.0)
         self.weight = 1.0 / slack
@@ -149,7 +159,7 @@ class _Search:
 
     def _square(self, blocks: Floats) -> Floats:
         # X' H X
-        offsets, owned, X = self.programme.offsets, self.programme.owned, self.problem.X
+        offsets, owned, X = self.programme.offsets, self.programme.owned, _array(self.problem)
         rows = rows_of_square(blocks, self.starts, offsets, owned, X, SHORT)
         square: Floats = rows.T @ rows
         for q in np.flatnonzero(np.diff(offsets) > SHORT):
@@ -161,7 +171,8 @@ class _Search:
 
     def _direction(self, mu: float, before: _Direction | None) -> _Direction:
         # Newton's direction towards products mu, less the products of the direction ``before``.
-        programme, X, N = self.programme, self.problem.X, len(self.problem.X)
+        programme, X = self.programme, _array(self.problem)
+        N = len(X)
         short_t, short_xi = mu - self.lam * self.t, mu - self.pi * self.xi
         if before is not None:
             short_t, short_xi = short_t - before.lam * before.t, short_xi + before.lam * before.xi

@@ -79,8 +79,8 @@ class LinearModel(Model):
         # Every document's sum is taken in the same order, so that equal documents have equal scores wherever they
         # stand (a matrix product does not promise that, and would break ties by rounding).
         weights = self.w / self.scale
-        scores: Floats = np.einsum("ij,j->i", data.X64, weights) - np.einsum("j,j->", self.mean, weights)
-        return scores
+        scores = np.concatenate([np.einsum("ij,j->i", X, weights) for _, X in data.blocks()])
+        return scores - np.einsum("j,j->", self.mean, weights)
 
     def to_dict(self) -> dict[str, Any]:
         """See :class:`Model`."""
@@ -222,7 +222,7 @@ class ThresholdModel(Model):
     def _scores(self, data: RankingData) -> Floats:
         scores = np.zeros(data.n_documents)
         for k, theta, alpha in zip(self.features, self.thresholds, self.alphas, strict=True):
-            scores += alpha * (data.X64[:, k] > theta)
+            scores += alpha * (data.X[:, k].astype(np.float64) > theta)
         return scores
 
     def to_dict(self) -> dict[str, Any]:

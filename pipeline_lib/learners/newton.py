@@ -24,13 +24,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import query_blocks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
+from pipeline_lib.query_blocks import Block
 from pipeline_lib.surrogates.base import SmoothSurrogate
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
@@ -171,7 +174,7 @@ def _without_regularisation(problem: Problem, start: Floats, tol: float) -> Solu
     surrogate = problem.surrogate
     assert isinstance(surrogate, SmoothSurrogate)
     curved, flat = _directions(problem, surrogate)
-    inside = replace(problem, X=problem.X @ curved)
+    inside = problem.times(curved)
     w, iterations, waited = start, 0, 0
     best = Solution(w, math.inf, SELF_CONCORDANCE, 0)
     watch = Watch(problem, NEWTON_ITERATIONS)
@@ -210,19 +213,26 @@ def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, F
     # of its unit. The singular values are those of the features themselves and not of their products, whose squares
     # would hide nearly dependent features. Directions are scaled such that documents have unit spread.
     contributing = np.repeat(_contributes(problem, surrogate), np.diff(problem.offsets))
-    documents = _centred(problem, problem.X) if surrogate.shift_invariant else problem.X
-    length = np.sqrt(np.einsum("ij,ij,i->j", documents, documents, contributing.astype(np.float64)))
+    length = np.sqrt(query_blocks.total(problem.each(partial(_squares, surrogate, contributing))))
     scale = np.divide(1.0, length, out=np.ones_like(length), where=length > 0.0)
-    triangle = np.empty((0, documents.shape[1]))
-    for start in range(0, len(documents), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
-        triangle = np.asarray(
-            np.linalg.qr(np.vstack([triangle, documents[rows][contributing[rows]] * scale]), mode="r")
-        )
+    triangle = np.empty((0, len(scale)))
+    for block in problem.blocks:
+        documents = _effective(surrogate, block, problem.rows_of(block))
+        for start in range(0, len(documents), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            chosen = documents[rows][contributing[block.rows][rows]]
+            triangle = np.asarray(np.linalg.qr(np.vstack([triangle, chosen * scale]), mode="r"))
     _, values, rows_of_v = np.linalg.svd(triangle, full_matrices=True)
     spanned = int(np.sum(values > DEPENDENT * max(values.max(initial=0.0), np.finfo(float).tiny)))
     directions: Floats = scale[:, None] * rows_of_v.T
     return directions[:, :spanned] / values[:spanned], directions[:, spanned:]
+
+
+def _squares(surrogate: SmoothSurrogate, contributing: NDArray[np.bool_], block: Block, X: Floats) -> Floats:
+    # The sum of squares of every feature of a block's (centred) documents that contribute
+    documents = _effective(surrogate, block, X)
+    squares: Floats = np.einsum("ij,ij,i->j", documents, documents, contributing[block.rows].astype(np.float64))
+    return squares
 
 
 def _contributes(problem: Problem, surrogate: SmoothSurrogate) -> NDArray[np.bool_]:
@@ -235,9 +245,12 @@ def _contributes(problem: Problem, surrogate: SmoothSurrogate) -> NDArray[np.boo
     return np.add.reduceat(np.abs(product[:, 0]), problem.offsets[:-1]) > 0.0
 
 
-def _centred(problem: Problem, documents: Floats) -> Floats:
-    sizes = np.diff(problem.offsets)
-    means = np.add.reduceat(documents, problem.offsets[:-1], axis=0) / sizes[:, None]
+def _effective(surrogate: SmoothSurrogate, block: Block, documents: Floats) -> Floats:
+    # The documents of a block, less the mean of their query if shifts of scores do not matter
+    if not surrogate.shift_invariant:
+        return documents
+    sizes = np.diff(block.offsets)
+    means = np.add.reduceat(documents, block.offsets[:-1], axis=0) / sizes[:, None]
     centred: Floats = documents - np.repeat(means, sizes, axis=0)
     return centred
 
@@ -245,8 +258,14 @@ def _centred(problem: Problem, documents: Floats) -> Floats:
 def _vanishes(problem: Problem, flat: Floats, score_gradient: Floats) -> bool:
     # Whether the slope along every flat direction is 0, relative to the size of its summands.
     slopes = flat.T @ (problem.X.T @ score_gradient)
-    summands = np.abs(flat).T @ (np.abs(problem.X).T @ np.abs(score_gradient))
+    summands = np.abs(flat).T @ summand_sizes(problem, score_gradient)
     return bool(np.all(np.abs(slopes) <= ROUNDING * summands))
+
+
+def summand_sizes(problem: Problem, score_gradient: Floats) -> Floats:
+    """|X|' |g|, shape (d,): the sizes of the summands of X' g, to which rounding is relative."""
+    sizes = np.abs(score_gradient)
+    return query_blocks.total(problem.each(lambda block, X: np.abs(X).T @ sizes[block.rows]))
 
 
 def _self_concordant_gap(inside: Problem, surrogate: SmoothSurrogate, inverse_root: Floats, decrement: float) -> float:
@@ -254,9 +273,12 @@ def _self_concordant_gap(inside: Problem, surrogate: SmoothSurrogate, inverse_ro
         return 0.5 * decrement**2
     if decrement == 0.0:
         return 0.0
-    documents = _centred(inside, inside.X) if surrogate.shift_invariant else inside.X
-    metric = documents @ inverse_root.T
-    c = surrogate.third_order * math.sqrt(float(np.einsum("ij,ij->i", metric, metric).max()))
+
+    def longest(block: Block, X: Floats) -> float:
+        metric = _effective(surrogate, block, X) @ inverse_root.T
+        return float(np.einsum("ij,ij->i", metric, metric).max())
+
+    c = surrogate.third_order * math.sqrt(max(inside.each(longest)))
     t = c * decrement
     if t >= 1.0:
         return math.inf

@@ -108,12 +108,12 @@ def run(
     eta = _steps(step, len(queries))
     reach = math.inf if radius is None else radius
     w = project(_start(data, start), reach, ball)
-    X, y, bounds = data.X64, data.y, data.offsets.tolist()
+    y, bounds = data.y, data.offsets.tolist()
     alone = {m: np.array([0, m]) for m in np.unique(np.diff(data.offsets)).tolist()}
     total, losses, norms, projections = np.zeros_like(w), np.empty(len(queries)), np.empty(len(queries)), 0
     for t, q in enumerate(queries.tolist()):
         begin, end = bounds[q], bounds[q + 1]
-        documents = X[begin:end]
+        documents = data.X[begin:end].astype(np.float64)
         values, score_gradient = loss.unchecked(documents @ w, y[begin:end], alone[end - begin])
         gradient = score_gradient @ documents
         losses[t], norms[t] = values[0], math.sqrt(gradient @ gradient)

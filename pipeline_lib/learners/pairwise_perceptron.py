@@ -71,7 +71,7 @@ def run(data: RankingData, order: ArrayLike | None = None) -> Run:
     >>> result.w, result.losses
     (array([1.]), array([1., 0.]))
     """
-    w, average, losses = _run(data.X64, data.y, data.offsets, rounds.of_order(data, order))
+    w, average, losses = _run(data.X, data.y, data.offsets, rounds.of_order(data, order))
     return Run(w, average, losses, names_of(data))
 
 

@@ -114,7 +114,7 @@ def run(
     longest = int(np.diff(data.offsets).max(initial=1))
     cutoff = 0 if measure == "map" else int(measure.partition("@")[2] or longest)
     w, total, *records = _run(
-        data.X64, labels, data.offsets, v, queries, step, active == "misordered", cutoff, discounts(longest)
+        data.X, labels, data.offsets, v, queries, step, active == "misordered", cutoff, discounts(longest)
     )
     losses, surrogate_losses, squared_norms = records
     average = total / max(len(queries), 1)
@@ -175,7 +175,7 @@ def norm_factor(
     if not len(met):
         return 0.0
     some = data.take(met)
-    longest = float(np.einsum("ij,ij->i", some.X64, some.X64).max())
+    longest = max(float(np.einsum("ij,ij->i", X, X).max()) for _, X in some.blocks())
     if active == "misordered":
         return 4.0 * longest
     m = int(np.diff(some.offsets).max())
@@ -186,6 +186,7 @@ def norm_factor(
 
 @njit(cache=True)
 def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[no-untyped-def]
+    # X is in single precision, as it is stored; all that is computed from it is in double precision.
     T, d = len(order), X.shape[1]
     w, total = np.zeros(d), np.zeros(d)
     losses, surrogate_losses, squared_norms = np.zeros(T), np.zeros(T), np.zeros(T)
@@ -260,7 +261,7 @@ def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-de
             value += v[i] * hinge
             if not misordered or s[k] >= s[i]:
                 for c in range(len(z)):
-                    z[c] += v[i] * (X[k, c] - X[i, c])
+                    z[c] += v[i] * (np.float64(X[k, c]) - np.float64(X[i, c]))
     best[: top + 2] = -1
     return value
 

@@ -78,7 +78,7 @@ def run(data: RankingData, order: ArrayLike | None = None) -> Run:
     documents = np.arange(data.n_documents)
     if order is not None:
         documents = checks.query_indices("order", order, data.n_documents)
-    w, average, thresholds, losses = _run(data.X64, data.y, documents, int(data.y.max(initial=0)))
+    w, average, thresholds, losses = _run(data.X, data.y, documents, int(data.y.max(initial=0)))
     return Run(w, average, thresholds, losses, names_of(data))
 
 

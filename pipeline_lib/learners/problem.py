@@ -1,28 +1,36 @@
 """What does regularised empirical risk minimisation minimise, and how far is a point from the minimum?
 
 F(w) = l2/2 ||w||^2 + L(w),   L(w) = (1/Q) sum_q phi(X_q w, y_q),   over ||w||_2 or ||w||_1 <= radius (if there is one).
+
+Where X is large, losses, gradients and second derivatives are computed block by block of whole queries, by several
+threads, and added in the order of the blocks (:mod:`pipeline_lib.query_blocks`).
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import progress
+from pipeline_lib import progress, query_blocks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners.balls import Ball, lowest
-from pipeline_lib.surrogates.base import SmoothSurrogate, Surrogate
+from pipeline_lib.learners.design_matrix import DesignMatrix
+from pipeline_lib.query_blocks import Block
+from pipeline_lib.surrogates.base import MinorantSurrogate, SmoothSurrogate, Surrogate
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 _LOG = logging.getLogger(__name__)
 
-# So many columns of the features are multiplied by second derivatives at a time, which limits the memory to N x 64
-# numbers.
+Result = TypeVar("Result")
+
+# So many columns of a block's features are multiplied by second derivatives at a time, which limits the memory.
 COLUMNS_AT_ONCE = 64
 # In relative gaps, an objective below this fraction of its value at w = 0 counts as this much, so that relative gaps
 # are also defined for a minimum of 0.
@@ -33,7 +41,7 @@ NEGLIGIBLE = 1e-6
 class Problem:
     """Features (N, d) in double precision, labels, offsets, surrogate, l2 >= 0, radius (may be inf) and its norm."""
 
-    X: Floats
+    X: Floats | DesignMatrix
     y: NDArray[np.int32]
     offsets: NDArray[np.int64]
     surrogate: Surrogate
@@ -41,9 +49,53 @@ class Problem:
     radius: float = math.inf
     ball: Ball = "l2"
 
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks of queries that are worked on one by one: all of them, where X is an array."""
+        return self.X.blocks if isinstance(self.X, DesignMatrix) else [query_blocks.whole(self.offsets)]
+
+    def rows_of(self, block: Block) -> Floats:
+        """The documents of a block in double precision."""
+        return self.X.block(block) if isinstance(self.X, DesignMatrix) else self.X[block.rows]
+
+    def each(self, function: Callable[[Block, Floats], Result]) -> Iterator[Result]:
+        """function(block, its documents) for every block, in their order; results should be small."""
+        return query_blocks.in_order(lambda block: function(block, self.rows_of(block)), self.blocks)
+
+    def times(self, matrix: Floats) -> Problem:
+        """The same problem for documents that are mapped by a matrix (d, r)."""
+        X = self.X.times(matrix) if isinstance(self.X, DesignMatrix) else self.X @ matrix
+        return replace(self, X=X)
+
+    def evaluated(self, scores: Floats, surrogate: Surrogate | None = None) -> tuple[Floats, Floats]:
+        """Values (Q,) and gradient in the scores (N,) of the surrogate, or of another one."""
+        loss = self.surrogate if surrogate is None else surrogate
+        values, gradient = self._by_blocks(
+            lambda block: loss.of_queries(block.queries).unchecked(
+                scores[block.rows], self.y[block.rows], block.offsets
+            )
+        )
+        return values, gradient
+
+    def minorant(self, scores: Floats, surrogate: MinorantSurrogate) -> tuple[Floats, Floats, Floats]:
+        """Values (Q,), gradient (N,) and intercepts (Q,) of a surrogate's ``minorant``."""
+        values, gradient, intercepts = self._by_blocks(
+            lambda block: surrogate.of_queries(block.queries).minorant(
+                scores[block.rows], self.y[block.rows], block.offsets
+            )
+        )
+        return values, gradient, intercepts
+
+    def _by_blocks(self, function: Callable[[Block], tuple[Floats, ...]]) -> tuple[Floats, ...]:
+        blocks = self.blocks
+        if len(blocks) == 1:
+            return function(blocks[0])
+        parts = list(query_blocks.in_order(function, blocks))
+        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
     def loss(self, scores: Floats) -> tuple[float, Floats]:
         """L at w and its gradient in the scores, for scores = X w: a number and shape (N,)."""
-        values, gradient = self.surrogate.unchecked(scores, self.y, self.offsets)
+        values, gradient = self.evaluated(scores)
         return float(values.mean()), gradient / len(values)
 
     def objective(self, w: Floats, loss: float) -> float:
@@ -52,32 +104,44 @@ class Problem:
 
     def hessian(self, scores: Floats, surrogate: SmoothSurrogate) -> Floats:
         """Second derivative of F with ``surrogate``, shape (d, d): l2 I + X' D^2 phi X / Q."""
-        d = self.X.shape[1]
-        lower = np.zeros((d, d))
-        for start in range(0, d, COLUMNS_AT_ONCE):
-            columns = slice(start, start + COLUMNS_AT_ONCE)
-            block = np.ascontiguousarray(self.X[:, columns])
-            product = surrogate.hessian_product(scores, self.y, self.offsets, block)
-            # Few documents are on a narrow rounded kink: leave the others out of the matrix product.
-            rows = np.flatnonzero(product.any(axis=1))
-            if 2 * len(rows) < len(product):
-                lower[start:, columns] = self.X[rows, start:].T @ product[rows]
-            else:
-                lower[start:, columns] = self.X[:, start:].T @ product
+
+        def of_block(block: Block, X: Floats) -> Floats:
+            inside = surrogate.of_queries(block.queries)
+            return _lower_half(
+                X, lambda V: inside.hessian_product(scores[block.rows], self.y[block.rows], block.offsets, V)
+            )
+
+        lower = query_blocks.total(self.each(of_block))
         hessian = np.tril(lower) / (len(self.offsets) - 1)
         hessian += np.tril(hessian, -1).T
-        hessian[np.diag_indices(d)] += self.l2
+        hessian[np.diag_indices(len(hessian))] += self.l2
         return hessian
 
     @cached_property
     def negligible(self) -> float:
         """The smallest objective in relative gaps: a millionth of the objective at w = 0."""
-        values, _ = self.surrogate.unchecked(np.zeros(len(self.y)), self.y, self.offsets)
+        values, _ = self.evaluated(np.zeros(len(self.y)))
         return max(NEGLIGIBLE * abs(float(values.mean())), float(np.finfo(float).tiny))
 
     def relative(self, gap: float, objective: float) -> float:
         """The gap as a fraction of the objective (of ``negligible``, if the objective is smaller)."""
         return gap / max(abs(objective), self.negligible)
+
+
+def _lower_half(X: Floats, product_with: Callable[[Floats], Floats]) -> Floats:
+    # X' H X on and below the diagonal, from products H V; what is far above the diagonal is 0.
+    d = X.shape[1]
+    lower = np.zeros((d, d))
+    for start in range(0, d, COLUMNS_AT_ONCE):
+        columns = slice(start, start + COLUMNS_AT_ONCE)
+        product = product_with(np.ascontiguousarray(X[:, columns]))
+        # Few documents are on a narrow rounded kink: leave the others out of the matrix product.
+        rows = np.flatnonzero(product.any(axis=1))
+        if 2 * len(rows) < len(product):
+            lower[start:, columns] = X[rows, start:].T @ product[rows]
+        else:
+            lower[start:, columns] = X[:, start:].T @ product
+    return lower
 
 
 def minorant_gap(problem: Problem, w: Floats, loss: float, intercept: float, slope: Floats) -> float:

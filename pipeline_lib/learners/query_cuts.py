@@ -149,8 +149,10 @@ def minimise(problem: Problem, start: Floats, tol: float, known: Planes | None =
 def _touch(problem: Problem, planes: Planes, w: Floats, least: float) -> float:
     # Add the planes that touch at w and are needed there, and give F(w).
     scores = problem.X @ w
-    values, gradient = problem.surrogate.unchecked(scores, problem.y, problem.offsets)
-    slopes = np.add.reduceat(problem.X * gradient[:, None], problem.offsets[:-1], axis=0)
+    values, gradient = problem.evaluated(scores)
+    slopes = np.concatenate(
+        list(problem.each(lambda block, X: np.add.reduceat(X * gradient[block.rows, None], block.offsets[:-1], axis=0)))
+    )
     planes.add(values, slopes, w, least)
     return problem.objective(w, float(values.mean()))
 

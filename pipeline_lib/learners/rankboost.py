@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pipeline_lib import progress
+from pipeline_lib import progress, query_blocks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
@@ -110,9 +110,7 @@ def run(data: RankingData, *, rounds: int, pairs: str = "alike") -> Run:
         raise DataError(f"pairs: expected 'queries-alike' or 'alike', found {pairs!r}")
     surrogate = RankBoost(normalisation="mean" if pairs == "queries-alike" else "sum")
     total, H = 0.0, np.zeros(data.n_documents)
-    order = np.argsort(data.X, axis=0, kind="stable")
-    columns = np.asfortranarray(np.take_along_axis(data.X, order, axis=0))
-    order = np.asfortranarray(order)
+    order, last = _sorted(data.X)
     chosen: list[tuple[int, float, float, float]] = []
     course = progress.counted(range(rounds), _LOG, "rounds", state=lambda: f"exponential loss {total:.6g}")
     for _ in course:
@@ -125,13 +123,13 @@ def run(data: RankingData, *, rounds: int, pairs: str = "alike") -> Run:
                 break
         elif not total > 0.0:
             raise DataError("data: rankboost: expected documents with different labels in some query, found none")
-        k, place, r = _best_threshold(order, columns, -gradient / total)
+        k, place, r = _best_threshold(order, last, -gradient / total)
         r = min(max(r, CERTAIN - 1.0), 1.0 - CERTAIN)
         if k < 0:
             break
-        theta = 0.5 * (float(columns[place, k]) + float(columns[place + 1, k]))
+        theta = 0.5 * sum(float(data.X[order[i, k], k]) for i in (place, place + 1))
         alpha = 0.5 * math.log((1.0 + r) / (1.0 - r))
-        H += alpha * (data.X64[:, k] > theta)
+        H += alpha * (data.X[:, k].astype(np.float64) > theta)
         chosen.append((k, theta, alpha, math.nan))
     if chosen and math.isnan(chosen[-1][3]):
         chosen[-1] = (*chosen[-1][:3], float(surrogate.value(H, data.y, data.offsets).sum()) / total)
@@ -167,7 +165,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
         raise DataError("train: rankboost: expected a feature that tells relevant documents from others, found none")
     scores, values = np.zeros(validation.n_documents), []
     for k, theta, alpha in zip(boosted.features, boosted.thresholds, boosted.alphas, strict=True):
-        scores += alpha * (validation.X64[:, k] > theta)
+        scores += alpha * (validation.X[:, k].astype(np.float64) > theta)
         values.append(selection.mean_measure(scores, validation, chosen["selection"]))
     best = int(np.argmax(values)) + 1
     _LOG.info(
@@ -184,17 +182,39 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return Trained(boosted.after(best), record)
 
 
-@njit(cache=True)
-def _best_threshold(order, columns, pi):  # type: ignore[no-untyped-def]
-    # r(k, theta) = sum of pi over documents with x_k > theta = -(sum of pi over the others), since pi sums to 0.
-    # Returns the feature, the place (in its sorted order) of the last document not above theta, and r.
-    n, d = order.shape
-    best_k, best_place, best = -1, -1, 1e-15
-    signed = 0.0
-    for k in range(d):
-        below = 0.0
-        for i in range(n - 1):
-            below += pi[order[i, k]]
-            if columns[i, k] < columns[i + 1, k] and abs(below) > best:
-                best_k, best_place, best, signed = k, i, abs(below), -below
-    return best_k, best_place, signed
+def _sorted(X: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    # The documents in the order of every feature, and which of them are the last of their value (but the last of all,
+    # above which there is no threshold): (N, d), column by column
+    order, last = np.empty(X.shape, np.int32, order="F"), np.zeros(X.shape, np.bool_, order="F")
+
+    def sort(k: int) -> None:
+        values = np.ascontiguousarray(X[:, k])
+        order[:, k] = np.argsort(values, kind="stable")
+        values = values[order[:, k]]
+        last[:-1, k] = values[:-1] < values[1:]
+
+    for _ in query_blocks.in_order(sort, range(X.shape[1])):
+        pass
+    return order, last
+
+
+def _best_threshold(order: NDArray[np.int32], last: NDArray[np.bool_], pi: Floats) -> tuple[int, int, float]:
+    # The feature, the place (in its order) of the last document not above theta, and r; the first of equal ones.
+    places = query_blocks.in_order(lambda k: _best_place(order[:, k], last[:, k], pi), range(order.shape[1]))
+    best = -1, -1, 0.0
+    for k, (place, r) in enumerate(places):
+        if place >= 0 and abs(r) > abs(best[2]):
+            best = k, place, r
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _best_place(order, last, pi):  # type: ignore[no-untyped-def]
+    # r(theta) = sum of pi over documents with x_k > theta = -(sum of pi over the others), since pi sums to 0.
+    best_place, best, signed = -1, 1e-15, 0.0
+    below = 0.0
+    for i in range(len(order) - 1):
+        below += pi[np.uint32(order[i])]
+        if abs(below) > best and last[i]:
+            best_place, best, signed = i, abs(below), -below
+    return best_place, signed

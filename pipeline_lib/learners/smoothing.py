@@ -21,7 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline_lib.arrays import Floats
-from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, step
+from pipeline_lib.learners.newton import DUALITY, FLAT, ROUNDING, step, summand_sizes
 from pipeline_lib.learners.problem import Problem, Solution, Watch, minorant_gap
 from pipeline_lib.surrogates.base import MinorantSurrogate, SmoothableSurrogate
 
@@ -69,7 +69,7 @@ def _descend(problem: Problem, start: Floats, tol: float, width: float) -> Solut
         waited += 1
         if objective < best:
             best_w, best, waited = w, objective, 0
-        values, score_gradient, intercepts = rounded.minorant(scores, problem.y, problem.offsets)
+        values, score_gradient, intercepts = problem.minorant(scores, rounded)
         slope = problem.X.T @ score_gradient / len(values)
         cost, lower = _lower_bound(problem, rounded, w, scores, float(intercepts.mean()), slope)
         if lower > bound:
@@ -146,7 +146,7 @@ def _lower_bound(
 def _mended_intercept(
     problem: Problem, rounded: MinorantSurrogate, scores: Floats, intercept: float, slope: Floats
 ) -> float:
-    summands = np.abs(problem.X).T @ np.abs(rounded.unchecked(scores, problem.y, problem.offsets)[1])
+    summands = summand_sizes(problem, problem.evaluated(scores, rounded)[1])
     rounding = ROUNDING * summands / (len(problem.offsets) - 1)
     best = -math.inf
     for edge in EDGES:

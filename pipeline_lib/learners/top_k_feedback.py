@@ -298,7 +298,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
 
     def with_step(inside: RankingData, c: float) -> tuple[Floats, int, dict[str, float]]:
         found = run(
-            *(inside.take(long_enough), loss),
+            *(inside if len(long_enough) == inside.n_queries else inside.take(long_enough), loss),
             k=chosen["k"],
             rounds=len(order),
             eta=c * step,

@@ -6,7 +6,7 @@ the mean loss over rounds in which query q has the share p_q. Convexity, smoothn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,9 @@ class _Weighted(Surrogate):
     def unchecked(self, scores: Floats, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         values, gradient = self.inner.unchecked(scores, y, offsets)
         return self.factors * values, self._of_documents(offsets) * gradient
+
+    def of_queries(self, queries: slice) -> Self:
+        return type(self)(self.inner.of_queries(queries), self.factors[queries])
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         inner = self.inner.programme(y, offsets)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ Norm = Literal["linf", "l2"]
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 """The constants of a surrogate: two of Lipschitz, one of smoothness, and a bound on |phi| for bounded scores."""
 
-INTERNAL = ("unchecked", "hessian_product", "minorant", "programme")
+INTERNAL = ("unchecked", "hessian_product", "minorant", "of_queries", "programme")
 """Methods of a surrogate that solvers call in their inner loops: they check nothing."""
 
 
@@ -115,6 +115,13 @@ class Surrogate(ABC):
         Internal: nothing is checked. Scores whose value exceeds the range of float64 have the value inf (and a
         gradient that may be NaN), which a line search takes as "too far".
         """
+
+    def of_queries(self, queries: slice) -> Self:
+        """The surrogate for some of the queries, which follow each other: itself, unless it knows queries apart.
+
+        Internal: nothing is checked.
+        """
+        return self
 
     def programme(self, y: NDArray[np.int32], offsets: NDArray[np.int64]) -> LinearProgramme | None:
         """The sum of phi over queries as a linear programme; None where there is none, or it has too many rows.

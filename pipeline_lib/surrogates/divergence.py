@@ -86,7 +86,7 @@ def _exp(x: float) -> float:
     return math.exp(x) if x < 709.0 else math.inf
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _kl(s, y, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i e^{y_i} (e^{d_i} - 1 - d_i), d_i = s_i - y_i;  d phi / d s_i = e^{y_i} (e^{d_i} - 1)
     power = np.exp(np.arange(256.0))

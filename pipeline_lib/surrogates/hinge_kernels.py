@@ -30,7 +30,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 SHORT_RANGE = 4
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: ignore[no-untyped-def]
     """Values sum max(0, t) of every query and the gradient.
 
@@ -128,7 +128,7 @@ def _count_active(order, lo, mid, hi, last, steps, g):  # type: ignore[no-untype
     return active
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
     """Values of the rounded hinges of every query, the gradient, and sum alpha of every query; width > 0."""
     n_queries = len(offsets) - 1
@@ -220,7 +220,7 @@ def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, step
     return weight, square
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def rounded_hinge_hessian(s, y, offsets, margin, width, scale, V):  # type: ignore[no-untyped-def]
     """Second derivative of the rounded hinges times V (N, k): scale_q / width times the Laplacian of rounded pairs."""
     product = np.zeros(V.shape)

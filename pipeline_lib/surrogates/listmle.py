@@ -103,7 +103,7 @@ class ListMLE(SmoothSurrogate):
         return y.astype(np.int64) if self.ties == "together" else -ideal_ranks(y, offsets).astype(np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _listmle(s, level, ideal, offsets):  # type: ignore[no-untyped-def]
     # With groups a of equal level from the top, n_a documents each and Z_a the sum of e^s on group a and all below:
     # phi = sum_a n_a log Z_a - sum s,  and the gradient is e^{s_i} W_b - 1 in group b,  W_b = sum_{a <= b} n_a / Z_a.
@@ -162,7 +162,7 @@ def _sums_from_below(s, level, ideal, order, log_z):  # type: ignore[no-untyped-
     return top
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _listmle_hessian(s, level, ideal, offsets, V):  # type: ignore[no-untyped-def]
     # sum_a n_a (diag P_a - P_a P_a') V = e^{s_i} (W_b V_i - T_b),  T_b = sum_{a <= b} (n_a / Z_a) mean_a, where mean_a
     # is P_a' V; T_b / W_b is a mean as well, and is kept in place of T_b.

@@ -111,7 +111,7 @@ def _largest_distance(m: int, y_max: int) -> float:
     return math.sqrt(best)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _listnet(s, y, offsets):  # type: ignore[no-untyped-def]
     # With a = max s and e_i = e^(s_i - a):  phi = log sum_j e_j - sum_i P_i(y) (s_i - a). A run of queries at a time
     # goes through loops without branches, which are vectorised. e^y needs no such precaution as e^s, because labels are
@@ -186,7 +186,7 @@ def _with_equal_labels(y, offsets, behind, values, gradient):  # type: ignore[no
         values[q] = math.log(mass) - inner / m
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _listnet_hessian(s, offsets, V):  # type: ignore[no-untyped-def]
     # (diag P - P P') V = P * (V - P' V), with P = softmax of the query's scores
     product = np.empty(V.shape)

@@ -27,7 +27,7 @@ FACTORIZE_UP_TO = 40.0
 SERIES_UP_TO = 1e-3
 
 
-@njit(cache=True, error_model="numpy")  # divisions without checks can be done several at a time
+@njit(cache=True, nogil=True, error_model="numpy")  # divisions without checks can be done several at a time
 def logistic(s, y, offsets):  # type: ignore[no-untyped-def]
     """Values sum log(1 + e^(s_j - s_i)) over pairs with y_i > y_j of every query, and the gradient."""
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
@@ -145,7 +145,7 @@ def _pairs_one_by_one(runs, n_runs, c, gained):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def logistic_hessian(s, y, offsets, scale, V):  # type: ignore[no-untyped-def]
     """Second derivative times V (N, k): every pair adds scale_q alpha (1 - alpha) (V_i - V_j) at i, minus it at j."""
     product = np.zeros(V.shape)

@@ -34,7 +34,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 STACK = 128  # two entries per halving suffice for more than 2^60 documents
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def svm_map(s, y, offsets):  # type: ignore[no-untyped-def]
     """Values and gradient of svm-map for binary labels.
 
@@ -74,7 +74,7 @@ def svm_map(s, y, offsets):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def structured_ndcg(s, y, offsets, ideal, D):  # type: ignore[no-untyped-def]
     """Values and gradient ideal rank - rank of structured-ndcg; a query with one label level contributes 0."""
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))

@@ -112,7 +112,7 @@ def largest_distance(m: int, y_max: int, score_bound: float) -> float:
     return float(from_zero + np.max(2.0 * score_bound * relevant / sums + relevant / sums**2))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _squared_distance(s, target, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i (s_i - g_i)^2;  d phi / d s_i = 2 (s_i - g_i)
     values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))

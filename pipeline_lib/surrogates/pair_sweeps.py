@@ -198,7 +198,7 @@ def ranges(c, lo, mid, hi, margin, width, first, last):  # type: ignore[no-untyp
     return rounded
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def n_pairs(y, offsets):  # type: ignore[no-untyped-def]
     """Number of pairs of differently labelled documents of every query: (m^2 - sum over levels of n_l^2) / 2."""
     pairs = np.zeros(len(offsets) - 1, np.int64)

@@ -111,7 +111,7 @@ def _by_label(y, order, start):  # type: ignore[no-untyped-def]
     return levels
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _exponential(s, y, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i e^{-s_i} sum_{j lower} e^{s_j}
     # d phi / d s_k = e^{s_k} sum_{i higher} e^{-s_i} - e^{-s_k} sum_{j lower} e^{s_j}
@@ -144,7 +144,7 @@ def _added(shift, total, x):  # type: ignore[no-untyped-def]
     return shift, total + math.exp(x - shift)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _exponential_hessian(s, y, offsets, scale, V):  # type: ignore[no-untyped-def]
     # (D^2 phi V)_k = scale_q sum over pairs of k and another l of e^(lower - higher score) (V_k - V_l)
     product = np.zeros(V.shape)

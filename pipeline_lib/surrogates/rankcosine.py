@@ -69,7 +69,7 @@ class RankCosine(Surrogate):
         return 0.5
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _rankcosine(s, y, offsets):  # type: ignore[no-untyped-def]
     # With e = e^(s - max s) and f = e^(y - max y): A = sum e^2, B = sum f^2, C = sum e f,
     # phi = (1 - C / sqrt(A B)) / 2 and the gradient e_i (C e_i - A f_i) / (2 A sqrt(A B)), which is 0 where e = f.

@@ -367,7 +367,7 @@ def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Flo
     return _ndcg_weights(y, positions, offsets, D) if k is None else _truncated_weights(y, positions, offsets, D, k)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _map_weights(y, positions, offsets):  # type: ignore[no-untyped-def]
     # v_i = (m - r) / (r (m - r + i)) for relevant documents, else 0; binary labels
     v = np.zeros(len(y))
@@ -381,7 +381,7 @@ def _map_weights(y, positions, offsets):  # type: ignore[no-untyped-def]
     return v
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     # v_i = (G(y_i) - G(lowest)) (D(i) - D(m)) / Z,  Z = sum_i G(y_i) D(i)
     v = np.zeros(len(y))
@@ -395,7 +395,7 @@ def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     return v
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-def]
     # v_i = G(y_i) D(i) / Z_k for i <= k, else 0,  Z_k = sum_{i <= k} G(y_i) D(i)
     v = np.zeros(len(y))
@@ -408,7 +408,7 @@ def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-
     return v
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _hinges(s, y, offsets, v, margin):  # type: ignore[no-untyped-def]
     # phi = sum_i v_i max(0, margin + s_k - s_i),  k = k(i) the best-scored document with a label below y_i
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))

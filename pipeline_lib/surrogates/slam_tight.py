@@ -56,7 +56,7 @@ def tight_weights(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
     return v
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _tight_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     v, counts = np.zeros(len(y)), np.zeros(MAX_LABEL + 1, np.int64)
     for q in range(len(offsets) - 1):

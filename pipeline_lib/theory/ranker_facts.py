@@ -6,10 +6,12 @@ their own, so that no training is repeated when a bound is changed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
@@ -64,11 +66,15 @@ def effective(data: RankingData, surrogate: Surrogate) -> Floats:
     """
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
+    return _effective(data.X64, data.offsets, surrogate)
+
+
+def _effective(X: Floats, offsets: NDArray[np.int64], surrogate: Surrogate) -> Floats:
     if not surrogate.shift_invariant:
-        return data.X64
-    lengths = data.documents_per_query
-    means = np.add.reduceat(data.X64, data.offsets[:-1]) / lengths[:, None]
-    centred: Floats = data.X64 - np.repeat(means, lengths, axis=0)
+        return X
+    lengths = np.diff(offsets)
+    means = np.add.reduceat(X, offsets[:-1]) / lengths[:, None]
+    centred: Floats = X - np.repeat(means, lengths, axis=0)
     return centred
 
 
@@ -93,9 +99,15 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         raise DataError("data: expected at least one query, found none")
     if w.shape != (data.n_features,):
         raise DataError(f"w: expected {data.n_features} weights, one for each feature, found shape {w.shape}")
-    X = data.X64
+    scores = np.empty(data.n_documents)
+    squared_norms, largest, squares = [], [], []
+    for block, X in data.blocks():
+        scores[block.rows] = X @ w
+        squared_norms.append(float(np.einsum("ij,ij->i", X, X).max()))
+        largest.append(float(np.abs(X).max()))
+        squares.append(float(np.sum(_effective(X, block.offsets, surrogate) ** 2)))
     try:
-        losses = surrogate.value(X @ w, data.y, data.offsets) - surrogate.least(data.y, data.offsets)
+        losses = surrogate.value(scores, data.y, data.offsets) - surrogate.least(data.y, data.offsets)
     except DataError as error:
         raise DataError(f"w: {error}") from error
     return Facts(
@@ -105,11 +117,11 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         y_max=int(data.y.max()),
         l2=float(np.linalg.norm(w)),
         l1=float(np.abs(w).sum()),
-        feature_l2=float(np.sqrt(np.einsum("ij,ij->i", X, X).max())),
-        feature_linf=float(np.abs(X).max()),
+        feature_l2=math.sqrt(max(squared_norms)),
+        feature_linf=max(largest),
         # A loss at its smallest value may be below it by rounding.
         empirical_risk=max(0.0, float(losses.mean())),
-        square=float(np.sum(effective(data, surrogate) ** 2)) / data.n_queries,
+        square=sum(squares) / data.n_queries,
     )
 
 

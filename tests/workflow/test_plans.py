@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -41,6 +42,15 @@ def test_a_wrong_key_stops_before_any_plan(new_project: Callable[..., Project]) 
     output = new_project(modles=[]).snakemake("-n", check=False)
     assert "unknown key 'modles'; did you mean 'models'?" in output
     assert "Traceback" not in output
+
+
+def test_only_trainings_on_large_data_have_several_threads(new_project: Callable[..., Project]) -> None:
+    simulation = {"queries": 5000, "population": {"documents": 120, "features": 136}}
+    output = new_project(letor_sim=simulation, threads=2).snakemake("-n", "-p")
+    found = dict(re.findall(r"python -m pipeline_lib ([a-z-]+) .* --threads (\d) >", output))
+    assert found.pop("train-model") == "2"
+    assert len(found) > 3
+    assert set(found.values()) == {"1"}
 
 
 @pytest.mark.slow

@@ -98,6 +98,9 @@ def test_texts_of_a_study_are_never_wildcards_or_formats(with_data: Callable[...
 
 def test_running_again_does_nothing(finished_copy: Project) -> None:
     assert "Nothing to be done" in finished_copy.snakemake()
+    planned = finished_copy.planned("--config", "threads=3")
+    assert "record_study" in planned
+    assert "train_model" not in planned
 
 
 def edit(project: Project, file: str, old: str, new: str) -> None:

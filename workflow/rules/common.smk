@@ -40,6 +40,7 @@ from pipeline_lib import (
     steps,
     surrogates,
 )
+from pipeline_lib.cost import LARGE_CELLS
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.files import bring_to_present, remove_abandoned
 from pipeline_lib.job_command import compact, files, options
@@ -219,6 +220,17 @@ def of_short_trainings(short):
     return f"(?{ahead}(?:{pairs or '(?!)'})/)(?:{'|'.join(CATALOG)})"
 
 
+def training_megabytes(dataset, model):
+    """The memory that the settings of a model add to one training."""
+    settings = STUDY.settings(model, dataset, STUDY.folds(dataset)[0])
+    return learners.get(STUDY.model(model).algorithm).memory(settings, size_of(dataset))
+
+
+def threads_of_training(wildcards):
+    """The threads of one training job: those of the study where its data are large, and else one."""
+    return STUDY.config["threads"] if cells(wildcards) > LARGE_CELLS else 1
+
+
 def extra_seconds(name, wildcards):
     """The seconds that its settings add to a job of that rule."""
     if name in TRAINING:
@@ -226,8 +238,10 @@ def extra_seconds(name, wildcards):
     return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
 
 
-def extra_megabytes(name):
+def extra_megabytes(name, wildcards):
     """The memory that its settings add to a job of that rule."""
+    if name in TRAINING:
+        return training_megabytes(wildcards.dataset, wildcards.model)
     return STEP_OF[name].megabytes() if name in STEP_OF else 0.0
 
 
@@ -244,7 +258,7 @@ def own_name(rulename):
 def mem_mb(wildcards, attempt, rulename):
     """Memory of a job; a retry gets twice as much."""
     name = own_name(rulename)
-    return planning.memory_mb(cost(name), cells(wildcards), attempt, extra_megabytes(name))
+    return planning.memory_mb(cost(name), cells(wildcards), attempt, extra_megabytes(name, wildcards))
 
 
 def runtime(wildcards, attempt, rulename):
@@ -274,7 +288,7 @@ def batches():
                 planning.seconds(training, size, seconds_of_training_job(dataset, model, folds))
                 for folds in training_jobs(dataset, model)
             ]
-            if planning.is_short(max(taken), training.mb(size)):
+            if planning.is_short(max(taken), training.mb(size) + training_megabytes(dataset, model)):
                 taken.append(planning.seconds(cost("evaluate_model"), size))
                 short.setdefault((dataset,), {})[dataset, model] = sum(taken)
     for step in STEPS:
@@ -423,7 +437,7 @@ def planned_job(job):
     """What the plan needs to know about a job that will run."""
     name = own_name(job.rule)
     size, extra = cells(job.wildcards), extra_seconds(name, job.wildcards)
-    mb = cost(name).mb(size) + extra_megabytes(name)
+    mb = cost(name).mb(size) + extra_megabytes(name, job.wildcards)
     return planning.PlannedJob(job.rule, planning.seconds(cost(name), size, extra), job.benchmark, mb)
 
 

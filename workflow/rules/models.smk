@@ -18,6 +18,7 @@ use rule job as train_model with:
         dataset=of_short_trainings(True),
     group:
         batch("train_model")
+    threads: threads_of_training
     params:
         command="train-model",
         code=code_of_training,

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import IMPORTS, Learner, PlainFeatures, Selecting, Sizes, listed
+from pipeline_lib.learners.declaration import (
+    IMPORTS,
+    TRAINING,
+    Learner,
+    PlainFeatures,
+    Selecting,
+    Sizes,
+    listed,
+    megabytes,
+)
 from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
@@ -35,6 +44,9 @@ class ConeSettings(Selecting):
         "gradient", description="how documents are folded in for prediction: gradient or least-squares"
     )
     features: PlainFeatures = Field("standardised", description="standardised or raw")
+    queries: Whole | None = Field(
+        None, description="train on so many of the training queries, drawn at random; null means all"
+    )
 
 
 def _train(train: RankingData, validation: RankingData, settings: Mapping[str, Any], seed: Any) -> Trained:
@@ -43,12 +55,22 @@ def _train(train: RankingData, validation: RankingData, settings: Mapping[str, A
     return cone.train(train, validation, settings, seed)
 
 
+def _drawn(settings: ConeSettings, size: Size) -> float:
+    # The share of the training queries on which it is trained
+    return 1.0 if settings.queries is None else min(1.0, settings.queries / max(TRAINING * size.queries, 1.0))
+
+
 def _seconds(settings: ConeSettings, size: Size) -> float:
     # About one pair in six of a query's documents has different labels. A step of folding in has a fixed cost and one
     # that grows with K d.
-    pairs = size.documents * size.documents_per_query / 6
+    pairs = _drawn(settings, size) * size.documents * size.documents_per_query / 6
     work = settings.passes * settings.restarts * settings.fold_steps * sum(listed(settings.basis))
     return IMPORTS + 3e-11 * work * pairs * (size.features + 450)
+
+
+def _megabytes(settings: ConeSettings, size: Size) -> float:
+    # All features that it computes with in double precision, however many they are
+    return megabytes(settings, size) + 8e-6 * TRAINING * _drawn(settings, size) * size.cells
 
 
 LEARNER = Learner(
@@ -59,4 +81,5 @@ LEARNER = Learner(
         r"\phi_j \min_{w \ge 0,\, \sum_k w_k = 1} \lVert z_j - U w \rVert^2"
     ),
     seconds=_seconds,
+    megabytes=_megabytes,
 )

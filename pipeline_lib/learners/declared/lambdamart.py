@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import IMPORTS, Learner, Selecting
+from pipeline_lib.learners.declaration import IMPORTS, TRAINING, Learner, Selecting, megabytes
 from pipeline_lib.settings import Positive, Whole
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ def _seconds(settings: LambdaMARTSettings, size: Size) -> float:
     return IMPORTS + 0.5 + settings.trees * (2e-4 * settings.leaves + passes)
 
 
+def _megabytes(settings: LambdaMARTSettings, size: Size) -> float:
+    # LightGBM is given all features in double precision, and makes integers of them.
+    return megabytes(settings, size) + 10e-6 * TRAINING * size.cells
+
+
 LEARNER = Learner(
     _train,
     LambdaMARTSettings,
@@ -54,4 +59,5 @@ LEARNER = Learner(
     ),
     requires="lightgbm",
     seconds=_seconds,
+    megabytes=_megabytes,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pipeline_lib.learners.declaration import IMPORTS, Learner, Selecting
+from pipeline_lib.learners.declaration import IMPORTS, TRAINING, Learner, Selecting, megabytes
 from pipeline_lib.settings import Whole
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ def _seconds(settings: RankBoostSettings, size: Size) -> float:
     return IMPORTS + 1.5e-9 * settings.rounds * size.cells + 1e-7 * settings.rounds * size.documents
 
 
+def _megabytes(settings: RankBoostSettings, size: Size) -> float:
+    # The order of the documents by every feature, in 32 bits, and where its value changes
+    return megabytes(settings, size) + 5e-6 * TRAINING * size.cells
+
+
 LEARNER = Learner(
     _train,
     RankBoostSettings,
@@ -48,4 +53,5 @@ LEARNER = Learner(
         r"\text{pairs with } y_i > y_j \text{ weighted by } e^{s_j - s_i}"
     ),
     seconds=_seconds,
+    megabytes=_megabytes,
 )

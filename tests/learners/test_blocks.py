@@ -1,0 +1,183 @@
+"""Is what is learned by blocks of queries what is learned from all at once, whatever the number of threads?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pipeline_lib import RankingData, learners, query_blocks, storage, surrogates
+from pipeline_lib.cli import main
+from pipeline_lib.learners import design_matrix, erm
+from pipeline_lib.learners.problem import Problem
+from pipeline_lib.ranking_data import Standardisation
+from pipeline_lib.surrogates.base import SmoothSurrogate
+from pipeline_lib.theory import ranker_facts
+
+D = 5
+
+
+def drawn(seed: int, n_queries: int = 24) -> RankingData:
+    """Noisy linear utilities cut into three labels; lists of 1 to 12 documents."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 13, n_queries)
+    X = rng.normal(size=(sizes.sum(), D))
+    utility = X @ rng.normal(size=D) + rng.normal(size=len(X))
+    return RankingData.from_arrays(X, np.digitize(utility, [0.0, 1.5]), np.repeat(np.arange(n_queries), sizes))
+
+
+@pytest.fixture
+def many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every data set is large, and a block holds 16 documents or more."""
+    monkeypatch.setattr(query_blocks, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(query_blocks, "BLOCK_BYTES", 16 * 8 * D)
+
+
+def problem_of(data: RankingData, surrogate: Any, l2: float = 0.1) -> Problem:
+    return Problem(design_matrix.of(data), data.y, data.offsets, surrogate, l2)
+
+
+@pytest.mark.usefixtures("many_blocks")
+@pytest.mark.parametrize("n_queries", [1, 2, 24])
+def test_blocks_hold_every_query_once(n_queries: int) -> None:
+    data = drawn(0, n_queries)
+    blocks = query_blocks.of(data.offsets, D)
+    assert n_queries < 24 or len(blocks) > 4
+    rows = np.concatenate([np.arange(data.n_documents)[block.rows] for block in blocks])
+    queries = np.concatenate([np.arange(n_queries)[block.queries] for block in blocks])
+    assert rows.tolist() == list(range(data.n_documents))
+    assert queries.tolist() == list(range(n_queries))
+    for block in blocks:
+        begins = data.offsets[block.queries.start : block.queries.stop + 1]
+        assert (block.offsets + block.rows.start).tolist() == begins.tolist()
+        assert block is blocks[-1] or block.offsets[-2] < 16 <= block.offsets[-1]
+
+
+@pytest.mark.parametrize("name", ["listnet", "ranknet", "ranksvm", "slam-ndcg"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_risk_by_blocks_is_the_risk(name: str, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pipeline_lib.learners.weighting import weighted as weigh
+
+    data, rng = drawn(1), np.random.default_rng(2)
+    loss = surrogates.create(name)
+    if weighted:
+        loss = weigh(loss, rng.random(data.n_queries))
+    w = rng.normal(size=D)
+    found = []
+    for whole, block in ((1 << 28, 1 << 22), (0, 16 * 8 * D)):
+        monkeypatch.setattr(query_blocks, "WHOLE_BYTES", whole)
+        monkeypatch.setattr(query_blocks, "BLOCK_BYTES", block)
+        problem = problem_of(data, loss)
+        scores = problem.X @ w
+        value, gradient = problem.loss(scores)
+        parts = [scores, np.array(value), gradient, problem.X.T @ gradient]
+        smooth = loss if isinstance(loss, SmoothSurrogate) else None
+        if name == "ranksvm":
+            smooth = loss.smoothed(0.5)  # type: ignore[attr-defined]
+            parts += problem.minorant(scores, smooth)
+        if smooth is not None:
+            parts.append(problem.hessian(scores, smooth))
+        found.append(parts)
+    assert all(np.allclose(one, other, rtol=1e-12, atol=1e-13) for one, other in zip(*found, strict=True))
+
+
+# Every solver that works by blocks: with and without regularisation, in balls, with kinks, and where nothing is convex.
+FITS: list[tuple[str, dict[str, Any]]] = [
+    ("listnet", {"l2": 0.01}),
+    ("listnet", {"l2": 0.0}),
+    ("ranknet", {"l2": 0.0, "radius": 1.0}),
+    ("listnet", {"l2": 0.0, "radius": 1.0, "ball": "l1"}),
+    ("ranksvm", {"l2": 0.01}),
+    ("ranksvm", {"l2": 0.0}),
+    ("slam-ndcg", {"l2": 0.01}),
+]
+
+
+@pytest.mark.parametrize(("name", "settings"), FITS)
+def test_a_minimum_by_blocks_is_the_minimum(
+    name: str, settings: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    data = drawn(3)
+    whole = erm.fit(data, name, **settings)
+    request.getfixturevalue("many_blocks")
+    found = erm.fit(data, name, **settings)
+    assert whole.certified, whole.reason
+    assert found.certified, found.reason
+    assert abs(found.objective - whole.objective) <= 2e-6 * whole.objective
+
+
+def test_many_features_with_kinks_by_blocks(request: pytest.FixtureRequest) -> None:
+    """By blocks, planes of single queries take the place of the interior-point method."""
+    rng, data = np.random.default_rng(5), drawn(4)
+    wide = RankingData(rng.normal(size=(data.n_documents, 40)).astype(np.float32), data.y, data.offsets, data.qids)
+    whole = erm.fit(wide, "slam-ndcg", l2=0.1)
+    request.getfixturevalue("many_blocks")
+    found = erm.fit(wide, "slam-ndcg", l2=0.1)
+    assert (whole.certificate, found.certificate) == ("duality", "cutting planes")
+    assert whole.certified
+    assert found.certified
+    assert abs(found.objective - whole.objective) <= 2e-6 * whole.objective
+
+
+def test_standardisation_and_facts_by_blocks(request: pytest.FixtureRequest) -> None:
+    data, w = drawn(6), np.arange(1.0, D + 1.0)
+    loss = surrogates.create("listnet")
+
+    def found() -> tuple[Standardisation, RankingData, Any, Any]:
+        standard = Standardisation.of(data)
+        inside = standard.apply(data)
+        model = learners.models.LinearModel.of(w, standard.mean, standard.scale)
+        return standard, inside, ranker_facts.facts(inside, w, loss), model.predict(data)
+
+    whole = found()
+    request.getfixturevalue("many_blocks")
+    parts = found()
+    assert np.allclose(parts[0].scale, whole[0].scale, rtol=1e-13)
+    assert parts[0].mean.tolist() == whole[0].mean.tolist()
+    assert np.allclose(parts[1].X, whole[1].X, rtol=1e-6)
+    assert np.allclose(list(vars(parts[2]).values()), list(vars(whole[2]).values()), rtol=1e-6)
+    assert np.allclose(parts[3], whole[3], rtol=1e-12)
+
+
+LEARNERS: list[tuple[str, dict[str, Any]]] = [
+    ("erm", {"surrogate": "listnet", "options": {}, "l2": [1.0, 0.01]}),
+    ("erm", {"surrogate": "ranksvm", "options": {"normalisation": "mean"}, "l2": [0.1]}),
+    ("erm", {"surrogate": "slam-ndcg", "options": {}, "l2": [0.1]}),
+    ("rankboost", {"rounds": 10}),
+]
+
+
+def write_folds(path: Path, sizes: dict[str, int]) -> None:
+    """One fold, whose parts follow each other."""
+    roles = np.repeat(np.arange(len(sizes), dtype=np.int8), list(sizes.values()))
+    columns = {
+        "fold": pa.array(np.ones(len(roles), np.uint8)),
+        "part": pa.DictionaryArray.from_arrays(roles, list(sizes)),
+        "query": pa.array(np.arange(len(roles), dtype=np.int32)),
+    }
+    table = pa.table(columns)
+    with storage.parquet_writer(path, table.schema) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.usefixtures("many_blocks")
+@pytest.mark.parametrize(("learner", "settings"), LEARNERS)
+def test_the_bytes_of_a_model_do_not_depend_on_the_threads(
+    learner: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    documents, parts = tmp_path / "documents.parquet", tmp_path / "folds.parquet"
+    drawn(7, 60).write_parquet(documents)
+    write_folds(parts, {"train": 36, "validation": 24})
+    written = []
+    for threads in (1, 2, 3):
+        target = tmp_path / f"{threads}.json"
+        options = {"dataset": "some", "model": "one", "algorithm": learner, "fold": 1, "seed": 3, "threads": threads}
+        files = {"documents": documents, "folds": parts, "output": target}
+        words = [word for name, value in (options | files).items() for word in (f"--{name}", str(value))]
+        assert main(["train-model", *words, "--settings", json.dumps(settings)]) == 0
+        written.append(target.read_bytes())
+    assert written[0] == written[1] == written[2]
