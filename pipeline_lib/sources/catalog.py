@@ -97,6 +97,29 @@ class Fold:
     test: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Simulation:
+    """How a generated data set is drawn, unless the configuration says otherwise.
+
+    ``population`` overrides the defaults of :class:`pipeline_lib.sources.population_settings.PopulationSettings`;
+    ``as_text`` says whether the parts are written as LETOR text, which is then converted as that of other data sets.
+    """
+
+    queries: int
+    population: Mapping[str, Any]
+    as_text: bool
+
+    def with_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The ``queries`` and the ``population`` of a study, whose ``settings`` override those of the catalogue.
+
+        Example
+        -------
+        >>> Simulation(300, {"noise": 0.1}, True).with_settings({"queries": 50, "population": {"features": 3}})
+        {'queries': 50, 'population': {'noise': 0.1, 'features': 3}}
+        """
+        return {"queries": settings["queries"], "population": {**self.population, **settings["population"]}}
+
+
 @checked
 @dataclass(frozen=True)
 class DataSet:
@@ -122,6 +145,8 @@ class DataSet:
         Whether a query that occurs in several parts is one query, which is stored once.
     about_cells : int
         An estimate of the number of feature values if the counts are not known.
+    simulation : Simulation, optional
+        What there is of every generated data set, and of no other.
     """
 
     name: str
@@ -144,6 +169,7 @@ class DataSet:
     columns: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     shared: bool = False
     about_cells: int = 0
+    simulation: Simulation | None = None
 
     @property
     def n_folds(self) -> int:
@@ -169,6 +195,11 @@ class DataSet:
             raise ConfigurationError(f"unknown command {command!r}; {hint(command, READ_BY)}")
         read = {name: getattr(self, name) for name in READ_BY[command]}
         return hashlib.sha256(json.dumps(read, sort_keys=True, default=_plain).encode()).hexdigest()[:16]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it is converted from files, and not drawn into the stored form at once."""
+        return self.simulation is None or self.simulation.as_text
 
     @property
     def known_by_parts(self) -> bool:
@@ -335,8 +366,8 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
         citation=entry["citation"],
         n_features=entry.get("features"),
         max_label=entry.get("max_label"),
-        labels=entry["text"]["labels"],
-        qid=entry["text"]["qid"],
+        labels=entry.get("text", {}).get("labels", "integer"),
+        qid=entry.get("text", {}).get("qid", "token"),
         counts=_counts(entry["counts"]) if "counts" in entry else None,
         archives=tuple(_archive(archive, entry) for archive in entry.get("archives", ())),
         addresses=tuple(Address(**address) for address in entry.get("addresses", ())),
@@ -344,7 +375,12 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
         parts={part: _part(part, details) for part, details in entry["parts"].items()},
         split=dict(entry.get("split", {})),
         folds=tuple(Fold(**{role: tuple(fold[role]) for role in ROLES}) for fold in entry["folds"]),
+        simulation=_simulation(entry) if "simulation" in entry else None,
     )
+
+
+def _simulation(entry: Mapping[str, Any]) -> Simulation:
+    return Simulation(entry["simulation"]["queries"], entry["simulation"].get("population", {}), "text" in entry)
 
 
 def _archive(archive: Mapping[str, Any], entry: Mapping[str, Any]) -> Archive:

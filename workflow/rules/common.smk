@@ -31,6 +31,7 @@ from pipeline_lib import (
     run_lock,
     snakemake_internals,
     steps,
+    study_settings,
     surrogates,
 )
 from pipeline_lib.errors import PipelineError
@@ -55,6 +56,12 @@ PUBLIC = checked(catalog.load)
 STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in PUBLIC.items()})
 OWN = {name: checked(own_data.data_set, entry) for name, entry in STUDY.own_data.items()}
 CATALOG = {**PUBLIC, **OWN}
+# How every data set is drawn that can be drawn.
+SIMULATIONS = {
+    name: dataset.simulation.with_settings(STUDY.config[study_settings.section(name)])
+    for name, dataset in PUBLIC.items()
+    if dataset.simulation
+}
 MIRRORS = checked(mirrors.configured_mirrors, STUDY.config["mirrors"])
 # Jobs find the mirrors in their environment, because another place of the same file is no reason to make it again.
 os.environ[mirrors.VARIABLE] = MIRRORS.as_text
@@ -144,7 +151,7 @@ def algorithm(wildcards):
 def size_of(dataset):
     """The size of a data set, as far as it is known or can be estimated before it is read."""
     summary = Path("data/parquet", dataset, "summary.json")
-    return sizes.size(CATALOG[dataset], STUDY.config["letor_sim"], summary)
+    return sizes.size(CATALOG[dataset], SIMULATIONS.get(dataset), summary)
 
 
 def cells(wildcards):
@@ -277,9 +284,14 @@ def step_runs_locally(step):
     return step.cell.keys() <= {"dataset"} and runs_locally(step.rule, per_dataset="dataset" in step.cell)
 
 
-def entry(command, dataset=None):
+def entry(command):
     """A function of a data set's job: the digest of the part of the catalogue's entry that its command reads."""
-    return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
+    return lambda wildcards: CATALOG[wildcards.dataset].digest(command)
+
+
+def simulation(name):
+    """A function of a data set's job: how the data set is drawn."""
+    return lambda wildcards: SIMULATIONS[wildcards.dataset][name]
 
 
 def own(command):
