@@ -15,11 +15,12 @@ from annotated_types import Ge
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from pipeline_lib import learners, papers
-from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.errors import hint
 from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes, different
-from pipeline_lib.sources import catalog
+from pipeline_lib.sources import simulations
 from pipeline_lib.sources.own_settings import OwnDataSettings
 from pipeline_lib.sources.population_settings import of_a_population
+from pipeline_lib.sources.simulations import Simulation
 
 
 class ModelSettings(Settings):
@@ -154,6 +155,11 @@ class _First(Settings):
         "listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
     )
     folds: Literal["all"] | Wholes = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
+    experiment_queries: Annotated[Whole, Ge(20)] | None = Field(
+        None,
+        description="The largest number of queries of a data set that experiments read, a random sample of larger "
+        "ones; null means all queries. Models are trained and evaluated on all queries.",
+    )
 
 
 class _Models(Settings):
@@ -181,23 +187,20 @@ def section(name: str) -> str:
     return name.replace("-", "_")
 
 
-def simulation_settings(data_set: catalog.DataSet) -> type[Settings]:
+def simulation_settings(name: str, simulation: Simulation) -> type[Settings]:
     """The class of the section of a simulated data set, whose population is checked with the catalogue's overrides."""
-    declared = data_set.simulation
-    if declared is None:
-        raise ConfigurationError(f"{data_set.name}: expected a generated data set")
 
     def fits(overrides: dict[str, Any]) -> dict[str, Any]:
-        return of_a_population(overrides, declared.population)
+        return of_a_population(overrides, simulation.population)
 
-    queries = Field(declared.queries, description=f"number of queries, in {len(data_set.parts)} parts of equal size")
+    queries = Field(simulation.queries, description=f"number of queries, in {simulation.n_parts} parts of equal size")
     population = Field({}, description="overrides of the catalogue's population, such as {noise: 0.5}")
     made: type[Settings] = create_model(
-        f"{section(data_set.name).title()}Settings",
+        f"{name.title().replace('-', '')}Settings",
         __base__=Settings,
-        __doc__=f"{data_set.title}. Queries are independent, and documents are independent given their query; "
+        __doc__=f"{simulation.title}. Queries are independent, and documents are independent given their query; "
         "docs/population.md has the formulas.",
-        queries=(Annotated[Whole, Ge(len(data_set.parts))], queries),
+        queries=(Annotated[Whole, Ge(simulation.n_parts)], queries),
         population=(Annotated[dict[str, Any], AfterValidator(fits)], population),
     )
     return made
@@ -207,10 +210,9 @@ def simulation_settings(data_set: catalog.DataSet) -> type[Settings]:
 def study_settings() -> type[Settings]:
     """The class of a whole configuration, composed of the simulated data sets, all learners and papers."""
     sections: dict[str, Any] = {}
-    for data_set in catalog.load().values():
-        if data_set.simulation is not None:
-            drawn = simulation_settings(data_set)
-            sections[section(data_set.name)] = (drawn, Field(drawn.parse({})))
+    for name, simulation in simulations.declared().items():
+        drawn = simulation_settings(name, simulation)
+        sections[section(name)] = (drawn, Field(drawn.parse({})))
     models = _Models.model_fields["models"]
     sections["models"] = (models.annotation, models)
     for name in learners.NAMES:

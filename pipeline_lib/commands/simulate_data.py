@@ -33,9 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     data_set = catalog.get(arguments.dataset)
     sizes = simulated.sizes_of_parts(arguments.queries, len(data_set.parts))
     settings = PopulationSettings.from_mapping(arguments.population)
-    drawn = simulated.parts(
-        data_set.name, settings, dict(zip(data_set.parts, sizes, strict=True)), arguments.seed
-    )
+    drawn = simulated.parts(data_set.name, settings, dict(zip(data_set.parts, sizes, strict=True)), arguments.seed)
     if arguments.manifest is not None:
         folder = arguments.manifest.parent
         parts = tuple(_part(name, path) for name, path in simulated.write_text(drawn, folder))

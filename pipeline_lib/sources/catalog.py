@@ -20,10 +20,10 @@ from typing import Any, Literal
 from pipeline_lib import schemas
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.sources import catalog_checks
+from pipeline_lib.sources import catalog_checks, simulations
+from pipeline_lib.sources.simulations import Simulation
 
-_INSTALLED = Path(__file__).with_name("catalog.yaml")
-CATALOG = _INSTALLED if _INSTALLED.is_file() else Path(__file__).resolve().parents[2] / "data" / "catalog.yaml"
+CATALOG = simulations.CATALOG
 SCHEMA = Path(__file__).with_name("catalog.schema.yaml")
 LARGEST_ARCHIVE = 1 << 33
 """Bytes of an archive of which the catalogue states neither ``bytes`` nor ``max_bytes``, at most."""
@@ -95,29 +95,6 @@ class Fold:
     train: tuple[str, ...]
     validation: tuple[str, ...]
     test: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """How a generated data set is drawn, unless the configuration says otherwise.
-
-    ``population`` overrides the defaults of :class:`pipeline_lib.sources.population_settings.PopulationSettings`;
-    ``as_text`` says whether the parts are written as LETOR text, which is then converted as that of other data sets.
-    """
-
-    queries: int
-    population: Mapping[str, Any]
-    as_text: bool
-
-    def with_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The ``queries`` and the ``population`` of a study, whose ``settings`` override those of the catalogue.
-
-        Example
-        -------
-        >>> Simulation(300, {"noise": 0.1}, True).with_settings({"queries": 50, "population": {"features": 3}})
-        {'queries': 50, 'population': {'noise': 0.1, 'features': 3}}
-        """
-        return {"queries": settings["queries"], "population": {**self.population, **settings["population"]}}
 
 
 @checked
@@ -375,12 +352,8 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
         parts={part: _part(part, details) for part, details in entry["parts"].items()},
         split=dict(entry.get("split", {})),
         folds=tuple(Fold(**{role: tuple(fold[role]) for role in ROLES}) for fold in entry["folds"]),
-        simulation=_simulation(entry) if "simulation" in entry else None,
+        simulation=simulations.of_entry(entry),
     )
-
-
-def _simulation(entry: Mapping[str, Any]) -> Simulation:
-    return Simulation(entry["simulation"]["queries"], entry["simulation"].get("population", {}), "text" in entry)
 
 
 def _archive(archive: Mapping[str, Any], entry: Mapping[str, Any]) -> Archive:

@@ -140,9 +140,7 @@ def convert_own(
 
 
 @checked
-def convert_drawn(
-    drawn: Mapping[str, Callable[[], RankingData]], target: str | os.PathLike[str]
-) -> ConversionSummary:
+def convert_drawn(drawn: Mapping[str, Callable[[], RankingData]], target: str | os.PathLike[str]) -> ConversionSummary:
     """Store parts that are drawn and not read, one at a time, as :func:`convert` stores the same documents of a text.
 
     There is no text: the digest of a part is the SHA-256 of its queries (int64), labels (uint8) and features (float32,

@@ -18,7 +18,6 @@ from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.labels import MAX_LABEL
 
 
-
 @dataclass(frozen=True)
 class LogNormalLengths:
     """A law of the number of documents: log-normal on low..high (:mod:`pipeline_lib.sources.list_lengths`).
@@ -236,8 +235,8 @@ def _documents(documents: Any) -> Documents:
         or ends[0] > ends[-1]
     ):
         raise ConfigurationError(
-            "population: documents: expected a number of at least 1, or [lowest, highest], or a mapping with the keys "
-            f"mean, low, high and spread, found {documents!r}"
+            "population: documents: expected a number of at least 1, or a mapping with the keys mean, low, high and "
+            f"spread, or [lowest, highest], found {documents!r}"
         )
     return int(ends[0]) if len(ends) == 1 else (int(ends[0]), int(ends[1]))
 
@@ -249,7 +248,9 @@ def _log_normal(documents: Mapping[str, Any]) -> LogNormalLengths:
             raise ConfigurationError(f"population: documents: unknown key {key!r}; {hint(key, known)}")
     missing = [key for key in known if key not in documents]
     if missing:
-        raise ConfigurationError(f"population: documents: expected the keys {', '.join(known)}, {missing[0]} is missing")
+        raise ConfigurationError(
+            f"population: documents: expected the keys {', '.join(known)}, {missing[0]} is missing"
+        )
     return LogNormalLengths(**documents)
 
 

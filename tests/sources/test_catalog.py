@@ -15,7 +15,18 @@ from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
-    *("letor-sim", "MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K", "Istella", "Istella-S", "Istella-X"),
+    *(
+        "letor-sim",
+        "mslr-sim",
+        "MQ2007",
+        "MQ2008",
+        "OHSUMED",
+        "MSLR-WEB10K",
+        "MSLR-WEB30K",
+        "Istella",
+        "Istella-S",
+        "Istella-X",
+    ),
     *("Yahoo-set1", "Yahoo-set2", "Yandex-IMAT2009"),
 ]
 
@@ -39,7 +50,7 @@ def test_the_worked_example_of_the_documentation_is_valid(tmp_path):
     assert catalog.load(path)["Library-Clicks"].n_folds == 1
 
 
-@pytest.mark.parametrize("name", ["MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K", "letor-sim"])
+@pytest.mark.parametrize("name", ["MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K", "letor-sim", "mslr-sim"])
 def test_letor_sets_have_the_published_folds(data_sets, name):
     published = {
         1: (("S1", "S2", "S3"), ("S4",), ("S5",)),
@@ -236,7 +247,7 @@ def test_an_unknown_data_set_names_the_nearest(asked, nearest):
 
 
 def test_a_name_like_no_other_lists_all():
-    with pytest.raises(ConfigurationError, match="known are letor-sim, MQ2007"):
+    with pytest.raises(ConfigurationError, match="known are letor-sim, mslr-sim"):
         catalog.get("q")
 
 

@@ -159,22 +159,51 @@ def cells(wildcards):
     return size_of(wildcards["dataset"]).cells if "dataset" in wildcards.keys() else 0.0
 
 
+def cells_of(name, wildcards):
+    """The same for a job of that rule: experiments may read a sample of the queries of a data set."""
+    return sampled_cells(wildcards["dataset"]) if name in STEP_OF and "dataset" in wildcards.keys() else cells(wildcards)
+
+
+def sampled_cells(dataset):
+    """Feature values of the queries of a data set that experiments read."""
+    size, most = size_of(dataset), STUDY.config["experiment_queries"]
+    return size.cells if most is None else size.cells * min(1.0, most / max(size.queries, 1.0))
+
+
 def training_seconds(dataset, model, fold):
     """The seconds that the settings of a model add to one training."""
     settings = STUDY.settings(model, dataset, int(fold))
     return learners.get(STUDY.model(model).algorithm).estimate(settings, size_of(dataset))
 
 
+def resampling_seconds(name):
+    """The seconds that bootstrap samples take in a job that summarises all models, or compares all pairs of them."""
+    measured = STUDY.config["evaluation"]["compared" if name == "compare_models" else "measures"]
+    taken = 0.0
+    for dataset in DATASETS:
+        tested = size_of(dataset).queries * len(STUDY.folds(dataset)) / CATALOG[dataset].n_folds
+        models = len(STUDY.model_names(dataset))
+        means = models * (models - 1) / 2 if name == "compare_models" else models
+        taken += means * len(measured) * tested * STUDY.config["statistics"]["resamples"]
+    return planning.SECONDS_PER_RESAMPLED * taken
+
+
 def extra_seconds(name, wildcards):
     """The seconds that its settings add to a job of that rule."""
     if name == "train_model":
         return training_seconds(wildcards.dataset, wildcards.model, wildcards.fold)
-    return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
+    if name in ("summarise_results", "compare_models"):
+        return resampling_seconds(name)
+    return STEP_OF[name].seconds(wildcards, cells_of(name, wildcards)) if name in STEP_OF else 0.0
 
 
 def extra_megabytes(name):
-    """The memory that its settings add to a job of that rule."""
-    return STEP_OF[name].megabytes() if name in STEP_OF else 0.0
+    """The memory that its settings add to a job of that rule, and the data sets that it reads at once."""
+    if name not in STEP_OF:
+        return 0.0
+    step = STEP_OF[name]
+    at_once = [] if "dataset" in step.cell or not step.documents else step.datasets
+    return step.megabytes(sum(map(sampled_cells, at_once)))
 
 
 def cost(name):
@@ -190,14 +219,15 @@ def own_name(rulename):
 def mem_mb(wildcards, attempt, rulename):
     """Memory of a job; a retry gets twice as much."""
     name = own_name(rulename)
-    return planning.memory_mb(cost(name), cells(wildcards), attempt, extra_megabytes(name))
+    return planning.memory_mb(cost(name), cells_of(name, wildcards), attempt, extra_megabytes(name))
 
 
 def runtime(wildcards, attempt, rulename):
     """Minutes that a cluster should allow a job; a retry gets twice as many."""
     name = own_name(rulename)
     shared = jobs_of_batch(name, wildcards)
-    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, extra_seconds(name, wildcards), shared)
+    taken = extra_seconds(name, wildcards)
+    return planning.runtime_minutes(cost(name), cells_of(name, wildcards), attempt, taken, shared)
 
 
 def at_once(wildcards, rulename):
@@ -227,9 +257,9 @@ def batches():
         if step_runs_locally(step) or not step.reads_only_data:
             continue
         for cell in step.cells:
-            size = cells(cell)
+            size = cells_of(step.rule, cell)
             taken = planning.seconds(step.step.cost, size, step.seconds(cell, size))
-            if planning.is_short(taken, step.step.cost.mb(size) + step.megabytes()):
+            if planning.is_short(taken, step.step.cost.mb(size) + extra_megabytes(step.rule)):
                 short.setdefault(step.datasets_of(cell), {})[step.rule, *cell.values()] = taken
     found = {}
     for read, jobs in short.items():
@@ -273,9 +303,11 @@ def of_project(path):
 
 def runs_locally(name, per_dataset=False):
     """Whether a rule with one job for the study, or for every data set, is so light that no cluster needs to run it."""
-    largest = max((size_of(name).cells for name in DATASETS), default=0) if per_dataset else 0
     step = STEP_OF.get(name)
-    extra = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
+    of_dataset = sampled_cells if step else lambda dataset: size_of(dataset).cells
+    largest = max(map(of_dataset, DATASETS), default=0) if per_dataset else 0
+    seconds = step.seconds({}, largest) if step else 0.0 if per_dataset else extra_seconds(name, {})
+    extra = (seconds, extra_megabytes(name))
     return planning.is_light(cost(name), largest, *extra)
 
 
@@ -373,7 +405,7 @@ def read_by_steps(*papers):
 def planned_job(job):
     """What the plan needs to know about a job that will run."""
     name = own_name(job.rule)
-    size, extra = cells(job.wildcards), extra_seconds(name, job.wildcards)
+    size, extra = cells_of(name, job.wildcards), extra_seconds(name, job.wildcards)
     mb = cost(name).mb(size) + extra_megabytes(name)
     return planning.PlannedJob(job.rule, planning.seconds(cost(name), size, extra), job.benchmark, mb)
 
