@@ -19,7 +19,6 @@ from pipeline_lib.errors import hint
 from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes, different
 from pipeline_lib.sources import simulations
 from pipeline_lib.sources.own_settings import OwnDataSettings
-from pipeline_lib.sources.population_settings import of_a_population
 from pipeline_lib.sources.simulations import Simulation
 
 
@@ -189,10 +188,6 @@ def section(name: str) -> str:
 
 def simulation_settings(name: str, simulation: Simulation) -> type[Settings]:
     """The class of the section of a simulated data set, whose population is checked with the catalogue's overrides."""
-
-    def fits(overrides: dict[str, Any]) -> dict[str, Any]:
-        return of_a_population(overrides, simulation.population)
-
     queries = Field(simulation.queries, description=f"number of queries, in {simulation.n_parts} parts of equal size")
     population = Field({}, description="overrides of the catalogue's population, such as {noise: 0.5}")
     made: type[Settings] = create_model(
@@ -201,7 +196,7 @@ def simulation_settings(name: str, simulation: Simulation) -> type[Settings]:
         __doc__=f"{simulation.title}. Queries are independent, and documents are independent given their query; "
         "docs/population.md has the formulas.",
         queries=(Annotated[Whole, Ge(simulation.n_parts)], queries),
-        population=(Annotated[dict[str, Any], AfterValidator(fits)], population),
+        population=(Annotated[dict[str, Any], AfterValidator(simulation.fitting)], population),
     )
     return made
 

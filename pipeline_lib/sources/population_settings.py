@@ -192,10 +192,9 @@ class PopulationSettings:
         return cls(**mapping)
 
 
-def of_a_population(overrides: dict[str, Any], base: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Check that a population can have the overrides, of the defaults or of ``base``; ValueError if it cannot."""
+def _of_a_population(overrides: dict[str, Any]) -> dict[str, Any]:
     try:
-        PopulationSettings.from_mapping({**(base or {}), **overrides})
+        PopulationSettings.from_mapping(overrides)
     except ConfigurationError as error:
         raise ValueError(str(error).removeprefix("population: ")) from None
     return overrides
@@ -207,7 +206,7 @@ def _without_documents(overrides: dict[str, Any]) -> dict[str, Any]:
     return overrides
 
 
-Overrides = Annotated[dict[str, Any], AfterValidator(of_a_population)]
+Overrides = Annotated[dict[str, Any], AfterValidator(_of_a_population)]
 """A section of the configuration: what differs from the defaults of :class:`PopulationSettings`."""
 WithoutDocuments = Annotated[Overrides, AfterValidator(_without_documents)]
 """The same for experiments that determine the number of documents per query themselves."""

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_lib import schemas
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.sources.population_settings import PopulationSettings
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -43,6 +45,20 @@ class Simulation:
         {'queries': 50, 'population': {'noise': 0.1, 'features': 3}}
         """
         return {"queries": settings["queries"], "population": {**self.population, **settings["population"]}}
+
+    def fitting(self, overrides: dict[str, Any]) -> dict[str, Any]:
+        """The overrides of a study, if a population can have them together with those of the catalogue.
+
+        Raises
+        ------
+        ValueError
+            Which a class of settings turns into its own error.
+        """
+        try:
+            PopulationSettings.from_mapping({**self.population, **overrides})
+        except ConfigurationError as error:
+            raise ValueError(str(error).removeprefix("population: ")) from None
+        return overrides
 
 
 def of_entry(entry: Mapping[str, Any]) -> Simulation | None:
