@@ -189,7 +189,7 @@ def section(name: str) -> str:
 def simulation_settings(name: str, simulation: Simulation) -> type[Settings]:
     """The class of the section of a simulated data set, whose population is checked with the catalogue's overrides."""
     queries = Field(simulation.queries, description=f"number of queries, in {simulation.n_parts} parts of equal size")
-    population = Field({}, description="overrides of the catalogue's population, such as {noise: 0.5}")
+    population: Any = Field({}, description="overrides of the catalogue's population, such as {noise: 0.5}")
     made: type[Settings] = create_model(
         f"{name.title().replace('-', '')}Settings",
         __base__=Settings,

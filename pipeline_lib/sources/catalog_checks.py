@@ -48,8 +48,7 @@ def _source_problem(data_set: DataSet) -> tuple[str, str] | None:
 
 
 def _simulation_problem(data_set: DataSet) -> tuple[str, str] | None:
-    if data_set.simulation is None:
-        return "simulation", "say how many queries are drawn, and from which population"
+    assert data_set.simulation is not None  # which the schema requires
     if data_set.simulation.queries < len(data_set.parts):
         return "simulation.queries", f"expected one for each of the {len(data_set.parts)} parts or more"
     try:

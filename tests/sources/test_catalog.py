@@ -207,7 +207,9 @@ def test_every_misspelt_key_is_found_and_the_right_one_named(tmp_path, path):
         ({"folds": [{"train": ["S1"], "validation": ["S1"], "test": ["S2"]}]}, "'S1' has more than one role"),
         ({"folds": ENTRY["folds"][:4]}, "folds: the test parts must contain every block once"),
         ({"folds": []}, "folds"),
-        ({"source": "generated"}, "source: a generated data set has no archives"),
+        ({"source": "generated"}, "the key 'simulation' is missing"),
+        ({"source": "generated", "simulation": {"queries": 9}}, "source: a generated data set has no archives"),
+        ({"simulation": {"queries": 9}}, "simulation: only a generated data set is drawn"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key(tmp_path, changes, message):
@@ -255,3 +257,23 @@ def test_the_schema_itself_is_valid():
     import jsonschema
 
     jsonschema.Draft202012Validator.check_schema(yaml.safe_load(catalog.SCHEMA.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("simulation", "message"),
+    [
+        ({"queries": 1}, r"simulation\.queries: expected one for each of the 2 parts or more"),
+        ({"queries": 9, "population": {"noise": -1}}, r"simulation\.population: noise: expected a number at least 0"),
+        ({"queries": 9, "populatoin": {}}, "did you mean 'population'"),
+    ],
+)
+def test_what_is_wrong_with_a_simulation_is_said(tmp_path, simulation, message):
+    entry = {key: ENTRY[key] for key in ("title", "terms", "terms_page", "citation")}
+    fold = {"train": ["S1/1"], "validation": ["S1/2"], "test": ["S2"]}
+    entry |= {"source": "generated", "parts": {"S1": {}, "S2": {}}, "split": {"S1": 2}, "folds": [fold]}
+    path = tmp_path / "catalog.yaml"
+    path.write_text(yaml.safe_dump({"data_sets": {"Small": {**entry, "simulation": {"queries": 2}}}}))
+    assert not catalog.load(path)["Small"].has_text
+    path.write_text(yaml.safe_dump({"data_sets": {"Small": {**entry, "simulation": simulation}}}))
+    with pytest.raises(ConfigurationError, match=message):
+        catalog.load(path)
