@@ -30,7 +30,7 @@ import platform
 from pathlib import Path
 
 import benchmarks
-from benchmarks import training_times
+from benchmarks import large_data, training_times
 from benchmarks.timing import Scaling, Timing
 from pipeline_lib.files import write_text
 
@@ -187,7 +187,8 @@ def main() -> None:
         sections.append((name, module.__doc__ or name, timings, scalings))
     if chosen == names():
         # The estimates of training are measured by a command of their own and stay as they are.
-        write_text(PAGE, training_times.with_section(page(sections), training_times.read()))
+        whole = training_times.with_section(page(sections), training_times.read())
+        write_text(PAGE, large_data.with_section(whole, large_data.read()))
     elif arguments.write:
         for _, text, timings, scalings in sections:
             kept = " Rows of others are of an earlier run, in which they were installed." if arguments.ours else ""

@@ -308,14 +308,16 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.show and arguments.folder is None:
         parser.error("a folder is needed for data and models, unless --show is given")
-    table = {(row.job, row.queries): row for row in read()}
     if not arguments.show:
-        known = set() if arguments.again else set(table)
+        known = set() if arguments.again else {(row.job, row.queries) for row in read()}
         for row in measure(arguments.folder, arguments.queries or QUERIES, arguments.job, known):
-            table[row.job, row.queries] = row
-            write(list(table.values()))
-            print(f"{row.job:40} {row.documents:10,} {row.cpu_seconds:9.1f} s {row.peak_mb:8.0f} MB  {row.status}")
-    write_text(PAGE, with_section(PAGE.read_text(encoding="utf-8"), list(table.values())))
+            table = {(one.job, one.queries): one for one in read()}  # another call may have measured others meanwhile
+            write(list({**table, (row.job, row.queries): row}.values()))
+            print(
+                f"{row.job:40} {row.documents:10,} {row.cpu_seconds:9.1f} s {row.peak_mb:8.0f} MB  {row.status}",
+                flush=True,
+            )
+    write_text(PAGE, with_section(PAGE.read_text(encoding="utf-8"), read()))
 
 
 if __name__ == "__main__":
