@@ -61,7 +61,10 @@ AFTER = ("summarise_results", "compare_models")
 
 @dataclass(frozen=True)
 class Measured:
-    """What one job took: its rule (and model) and size, processor and wall seconds, its largest memory, its exit."""
+    """What one job took: its rule (and model) and size, processor and wall seconds, its largest memory, its exit.
+
+    ``text_mb`` is the size of the text, for jobs that read or write one.
+    """
 
     job: str
     documents: int
@@ -70,13 +73,15 @@ class Measured:
     wall_seconds: float
     peak_mb: float
     status: str = "ok"
+    text_mb: float = 0.0
 
 
 def read() -> list[Measured]:
     """What was measured so far, in the order of the table."""
     if not TABLE.exists():
         return []
-    kinds = {"documents": int, "queries": int, "cpu_seconds": float, "wall_seconds": float, "peak_mb": float}
+    floats = ("cpu_seconds", "wall_seconds", "peak_mb", "text_mb")
+    kinds = {"documents": int, "queries": int, **dict.fromkeys(floats, float)}
     with TABLE.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     return [Measured(**{key: kinds.get(key, str)(value) for key, value in row.items()}) for row in rows]  # type: ignore[arg-type]
@@ -205,7 +210,8 @@ def _text(place: Path, queries: int, documents: int, known: set[tuple[str, int]]
     try:
         for name in TEXT:
             done = run(name, found[name], place, documents, queries)
-            yield Measured(**{**asdict(done), "job": f"text: {name}"})
+            size = sum(path.stat().st_size for path in (place / "data" / "raw").rglob("*.txt")) / 1e6
+            yield Measured(**{**asdict(done), "job": f"text: {name}", "text_mb": round(size, 1)})
     finally:
         shutil.rmtree(place)
 
@@ -273,18 +279,16 @@ def _line(name: str, sizes: Sequence[int], found: Mapping[int, Measured]) -> str
 
 
 def _speed(rows: Sequence[Measured]) -> list[str]:
-    """The speed of the conversion of text at the largest size at which it was measured."""
-    converted = [row for row in rows if row.job == "text: convert_data" and row.status == "ok"]
-    if not converted:
-        return []
-    last = max(converted, key=lambda row: row.documents)
-    simulation = catalog.get(DATA_SET).simulation
-    assert simulation is not None
-    cells = last.documents * simulation.population["features"]
-    return [
-        f"The conversion of text reads {cells / last.cpu_seconds / 1e6:,.1f} million feature values per processor",
-        f"second at {last.documents:,} documents.",
+    """The speed of writing and of converting text at the largest size at which it was measured."""
+    found = {row.job: row for row in sorted(rows, key=lambda row: row.queries) if row.text_mb and row.status == "ok"}
+    words = {"text: simulate_data": "writes", "text: convert_data": "converts"}
+    speeds = [
+        f"{verb} {found[job].text_mb / found[job].cpu_seconds:,.0f} MB of text per processor second "
+        f"({found[job].documents:,} documents, {found[job].text_mb:,.0f} MB)"
+        for job, verb in words.items()
+        if job in found
     ]
+    return [f"The workflow {' and '.join(speeds)}."] if speeds else []
 
 
 def with_section(page: str, rows: Sequence[Measured]) -> str:

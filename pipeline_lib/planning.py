@@ -32,7 +32,7 @@ COSTS: Mapping[str, Cost] = {
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),
     "train_model": Cost(0.6, 0.02, 500.0, 20.0),
-    "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
+    "evaluate_model": Cost(1.5, 0.02, 500.0, 9.0),
     "summarise_results": Cost(1.5, 0.0, 800.0),
     "compare_models": Cost(1.0, 0.0, 800.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
@@ -79,8 +79,8 @@ def seconds(cost: Cost, cells: float, extra: float = 0.0) -> float:
 
     Example
     -------
-    >>> seconds(cost("evaluate_model"), 1e7), seconds(Cost(2.0), 0.0, extra=30.0)
-    (2.0, 32.0)
+    >>> seconds(cost("evaluate_model"), 1e8), seconds(Cost(2.0), 0.0, extra=30.0)
+    (3.5, 32.0)
     """
     return cost.seconds(cells) + extra
 

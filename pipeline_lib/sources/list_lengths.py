@@ -54,7 +54,7 @@ def draw(law: LogNormalLengths, n_queries: int, rng: np.random.Generator) -> NDA
     Example
     -------
     >>> draw(LogNormalLengths(mean=3.0, low=1, high=8, spread=0.5), 5, np.random.default_rng(0)).tolist()
-    [3, 2, 2, 2, 4]
+    [3, 2, 1, 1, 4]
     """
     steps = np.cumsum(probabilities(law))[:-1]
     return np.asarray(law.low + np.searchsorted(steps, rng.random(n_queries), side="right"), np.int64)

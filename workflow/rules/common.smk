@@ -161,7 +161,9 @@ def cells(wildcards):
 
 def cells_of(name, wildcards):
     """The same for a job of that rule: experiments may read a sample of the queries of a data set."""
-    return sampled_cells(wildcards["dataset"]) if name in STEP_OF and "dataset" in wildcards.keys() else cells(wildcards)
+    return (
+        sampled_cells(wildcards["dataset"]) if name in STEP_OF and "dataset" in wildcards.keys() else cells(wildcards)
+    )
 
 
 def sampled_cells(dataset):
