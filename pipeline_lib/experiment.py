@@ -33,6 +33,9 @@ from pipeline_lib.cost import Cost
 from pipeline_lib.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from pipeline_lib.claims.evidence import Evidence
     from pipeline_lib.ranking_data import RankingData
     from pipeline_lib.settings import Settings
@@ -76,6 +79,9 @@ class Job:
         The facts about the study that the step declared to need (:attr:`Step.facts`).
     documents, folds, tables, evaluations, files : sequences of Path
         The step's inputs.
+    most_queries : int or None
+        The largest number of queries of a data set that the step gets to see, a sample that is the same for all
+        steps; None means all queries.
     """
 
     settings: Any
@@ -87,22 +93,42 @@ class Job:
     tables: Sequence[Path] = ()
     evaluations: Sequence[Path] = ()
     files: Sequence[Path] = ()
+    most_queries: int | None = None
 
     def datasets(self) -> dict[str, RankingData]:
-        """Every data set of the job, whole, by name."""
+        """Every data set of the job by name, whole, or the sample of ``most_queries`` in the order of the file."""
         from pipeline_lib.ranking_data import RankingData
 
-        return {path.parent.name: RankingData.read_parquet(path, stored=True) for path in self.documents}
+        return {
+            path.parent.name: RankingData.read_parquet(path, self._sample(path), stored=True) for path in self.documents
+        }
 
     def parts(self, dataset: str, fold: int, parts: Sequence[Part]) -> list[RankingData]:
-        """Parts of one fold of a data set, such as ``("train", "validation", "test")``."""
+        """Parts of one fold of a data set, such as ``("train", "validation", "test")``, as far as in the sample."""
+        import numpy as np
+
         from pipeline_lib.ranking_data import RankingData
         from pipeline_lib.sources import folds
 
         documents = next(path for path in self.documents if path.parent.name == dataset)
         table = next(path for path in self.folds if path.parent.name == dataset)
-        chosen = (folds.queries(table, fold, part) for part in parts)
+        sample = self._sample(documents)
+        chosen = [folds.queries(table, fold, part) for part in parts]
+        if sample is not None:
+            chosen = [queries[np.isin(queries, sample)] for queries in chosen]
         return [RankingData.read_parquet(documents, queries, stored=True) for queries in chosen]
+
+    def _sample(self, documents: Path) -> NDArray[np.int64] | None:
+        """The indices of the queries that may be read, ascending; None where that are all."""
+        import numpy as np
+
+        from pipeline_lib import seeds, stored_data
+
+        if self.most_queries is None:
+            return None
+        _, names, _ = stored_data.query_index(documents, stored=True)
+        rng = seeds.generator(self.seed, "queries of experiments", documents.parent.name)
+        return np.sort(rng.permutation(len(names))[: self.most_queries])
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table of an earlier step, all its parts one after the other.

@@ -23,21 +23,24 @@ Key = TypeVar("Key")
 
 # Seconds on one core of a server of the 2020s. The memory of a training is that which its learner states.
 COSTS: Mapping[str, Cost] = {
-    "simulate_data": Cost(2.0, 3.0, 500.0, 100.0),
+    "simulate_data": Cost(2.0, 0.35, 500.0, 2.0),
+    "simulate_documents": Cost(2.0, 0.03, 500.0, 2.0),
     "obtain_data": Cost(1.0, 0.1, 300.0, 0.0),
-    "check_raw": Cost(1.0, 0.01, 300.0, 0.0),
+    "check_raw": Cost(1.0, 0.015, 300.0, 0.0),
     "register_data": Cost(1.0, 0.01, 300.0, 0.0),
-    "convert_data": Cost(2.0, 0.05, 900.0, 0.0),
+    "convert_data": Cost(2.0, 0.08, 900.0, 0.0),
     "split_folds": Cost(1.0, 0.0),
     "describe_data": Cost(1.0, 0.0),
     "train_model": Cost(0.6, 0.02, 500.0),
     "train_fold": Cost(0.6, 0.02, 500.0),
-    "evaluate_model": Cost(1.5, 0.05, 500.0, 10.0),
-    "summarise_results": Cost(3.0, 0.0, 800.0),
-    "compare_models": Cost(5.0, 0.0, 800.0),
+    "evaluate_model": Cost(1.5, 0.02, 500.0, 9.0),
+    "summarise_results": Cost(1.5, 0.0, 800.0),
+    "compare_models": Cost(1.0, 0.0, 800.0),
     "render_report": Cost(8.0, 0.0, 1000.0),
 }
 DEFAULT_COST = Cost(1.0, 0.0)
+SECONDS_PER_RESAMPLED = 6e-9
+"""Seconds for one value of a bootstrap sample; its number is that of samples times that of test queries."""
 
 OVERHEAD_MB = 400.0
 """Memory of a cluster's job besides its command: two Snakemake processes, that of the submission and that of its step.
@@ -83,8 +86,8 @@ def seconds(cost: Cost, cells: float, extra: float = 0.0) -> float:
 
     Example
     -------
-    >>> seconds(cost("evaluate_model"), 1e7), seconds(Cost(2.0), 0.0, extra=30.0)
-    (2.0, 32.0)
+    >>> seconds(cost("evaluate_model"), 1e8), seconds(Cost(2.0), 0.0, extra=30.0)
+    (3.5, 32.0)
     """
     return cost.seconds(cells) + extra
 

@@ -18,6 +18,8 @@ from pipeline_lib.experiment import ALL_MODELS, EVERY, FIRST, Cell, Step, axes_o
 from pipeline_lib.settings import Settings
 
 DOCUMENTS, FOLDS = "data/parquet/{dataset}/documents.parquet", "data/parquet/{dataset}/folds.parquet"
+MB_PER_MILLION_CELLS = 24.0
+"""Memory of a step for every million feature values that it reads: in float32, in float64, and a copy of that."""
 EVALUATION = "results/{study}/evaluation/{dataset}/{model}.parquet"
 
 
@@ -217,9 +219,13 @@ class StudyStep:
         extra = self.step.seconds(self.settings, cell)
         return extra * cells / 1e6 if self.step.seconds_grow_with_data else extra
 
-    def megabytes(self) -> float:
-        """The memory that the settings make a job take beyond its fixed cost."""
-        return self.step.megabytes(self.settings)
+    def megabytes(self, cells: float = 0.0) -> float:
+        """The memory that a job takes beyond its fixed cost, because of its settings and of data sets read at once.
+
+        ``cells`` are the feature values of those data sets, for a step that is not divided by data set: its fixed cost
+        knows nothing of them.
+        """
+        return self.step.megabytes(self.settings) + MB_PER_MILLION_CELLS * cells / 1e6
 
 
 def of_study(study: StudyView, chosen: Iterable[str]) -> list[StudyStep]:

@@ -1,7 +1,8 @@
 """What may a study's configuration contain? One class with every section, default, range and description.
 
-The sections of learners and experiments are those of their declarations: a new learner or paper has its section without
-a change here. ``config.yaml`` and the JSON Schema are generated from this class.
+The sections of simulated data sets are those of the catalogue, and the sections of learners and experiments those of
+their declarations: a new data set, learner or paper has its section without a change here. ``config.yaml`` and the
+JSON Schema are generated from this class.
 """
 
 from __future__ import annotations
@@ -16,18 +17,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pipeline_lib import learners, papers
 from pipeline_lib.errors import hint
 from pipeline_lib.settings import Names, NotNegative, Probability, Settings, Slug, Text, Whole, Wholes, different
+from pipeline_lib.sources import simulations
 from pipeline_lib.sources.own_settings import OwnDataSettings
-from pipeline_lib.sources.population_settings import Overrides
-
-
-class LetorSimSettings(Settings):
-    """The embedded data set, drawn from a two-layer population.
-
-    Queries are independent, and documents are independent given their query; docs/population.md has the formulas.
-    """
-
-    queries: Annotated[Whole, Ge(5)] = Field(300, description="number of queries, in five parts of equal size")
-    population: Overrides = Field({}, description="overrides of the population's defaults, such as {noise: 0.5}")
+from pipeline_lib.sources.simulations import Simulation
 
 
 class ModelSettings(Settings):
@@ -133,7 +125,7 @@ NamedModel = Annotated[ModelSettings, BeforeValidator(_of_default_study, json_sc
 
 
 class _First(Settings):
-    """The keys before the sections of learners."""
+    """The keys before the sections of simulated data sets."""
 
     study: Slug = Field(
         "default",
@@ -167,7 +159,16 @@ class _First(Settings):
         "listed in the report as not run, with instructions for obtaining them; nothing depends on them.",
     )
     folds: Literal["all"] | Wholes = Field("all", description='The folds to use: "all", or a list such as [1, 2].')
-    letor_sim: LetorSimSettings = Field(LetorSimSettings.parse({}))
+    experiment_queries: Annotated[Whole, Ge(20)] | None = Field(
+        None,
+        description="The largest number of queries of a data set that experiments read, a random sample of larger "
+        "ones; null means all queries. Models are trained and evaluated on all queries.",
+    )
+
+
+class _Models(Settings):
+    """The key between the sections of simulated data sets and those of learners."""
+
     models: Annotated[tuple[NamedModel, ...], Field(min_length=1)] = Field(
         tuple(ModelSettings.parse(model) for model in MODELS),
         description="The models that are trained on every data set and fold: names of those below, such as [listnet, "
@@ -179,21 +180,41 @@ class _First(Settings):
     )
 
 
-def section(learner: str) -> str:
-    """The key of a learner's section.
+def section(name: str) -> str:
+    """The key of the section of a learner, or of a simulated data set.
 
     Example
     -------
     >>> section("top-k-feedback")
     'top_k_feedback'
     """
-    return learner.replace("-", "_")
+    return name.replace("-", "_")
+
+
+def simulation_settings(name: str, simulation: Simulation) -> type[Settings]:
+    """The class of the section of a simulated data set, whose population is checked with the catalogue's overrides."""
+    queries = Field(simulation.queries, description=f"number of queries, in {simulation.n_parts} parts of equal size")
+    population: Any = Field({}, description="overrides of the catalogue's population, such as {noise: 0.5}")
+    made: type[Settings] = create_model(
+        f"{name.title().replace('-', '')}Settings",
+        __base__=Settings,
+        __doc__=f"{simulation.title}. Queries are independent, and documents are independent given their query; "
+        "docs/population.md has the formulas.",
+        queries=(Annotated[Whole, Ge(simulation.n_parts)], queries),
+        population=(Annotated[dict[str, Any], AfterValidator(simulation.fitting)], population),
+    )
+    return made
 
 
 @cache
 def study_settings() -> type[Settings]:
-    """The class of a whole configuration, composed of all learners and papers."""
+    """The class of a whole configuration, composed of the simulated data sets, all learners and papers."""
     sections: dict[str, Any] = {}
+    for name, simulation in simulations.declared().items():
+        drawn = simulation_settings(name, simulation)
+        sections[section(name)] = (drawn, Field(drawn.parse({})))
+    models = _Models.model_fields["models"]
+    sections["models"] = (models.annotation, models)
     for name in learners.NAMES:
         kind = learners.get(name).settings
         if kind.model_fields:

@@ -434,7 +434,19 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
     "sources.folds.queries": {"path": lambda good: good.parquet, "fold": value(1), "part": value("train")},
     "sources.letor.write": {"path": lambda good: good.target()},
     "sources.manifest.Manifest": {"data_set": value("x"), "source": value("download"), "parts": value(())},
-    "sources.letor_sim.write_parts": {"settings": lambda good: settings_of_population()},
+    "sources.conversion.convert_drawn": {"drawn": lambda good: {"all": lambda: good.data}},
+    "sources.list_lengths.probabilities": {"law": lambda good: law_of_lengths()},
+    "sources.list_lengths.draw": {"law": lambda good: law_of_lengths()},
+    "sources.list_lengths.exact": {"law": lambda good: law_of_lengths(), "lengths": fresh(lambda: np.array([2, 3]))},
+    "sources.population_settings.LogNormalLengths": {
+        "mean": value(3.0),
+        "low": value(1),
+        "high": value(8),
+        "spread": value(0.5),
+    },
+    "sources.simulated.sizes_of_parts": {"queries": value(7), "n_parts": value(2)},
+    "sources.simulated.parts": {"settings": lambda good: settings_of_population(), "sizes": value({"S1": 2})},
+    "sources.simulated.write_text": {"drawn": lambda good: {"all": lambda: good.data}},
     "sources.manifest.Manifest.write": {"raw_folder": lambda good: good.target()},
     "sources.mirrors.Mirrors": {"folders": value(()), "addresses": value(())},
     **{f"sources.mirrors.{name}": {"folder": lambda good: good.folder} for name in ("find_archives", "find_parts")},
@@ -656,6 +668,10 @@ OBJECTS: dict[str, Callable[[Good], Any]] = {
 
 def settings_of_population() -> Any:
     return sources.population.PopulationSettings(features=3, documents=(2, 4))
+
+
+def law_of_lengths() -> Any:
+    return sources.population_settings.LogNormalLengths(3.0, 1, 8, 0.5)
 
 
 def population() -> Any:

@@ -75,7 +75,22 @@ def test_a_full_disk_is_one_line_that_names_the_file(
     monkeypatch.setattr(tempfile, "mkstemp", on_a_full_disk)
     target = tmp_path / "sim" / "manifest.json"
     assert (
-        main(["simulate-data", "--queries", "30", "--population", "{}", "--seed", "1", "--manifest", str(target)]) == 1
+        main(
+            [
+                "simulate-data",
+                "--dataset",
+                "letor-sim",
+                "--queries",
+                "30",
+                "--population",
+                "{}",
+                "--seed",
+                "1",
+                "--manifest",
+                str(target),
+            ]
+        )
+        == 1
     )
     error = capsys.readouterr().err
     assert error.count("\n") == 1

@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--facts", default={}, type=json.loads, help="facts about the study that the step uses, as JSON"
     )
+    parser.add_argument(
+        "--most-queries", type=int, help="read a random sample of so many queries of every larger data set"
+    )
     for name, what in (
         ("documents", "documents of the data sets, DATASET/documents.parquet"),
         ("folds", "folds of the data sets, DATASET/folds.parquet"),
@@ -64,6 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
             tables=arguments.tables,
             evaluations=arguments.evaluations,
             files=arguments.files,
+            most_queries=arguments.most_queries,
         )
     )
     experiment.write(step.tables, arguments.write, outcome)

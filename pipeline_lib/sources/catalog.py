@@ -20,10 +20,10 @@ from typing import Any, Literal
 from pipeline_lib import schemas
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import ConfigurationError, DataError, hint
-from pipeline_lib.sources import catalog_checks
+from pipeline_lib.sources import catalog_checks, simulations
+from pipeline_lib.sources.simulations import Simulation
 
-_INSTALLED = Path(__file__).with_name("catalog.yaml")
-CATALOG = _INSTALLED if _INSTALLED.is_file() else Path(__file__).resolve().parents[2] / "data" / "catalog.yaml"
+CATALOG = simulations.CATALOG
 SCHEMA = Path(__file__).with_name("catalog.schema.yaml")
 LARGEST_ARCHIVE = 1 << 33
 """Bytes of an archive of which the catalogue states neither ``bytes`` nor ``max_bytes``, at most."""
@@ -122,6 +122,8 @@ class DataSet:
         Whether a query that occurs in several parts is one query, which is stored once.
     about_cells : int
         An estimate of the number of feature values if the counts are not known.
+    simulation : Simulation, optional
+        What there is of every generated data set, and of no other.
     """
 
     name: str
@@ -144,6 +146,7 @@ class DataSet:
     columns: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     shared: bool = False
     about_cells: int = 0
+    simulation: Simulation | None = None
 
     @property
     def n_folds(self) -> int:
@@ -169,6 +172,11 @@ class DataSet:
             raise ConfigurationError(f"unknown command {command!r}; {hint(command, READ_BY)}")
         read = {name: getattr(self, name) for name in READ_BY[command]}
         return hashlib.sha256(json.dumps(read, sort_keys=True, default=_plain).encode()).hexdigest()[:16]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it is converted from files, and not drawn into the stored form at once."""
+        return self.simulation is None or self.simulation.as_text
 
     @property
     def known_by_parts(self) -> bool:
@@ -335,8 +343,8 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
         citation=entry["citation"],
         n_features=entry.get("features"),
         max_label=entry.get("max_label"),
-        labels=entry["text"]["labels"],
-        qid=entry["text"]["qid"],
+        labels=entry.get("text", {}).get("labels", "integer"),
+        qid=entry.get("text", {}).get("qid", "token"),
         counts=_counts(entry["counts"]) if "counts" in entry else None,
         archives=tuple(_archive(archive, entry) for archive in entry.get("archives", ())),
         addresses=tuple(Address(**address) for address in entry.get("addresses", ())),
@@ -344,6 +352,7 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
         parts={part: _part(part, details) for part, details in entry["parts"].items()},
         split=dict(entry.get("split", {})),
         folds=tuple(Fold(**{role: tuple(fold[role]) for role in ROLES}) for fold in entry["folds"]),
+        simulation=simulations.of_entry(entry),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline_lib.errors import hint
+from pipeline_lib.errors import ConfigurationError, hint
+from pipeline_lib.sources.population_settings import PopulationSettings
 
 if TYPE_CHECKING:
     from pipeline_lib.sources.catalog import DataSet
@@ -21,7 +22,9 @@ def _source_problem(data_set: DataSet) -> tuple[str, str] | None:
     if data_set.source == "generated":
         if data_set.archives or data_set.addresses or data_set.by_hand:
             return "source", "a generated data set has no archives, addresses or by_hand; remove them"
-        return None
+        return _simulation_problem(data_set)
+    if data_set.simulation is not None:
+        return "simulation", "only a generated data set is drawn; remove the key"
     needed: dict[str, object] = {
         "features": data_set.n_features,
         "max_label": data_set.max_label,
@@ -41,6 +44,17 @@ def _source_problem(data_set: DataSet) -> tuple[str, str] | None:
     for name, part in data_set.parts.items():
         if not part.members:
             return f"parts.{name}.members", "say how the file's path in the archive ends"
+    return None
+
+
+def _simulation_problem(data_set: DataSet) -> tuple[str, str] | None:
+    assert data_set.simulation is not None  # which the schema requires
+    if data_set.simulation.queries < len(data_set.parts):
+        return "simulation.queries", f"expected one for each of the {len(data_set.parts)} parts or more"
+    try:
+        PopulationSettings.from_mapping(data_set.simulation.population)
+    except ConfigurationError as error:
+        return "simulation.population", str(error).removeprefix("population: ")
     return None
 
 

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from pipeline_lib.checks import checked
 from pipeline_lib.columns import runs
 from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor, readers
 from pipeline_lib.sources.compression import Digest
 from pipeline_lib.sources.letor_reader import Block, Form, Reader
 from pipeline_lib.sources.tables import Options
-from pipeline_lib.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer
+from pipeline_lib.stored_data import parquet_metadata, parquet_schema, parquet_table, parquet_writer, rows_per_group
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,47 @@ def convert_own(
 
     sharing = _Sharing(paths, blocks) if shared else None
     return _store(list(paths), blocks, target, known.n_features, known.feature_names, known.textual, sharing)
+
+
+@checked
+def convert_drawn(drawn: Mapping[str, Callable[[], RankingData]], target: str | os.PathLike[str]) -> ConversionSummary:
+    """Store parts that are drawn and not read, one at a time, as :func:`convert` stores the same documents of a text.
+
+    There is no text: the digest of a part is the SHA-256 of its queries (int64), labels (uint8) and features (float32,
+    little-endian), one row group after the other.
+
+    Raises
+    ------
+    DataError
+        When there is no part.
+
+    Example
+    -------
+    >>> import tempfile, pathlib
+    >>> data = RankingData.from_arrays([[0.5], [1.0]], [2, 0], [1, 1])
+    >>> summary = convert_drawn({"S1": lambda: data}, pathlib.Path(tempfile.mkdtemp()) / "data.parquet")
+    >>> summary.rows, summary.queries, summary.features, summary.labels
+    (2, 1, 1, {0: 1, 2: 1})
+    """
+    _at_least_one(drawn, target)
+    names = list(drawn)
+    first = drawn[names[0]]()
+    n_features = first.n_features
+    at_hand = {names[0]: first}
+    del first
+
+    def blocks(part: str, digest: Digest) -> Iterator[Block]:
+        data = at_hand.pop(part, None) or drawn[part]()
+        qid = np.repeat(data.qids, data.documents_per_query)
+        step = rows_per_group(n_features)
+        for start in range(0, data.n_documents, step):
+            rows = slice(start, start + step)
+            block = Block(qid[rows], data.y[rows].astype(np.uint8), data.X[rows])
+            for column, kind in ((block.qid, "<i8"), (block.label, "u1"), (block.X, "<f4")):
+                digest.update(np.ascontiguousarray(column, kind).tobytes())
+            yield block
+
+    return _store(names, blocks, target, n_features)
 
 
 def _at_least_one(parts: Mapping[str, object], target: str | os.PathLike[str]) -> None:

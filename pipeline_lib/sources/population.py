@@ -1,4 +1,4 @@
-"""What is the two-layer population behind the data set ``letor-sim``, and how are samples drawn from it?
+"""What is the two-layer population behind the simulated data sets, and how are samples drawn from it?
 
 Queries are i.i.d.; documents are i.i.d. given their query; features are bounded; graded labels come from a noisy linear
 utility whose unit weight vector u is known. Since fresh samples can be drawn without limit, expected risks are known to
@@ -59,7 +59,8 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.sources.population_settings import ROUNDING
+from pipeline_lib.sources import list_lengths
+from pipeline_lib.sources.population_settings import ROUNDING, LogNormalLengths
 from pipeline_lib.sources.population_settings import PopulationSettings as PopulationSettings
 
 # Documents are drawn in blocks of about this many feature values: 8 MB in double precision, which fit into caches.
@@ -192,6 +193,8 @@ class Population:
     def draw_lengths(self, n_queries: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Numbers of documents for ``n_queries`` queries according to the settings, shape (n_queries,)."""
         documents = self.settings.documents
+        if isinstance(documents, LogNormalLengths):
+            return list_lengths.draw(documents, n_queries, rng)
         low, high = (documents, documents) if isinstance(documents, int) else documents
         return rng.integers(low, high, size=n_queries, endpoint=True)
 
@@ -358,8 +361,7 @@ class Population:
         return (reach - gap * s.y_max / 2.0) * t + gap * (grade - s.y_max / 2.0)
 
     def _queries_per_risk_block(self, documents: int | None) -> int:
-        most = self.settings.documents if documents is None else documents
-        longest = most if isinstance(most, int) else most[1]
+        longest = self.settings.most_documents if documents is None else documents
         return max(1, NUMBERS_PER_RISK_BLOCK // (longest * self.settings.features))
 
 

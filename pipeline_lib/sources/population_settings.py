@@ -17,7 +17,45 @@ from pydantic import AfterValidator
 from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.labels import MAX_LABEL
 
-Documents = int | tuple[int, int]
+
+@dataclass(frozen=True)
+class LogNormalLengths:
+    """A law of the number of documents: log-normal on low..high (:mod:`pipeline_lib.sources.list_lengths`).
+
+    Attributes
+    ----------
+    mean : float
+        The mean of the law, between low and high.
+    low, high : int
+        The least and the largest number, 1 <= low < high.
+    spread : float
+        The standard deviation of the logarithm, above 0, before lengths outside low..high are left out.
+
+    Raises
+    ------
+    ConfigurationError
+        When a value is outside its range; the message names the key.
+
+    Example
+    -------
+    >>> LogNormalLengths(mean=20.0, low=1, high=100, spread=0.5).high
+    100
+    """
+
+    mean: float
+    low: int
+    high: int
+    spread: float
+
+    def __post_init__(self) -> None:
+        _expect_whole("documents.low", self.low, 1)
+        _expect_whole("documents.high", self.high, self.low + 1)
+        between = f"between low = {self.low} and high = {self.high}"
+        _expect_number("documents.mean", self.mean, between, lambda v: self.low < v < self.high)
+        _expect_number("documents.spread", self.spread, "above 0", lambda v: v > 0.0)
+
+
+Documents = int | tuple[int, int] | LogNormalLengths
 
 # Features are stored in single precision; bounds and margins are kept by this much before they are rounded.
 ROUNDING = 1e-6
@@ -33,8 +71,9 @@ class PopulationSettings:
         d, at least 1.
     label_shares : tuple of float
         Shares of the labels 0, 1, ..., y_max over the population: positive, sum 1, at least two.
-    documents : int or (low, high)
-        Documents of a query: fixed, or uniform on low..high, both included.
+    documents : int, (low, high) or LogNormalLengths
+        Documents of a query: fixed, uniform on low..high, both included, or with a log-normal law, given as a mapping
+        with the keys ``mean``, ``low``, ``high`` and ``spread``.
     noise : float
         sigma, the standard deviation of a document's own noise, in units of the merit, which is in [-1, 1].
     query_noise : float
@@ -108,6 +147,20 @@ class PopulationSettings:
         return len(self.label_shares) - 1
 
     @property
+    def mean_documents(self) -> float:
+        """The mean number of documents of a query."""
+        if isinstance(self.documents, LogNormalLengths):
+            return self.documents.mean
+        return sum(self.documents) / 2 if isinstance(self.documents, tuple) else float(self.documents)
+
+    @property
+    def most_documents(self) -> int:
+        """The largest number of documents of a query."""
+        if isinstance(self.documents, LogNormalLengths):
+            return self.documents.high
+        return self.documents[1] if isinstance(self.documents, tuple) else self.documents
+
+    @property
     def realisable(self) -> bool:
         """Whether u orders every pair of documents correctly: there is no noise of either kind."""
         return self.noise == 0.0 and self.query_noise == 0.0
@@ -169,6 +222,10 @@ def _shares(shares: Any) -> tuple[float, ...]:
 
 
 def _documents(documents: Any) -> Documents:
+    if isinstance(documents, LogNormalLengths):
+        return documents
+    if isinstance(documents, Mapping):
+        return _log_normal(documents)
     ends = [documents] if _is_whole(documents) else documents
     if (
         not isinstance(ends, list | tuple)
@@ -177,9 +234,23 @@ def _documents(documents: Any) -> Documents:
         or ends[0] > ends[-1]
     ):
         raise ConfigurationError(
-            f"population: documents: expected a number of at least 1, or [lowest, highest], found {documents!r}"
+            "population: documents: expected a number of at least 1, or a mapping with the keys mean, low, high and "
+            f"spread, or [lowest, highest], found {documents!r}"
         )
     return int(ends[0]) if len(ends) == 1 else (int(ends[0]), int(ends[1]))
+
+
+def _log_normal(documents: Mapping[str, Any]) -> LogNormalLengths:
+    known = [field.name for field in dataclasses.fields(LogNormalLengths)]
+    for key in documents:
+        if key not in known:
+            raise ConfigurationError(f"population: documents: unknown key {key!r}; {hint(key, known)}")
+    missing = [key for key in known if key not in documents]
+    if missing:
+        raise ConfigurationError(
+            f"population: documents: expected the keys {', '.join(known)}, {missing[0]} is missing"
+        )
+    return LogNormalLengths(**documents)
 
 
 def _is_whole(value: Any) -> bool:

@@ -18,15 +18,15 @@ _USUAL_FEATURES = 50
 _USUAL_DOCUMENTS = 30
 
 
-def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path | None) -> Size:
+def size(data_set: DataSet, simulation: Mapping[str, Any] | None, summary: Path | None) -> Size:
     """The size of a data set: exact if possible, and an estimate otherwise.
 
     Parameters
     ----------
     data_set : DataSet
         Its counts are used if it has any.
-    simulation : mapping
-        The ``queries`` and the ``population`` of the configuration, which determine a generated data set.
+    simulation : mapping or None
+        The ``queries`` and the ``population`` that determine a generated data set.
     summary : Path, optional
         The summary of the converted data, which is read if it exists and neither of the former is known.
 
@@ -39,7 +39,7 @@ def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path | None)
     >>> size(catalog.get("OHSUMED"), simulation, Path("none.json")).queries
     106
     """
-    if data_set.source == "generated":
+    if simulation is not None and data_set.source == "generated":
         return _simulated(simulation["queries"], PopulationSettings.from_mapping(simulation["population"]))
     if data_set.counts is not None and data_set.n_features:
         return Size(data_set.counts.rows, data_set.counts.queries, data_set.n_features)
@@ -48,9 +48,7 @@ def size(data_set: DataSet, simulation: Mapping[str, Any], summary: Path | None)
 
 
 def _simulated(queries: int, population: PopulationSettings) -> Size:
-    documents = population.documents
-    mean = documents if isinstance(documents, int) else sum(documents) / 2
-    return Size(float(queries * mean), queries, population.features)
+    return Size(float(queries * population.mean_documents), queries, population.features)
 
 
 def _converted(summary: Path) -> Size | None:

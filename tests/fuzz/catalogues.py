@@ -47,11 +47,12 @@ ENTRY = mapping(
         "terms": lambda value: isinstance(value, str) and value != "",
         "terms_page": address,
         "citation": lambda value: isinstance(value, str) and value != "",
-        "text": mapping({"labels": choice("integer", "rounded"), "qid": choice("token", "comment")}, {}),
         "parts": table(fits("[A-Za-z][A-Za-z0-9]*"), PART, 1),
         "folds": a_list(mapping(dict.fromkeys(("train", "validation", "test"), blocks), {}), 1),
     },
     {
+        "text": mapping({"labels": choice("integer", "rounded"), "qid": choice("token", "comment")}, {}),
+        "simulation": mapping({"queries": whole(1)}, {"population": lambda value: value == {}}),
         "features": whole(1, 2**31 - 1),
         "max_label": whole(1, 255),
         "counts": mapping(
@@ -78,6 +79,7 @@ BASE: dict[str, Any] = {
             **COMMON,
             "source": "generated",
             "text": {"labels": "integer", "qid": "token"},
+            "simulation": {"queries": 30},
             "parts": {"S1": {}, "S2": {}, "S3": {}},
             "folds": [
                 {"train": ["S1"], "validation": ["S2"], "test": ["S3"]},
@@ -159,7 +161,11 @@ def _fits_together(entry: dict[str, Any]) -> bool:
     if entry["source"] == "generated":
         if archives or entry.get("addresses") or entry.get("by_hand"):
             return False
+        if "simulation" not in entry or entry["simulation"]["queries"] < len(entry["parts"]):
+            return False
     else:
+        if "text" not in entry or "simulation" in entry:
+            return False
         needed = ("features", "max_label", "counts", "archives", "by_hand")
         if not all(entry.get(key) for key in needed) or not all("members" in part for part in entry["parts"].values()):
             return False
@@ -197,7 +203,7 @@ def _expected(entry: dict[str, Any]) -> Any:
     return [
         *(entry[key] for key in ("title", "source", "terms", "terms_page", "citation")),
         *(entry.get(key) for key in ("features", "max_label")),
-        *(entry["text"][key] for key in ("labels", "qid")),
+        *(entry.get("text", {}).get(key, default) for key, default in (("labels", "integer"), ("qid", "token"))),
         entry.get("by_hand", ""),
         counts and [counts["rows"], counts["queries"], counts.get("labels"), sorted(counts.get("approximate", []))],
         [[a["name"], a.get("bytes"), a.get("sha256", []), a.get("md5", [])] for a in entry.get("archives", [])],

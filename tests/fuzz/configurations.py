@@ -100,6 +100,8 @@ SECTIONS = {
     "mirrors": a_list(line),
     "folds": either(choice("all"), a_list(whole(1), 1, different=True)),
     "letor_sim": mapping({}, {"queries": whole(5), "population": lambda value: isinstance(value, dict)}),
+    "mslr_sim": mapping({}, {"queries": whole(5), "population": lambda value: isinstance(value, dict)}),
+    "experiment_queries": either(nothing, whole(20)),
     "evaluation": mapping(
         {}, {"measures": a_list(measure, 1, different=True), "headline": line, "compared": a_list(line)}
     ),
@@ -234,7 +236,7 @@ def plain(config: dict[Any, Any]) -> dict[str, Any]:
     if not all(SECTIONS[key](value) for key, value in config.items() if key in SECTIONS):
         raise REFUSED
     full = {**copy.deepcopy(DEFAULT), **copy.deepcopy(config)}
-    for key in ("letor_sim", "evaluation", "statistics", "erm", "perceptron"):
+    for key in ("letor_sim", "mslr_sim", "evaluation", "statistics", "erm", "perceptron"):
         full[key] = {**DEFAULT[key], **full[key]}
         if isinstance(full[key].get("features"), dict):
             full[key]["features"] = {
@@ -245,7 +247,7 @@ def plain(config: dict[Any, Any]) -> dict[str, Any]:
             }
     if not isinstance(full["erm"]["l2"], list):
         full["erm"]["l2"] = [full["erm"]["l2"]]
-    if full["letor_sim"]["population"]:
+    if full["letor_sim"]["population"] or full["mslr_sim"]["population"]:
         raise Undecided
     measures = full["evaluation"]["measures"]
     if not {full["evaluation"]["headline"], *full["evaluation"]["compared"]} <= set(measures):

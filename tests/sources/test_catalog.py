@@ -15,7 +15,18 @@ from pipeline_lib.sources import catalog
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
-    *("letor-sim", "MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K", "Istella", "Istella-S", "Istella-X"),
+    *(
+        "letor-sim",
+        "mslr-sim",
+        "MQ2007",
+        "MQ2008",
+        "OHSUMED",
+        "MSLR-WEB10K",
+        "MSLR-WEB30K",
+        "Istella",
+        "Istella-S",
+        "Istella-X",
+    ),
     *("Yahoo-set1", "Yahoo-set2", "Yandex-IMAT2009"),
 ]
 
@@ -39,7 +50,7 @@ def test_the_worked_example_of_the_documentation_is_valid(tmp_path):
     assert catalog.load(path)["Library-Clicks"].n_folds == 1
 
 
-@pytest.mark.parametrize("name", ["MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K", "letor-sim"])
+@pytest.mark.parametrize("name", ["MQ2007", "MQ2008", "OHSUMED", "MSLR-WEB10K", "MSLR-WEB30K", "letor-sim", "mslr-sim"])
 def test_letor_sets_have_the_published_folds(data_sets, name):
     published = {
         1: (("S1", "S2", "S3"), ("S4",), ("S5",)),
@@ -196,7 +207,9 @@ def test_every_misspelt_key_is_found_and_the_right_one_named(tmp_path, path):
         ({"folds": [{"train": ["S1"], "validation": ["S1"], "test": ["S2"]}]}, "'S1' has more than one role"),
         ({"folds": ENTRY["folds"][:4]}, "folds: the test parts must contain every block once"),
         ({"folds": []}, "folds"),
-        ({"source": "generated"}, "source: a generated data set has no archives"),
+        ({"source": "generated"}, "the key 'simulation' is missing"),
+        ({"source": "generated", "simulation": {"queries": 9}}, "source: a generated data set has no archives"),
+        ({"simulation": {"queries": 9}}, "simulation: only a generated data set is drawn"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key(tmp_path, changes, message):
@@ -236,7 +249,7 @@ def test_an_unknown_data_set_names_the_nearest(asked, nearest):
 
 
 def test_a_name_like_no_other_lists_all():
-    with pytest.raises(ConfigurationError, match="known are letor-sim, MQ2007"):
+    with pytest.raises(ConfigurationError, match="known are letor-sim, mslr-sim"):
         catalog.get("q")
 
 
@@ -244,3 +257,23 @@ def test_the_schema_itself_is_valid():
     import jsonschema
 
     jsonschema.Draft202012Validator.check_schema(yaml.safe_load(catalog.SCHEMA.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("simulation", "message"),
+    [
+        ({"queries": 1}, r"simulation\.queries: expected one for each of the 2 parts or more"),
+        ({"queries": 9, "population": {"noise": -1}}, r"simulation\.population: noise: expected a number at least 0"),
+        ({"queries": 9, "populatoin": {}}, "did you mean 'population'"),
+    ],
+)
+def test_what_is_wrong_with_a_simulation_is_said(tmp_path, simulation, message):
+    entry = {key: ENTRY[key] for key in ("title", "terms", "terms_page", "citation")}
+    fold = {"train": ["S1/1"], "validation": ["S1/2"], "test": ["S2"]}
+    entry |= {"source": "generated", "parts": {"S1": {}, "S2": {}}, "split": {"S1": 2}, "folds": [fold]}
+    path = tmp_path / "catalog.yaml"
+    path.write_text(yaml.safe_dump({"data_sets": {"Small": {**entry, "simulation": {"queries": 2}}}}))
+    assert not catalog.load(path)["Small"].has_text
+    path.write_text(yaml.safe_dump({"data_sets": {"Small": {**entry, "simulation": simulation}}}))
+    with pytest.raises(ConfigurationError, match=message):
+        catalog.load(path)

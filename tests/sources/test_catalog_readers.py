@@ -92,7 +92,16 @@ def test_every_command_declares_what_it_reads(tmp_path: Path, monkeypatch: pytes
     named = ["--dataset", "Small", "--manifest", str(manifest)]
     stored = [*named[2:], "--summary", str(summary)]
     arguments = {
-        "simulate_data": ["--queries", "5", "--seed", "1", "--manifest", str(tmp_path / "raw/letor-sim/manifest.json")],
+        "simulate_data": [
+            "--dataset",
+            "letor-sim",
+            "--queries",
+            "5",
+            "--seed",
+            "1",
+            "--manifest",
+            str(tmp_path / "raw/letor-sim/manifest.json"),
+        ],
         "obtain_data": ["--dataset", "Small", "--offline", "--manifest", str(manifest)],
         "register_data": [
             *("--dataset", "own", "--own", json.dumps(given_by_study), "--planned-with", ""),

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib import metrics
-from pipeline_lib.errors import ConfigurationError, DataError, PipelineError
-from pipeline_lib.sources import letor
+from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.sources import population as module
-from pipeline_lib.sources.letor_sim import default_settings, write_parts
 from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.sources.population_settings import LogNormalLengths
 
 
 def rng(seed=0):
@@ -25,7 +24,7 @@ settings_ = st.builds(
     PopulationSettings,
     features=st.integers(1, 30),
     label_shares=st.sampled_from([(0.5, 0.5), (0.78, 0.14, 0.08), (0.1, 0.2, 0.3, 0.3, 0.1), (0.001, 0.999)]),
-    documents=st.sampled_from([1, 7, (1, 12)]),
+    documents=st.sampled_from([1, 7, (1, 12), LogNormalLengths(5.0, 1, 20, 0.7)]),
     noise=st.sampled_from([0, 0.05, 1.0]),
     query_noise=st.sampled_from([0, 0.3]),
     query_spread=st.sampled_from([0, 0.45, 0.9]),
@@ -45,8 +44,10 @@ def test_bounds_margin_and_shape_hold_for_all_settings(chosen):
     population = Population(chosen)
     data = population.draw(60, rng(3))
     assert (data.n_queries, data.n_features) == (60, chosen.features)
-    low, high = chosen.documents if isinstance(chosen.documents, tuple) else (chosen.documents,) * 2
-    assert low <= data.documents_per_query.min() <= data.documents_per_query.max() <= high
+    low = {int: lambda m: m, tuple: min, LogNormalLengths: lambda law: law.low}[type(chosen.documents)]
+    assert low(chosen.documents) <= data.documents_per_query.min()
+    assert data.documents_per_query.max() <= chosen.most_documents
+    assert low(chosen.documents) <= chosen.mean_documents <= chosen.most_documents
     assert np.linalg.norm(population.utility) == pytest.approx(1.0)
     assert np.linalg.norm(data.X64, axis=1).max() <= chosen.feature_norm
     assert np.abs(data.X64).max() <= population.feature_norm_inf <= chosen.feature_norm
@@ -205,7 +206,7 @@ def test_a_query_teaches_its_taste():
 
 
 def test_same_seed_same_sample_and_another_seed_another():
-    one, same, other = (Population(default_settings()).draw(50, rng(seed)) for seed in (1, 1, 2))
+    one, same, other = (Population(PopulationSettings()).draw(50, rng(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.X, same.X)
     np.testing.assert_array_equal(one.y, same.y)
     np.testing.assert_array_equal(one.offsets, same.offsets)
@@ -243,8 +244,8 @@ def test_extreme_sizes(features, documents, queries):
     assert np.abs(data.X64).max() <= population.feature_norm_inf
 
 
-def test_default_settings_make_a_likeness_of_mq2008():
-    population = Population(default_settings())
+def test_the_defaults_make_a_likeness_of_mq2008():
+    population = Population(PopulationSettings())
     data = population.draw(5000, rng(9))
     best = metrics.ndcg(data.X @ population.utility, data.y, data.offsets, 10).mean()
     by_chance = metrics.ndcg(rng(1).random(data.n_documents), data.y, data.offsets, 10).mean()
@@ -328,43 +329,6 @@ def test_risk_rejects():
         population.risk(lambda s, y, o: np.full(len(o) - 1, np.nan), [1.0, 0.0, 0.0], rng(), 5)
 
 
-# --- parts --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def written(monkeypatch):
-    """What is written, by file name, in place of the writer of LETOR text."""
-    parts = {}
-    monkeypatch.setattr(letor, "write", parts.__setitem__)
-    return parts
-
-
-def test_parts_have_consecutive_distinct_queries(written, tmp_path):
-    paths = write_parts(default_settings(), [6, 7, 8, 9, 10], 1, tmp_path)
-    assert paths == list(written) == [tmp_path / f"S{part}.txt" for part in range(1, 6)]
-    assert np.concatenate([data.qids for data in written.values()]).tolist() == list(range(1, 41))
-    assert [data.n_queries for data in written.values()] == [6, 7, 8, 9, 10]
-
-
-def test_parts_depend_on_the_seed_and_not_on_each_other(written, tmp_path):
-    write_parts(default_settings(), [6, 7], 1, tmp_path / "a")
-    write_parts(default_settings(), [9, 7], 1, tmp_path / "b")
-    write_parts(default_settings(), [6, 7], 2, tmp_path / "c")
-    a, b, c = (written[tmp_path / name / "S2.txt"] for name in "abc")
-    np.testing.assert_array_equal(a.X, b.X)
-    assert a.qids[0] == 7
-    assert b.qids[0] == 10
-    assert a.X.shape != c.X.shape or not np.array_equal(a.X, c.X)
-    assert not np.array_equal(written[tmp_path / "a" / "S1.txt"].X[:5], a.X[:5])
-
-
-def test_empty_parts_are_rejected(written, tmp_path):
-    for sizes in ([], [5, 0]):
-        with pytest.raises(PipelineError, match="sizes"):
-            write_parts(default_settings(), sizes, 1, tmp_path)
-    assert not written
-
-
 # --- settings -----------------------------------------------------------------------------------------------------
 
 
@@ -383,6 +347,11 @@ def test_empty_parts_are_rejected(written, tmp_path):
         ({"documents": [9, 3]}, r"or \[lowest, highest\], found \[9, 3\]"),
         ({"documents": [1, 2, 3]}, "documents"),
         ({"documents": 2.5}, "documents"),
+        ({"documents": {"mean": 3, "low": 1, "high": 9}}, "spread is missing"),
+        ({"documents": {"mean": 3, "low": 1, "hihg": 9, "spread": 1}}, "did you mean 'high'"),
+        ({"documents": {"mean": 10, "low": 1, "high": 9, "spread": 1}}, "mean: expected a number between low = 1"),
+        ({"documents": {"mean": 3, "low": 5, "high": 5, "spread": 1}}, "high: expected a whole number of at least 6"),
+        ({"documents": {"mean": 3, "low": 1, "high": 9, "spread": 0}}, "spread: expected a number above 0"),
         ({"noise": -1}, "noise: expected a number at least 0, found -1"),
         ({"noise": float("nan")}, "noise"),
         ({"query_noise": "much"}, "query_noise: expected a number at least 0, found 'much'"),
@@ -404,7 +373,7 @@ def test_settings_survive_a_plain_mapping():
     chosen = PopulationSettings(documents=(2, 9), label_shares=(0.25, 0.75), active=4)
     plain = {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(chosen).items()}
     assert PopulationSettings.from_mapping(plain) == chosen
-    assert PopulationSettings.from_mapping({}) == default_settings()
+    assert PopulationSettings.from_mapping({}) == PopulationSettings()
 
 
 @pytest.mark.parametrize(

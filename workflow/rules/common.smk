@@ -38,6 +38,7 @@ from pipeline_lib import (
     run_lock,
     snakemake_internals,
     steps,
+    study_settings,
     surrogates,
 )
 from pipeline_lib.cost import LARGE_CELLS
@@ -64,6 +65,12 @@ PUBLIC = checked(catalog.load)
 STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in PUBLIC.items()})
 OWN = {name: checked(own_data.data_set, entry) for name, entry in STUDY.own_data.items()}
 CATALOG = {**PUBLIC, **OWN}
+# How every data set is drawn that can be drawn.
+SIMULATIONS = {
+    name: dataset.simulation.with_settings(STUDY.config[study_settings.section(name)])
+    for name, dataset in PUBLIC.items()
+    if dataset.simulation
+}
 MIRRORS = checked(mirrors.configured_mirrors, STUDY.config["mirrors"])
 # Jobs find the mirrors in their environment, because another place of the same file is no reason to make it again.
 os.environ[mirrors.VARIABLE] = MIRRORS.as_text
@@ -163,12 +170,25 @@ def algorithm(wildcards):
 def size_of(dataset):
     """The size of a data set, as far as it is known or can be estimated before it is read."""
     summary = Path("data/parquet", dataset, "summary.json")
-    return sizes.size(CATALOG[dataset], STUDY.config["letor_sim"], summary)
+    return sizes.size(CATALOG[dataset], SIMULATIONS.get(dataset), summary)
 
 
 def cells(wildcards):
     """Feature values in the data set of a job, as far as they are known."""
     return size_of(wildcards["dataset"]).cells if "dataset" in wildcards.keys() else 0.0
+
+
+def cells_of(name, wildcards):
+    """The same for a job of that rule: experiments may read a sample of the queries of a data set."""
+    return (
+        sampled_cells(wildcards["dataset"]) if name in STEP_OF and "dataset" in wildcards.keys() else cells(wildcards)
+    )
+
+
+def sampled_cells(dataset):
+    """Feature values of the queries of a data set that experiments read."""
+    size, most = size_of(dataset), STUDY.config["experiment_queries"]
+    return size.cells if most is None else size.cells * min(1.0, most / max(size.queries, 1.0))
 
 
 def training_seconds(dataset, model, fold, size):
@@ -198,7 +218,7 @@ def short_trainings():
     found = set()
     for dataset in DATASETS:
         if STUDY.folds(dataset) == USUAL_FOLDS:
-            size = sizes.size(CATALOG[dataset], STUDY.config["letor_sim"], None)
+            size = sizes.size(CATALOG[dataset], SIMULATIONS.get(dataset), None)
             for model in STUDY.model_names(dataset):
                 extra = max(training_seconds(dataset, model, fold, size) for fold in USUAL_FOLDS)
                 if planning.seconds(cost("train_model"), size.cells, extra) <= planning.TRAINING_SECONDS:
@@ -231,18 +251,36 @@ def threads_of_training(wildcards):
     return STUDY.config["threads"] if cells(wildcards) > LARGE_CELLS else 1
 
 
+def resampling_seconds(name):
+    """The seconds that bootstrap samples take in a job that summarises all models, or compares all pairs of them."""
+    measured = STUDY.config["evaluation"]["compared" if name == "compare_models" else "measures"]
+    taken = 0.0
+    for dataset in DATASETS:
+        tested = size_of(dataset).queries * len(STUDY.folds(dataset)) / CATALOG[dataset].n_folds
+        models = len(STUDY.model_names(dataset))
+        means = models * (models - 1) / 2 if name == "compare_models" else models
+        taken += means * len(measured) * tested * STUDY.config["statistics"]["resamples"]
+    return planning.SECONDS_PER_RESAMPLED * taken
+
+
 def extra_seconds(name, wildcards):
     """The seconds that its settings add to a job of that rule."""
     if name in TRAINING:
         return seconds_of_training_job(wildcards.dataset, wildcards.model, folds_of_job(wildcards))
-    return STEP_OF[name].seconds(wildcards, cells(wildcards)) if name in STEP_OF else 0.0
+    if name in ("summarise_results", "compare_models"):
+        return resampling_seconds(name)
+    return STEP_OF[name].seconds(wildcards, cells_of(name, wildcards)) if name in STEP_OF else 0.0
 
 
 def extra_megabytes(name, wildcards):
-    """The memory that its settings add to a job of that rule."""
+    """The memory that its settings add to a job of that rule, and the data sets that it reads at once."""
     if name in TRAINING:
         return training_megabytes(wildcards.dataset, wildcards.model)
-    return STEP_OF[name].megabytes() if name in STEP_OF else 0.0
+    if name not in STEP_OF:
+        return 0.0
+    step = STEP_OF[name]
+    at_once = [] if "dataset" in step.cell or not step.documents else step.datasets
+    return step.megabytes(sum(map(sampled_cells, at_once)))
 
 
 def cost(name):
@@ -258,14 +296,15 @@ def own_name(rulename):
 def mem_mb(wildcards, attempt, rulename):
     """Memory of a job; a retry gets twice as much."""
     name = own_name(rulename)
-    return planning.memory_mb(cost(name), cells(wildcards), attempt, extra_megabytes(name, wildcards))
+    return planning.memory_mb(cost(name), cells_of(name, wildcards), attempt, extra_megabytes(name, wildcards))
 
 
 def runtime(wildcards, attempt, rulename):
     """Minutes that a cluster should allow a job; a retry gets twice as many."""
     name = own_name(rulename)
     shared = jobs_of_batch(name, wildcards)
-    return planning.runtime_minutes(cost(name), cells(wildcards), attempt, extra_seconds(name, wildcards), shared)
+    taken = extra_seconds(name, wildcards)
+    return planning.runtime_minutes(cost(name), cells_of(name, wildcards), attempt, taken, shared)
 
 
 def at_once(wildcards, rulename):
@@ -295,9 +334,9 @@ def batches():
         if step_runs_locally(step) or not step.reads_only_data:
             continue
         for cell in step.cells:
-            size = cells(cell)
+            size = cells_of(step.rule, cell)
             taken = planning.seconds(step.step.cost, size, step.seconds(cell, size))
-            if planning.is_short(taken, step.step.cost.mb(size) + step.megabytes()):
+            if planning.is_short(taken, step.step.cost.mb(size) + extra_megabytes(step.rule)):
                 short.setdefault(step.datasets_of(cell), {})[step.rule, *cell.values()] = taken
     found = {}
     for read, jobs in short.items():
@@ -341,9 +380,11 @@ def of_project(path):
 
 def runs_locally(name, per_dataset=False):
     """Whether a rule with one job for the study, or for every data set, is so light that no cluster needs to run it."""
-    largest = max((size_of(name).cells for name in DATASETS), default=0) if per_dataset else 0
     step = STEP_OF.get(name)
-    extra = (step.seconds({}, largest), step.megabytes()) if step else (0.0, 0.0)
+    of_dataset = sampled_cells if step else lambda dataset: size_of(dataset).cells
+    largest = max(map(of_dataset, DATASETS), default=0) if per_dataset else 0
+    seconds = step.seconds({}, largest) if step else 0.0 if per_dataset else extra_seconds(name, {})
+    extra = (seconds, extra_megabytes(name))
     return planning.is_light(cost(name), largest, *extra)
 
 
@@ -352,9 +393,14 @@ def step_runs_locally(step):
     return step.cell.keys() <= {"dataset"} and runs_locally(step.rule, per_dataset="dataset" in step.cell)
 
 
-def entry(command, dataset=None):
+def entry(command):
     """A function of a data set's job: the digest of the part of the catalogue's entry that its command reads."""
-    return lambda wildcards: CATALOG[dataset or wildcards.dataset].digest(command)
+    return lambda wildcards: CATALOG[wildcards.dataset].digest(command)
+
+
+def simulation(name):
+    """A function of a data set's job: how the data set is drawn."""
+    return lambda wildcards: SIMULATIONS[wildcards.dataset][name]
 
 
 def own(command):
@@ -436,7 +482,7 @@ def read_by_steps(*papers):
 def planned_job(job):
     """What the plan needs to know about a job that will run."""
     name = own_name(job.rule)
-    size, extra = cells(job.wildcards), extra_seconds(name, job.wildcards)
+    size, extra = cells_of(name, job.wildcards), extra_seconds(name, job.wildcards)
     mb = cost(name).mb(size) + extra_megabytes(name, job.wildcards)
     return planning.PlannedJob(job.rule, planning.seconds(cost(name), size, extra), job.benchmark, mb)
 

@@ -1,15 +1,19 @@
 # From an archive, a mirror or the population to one Parquet file and one table of folds per data set.
 ruleorder: simulate_data > register_data > obtain_data
+ruleorder: simulate_documents > convert_data
 ruleorder: register_data > check_raw
 
 
 # The names of data sets that the configuration itself describes; where there are none, nothing matches.
 OWN_NAMES = "|".join(OWN) or "(?!)"
+# Those that are drawn and written as text, and those that are drawn into the stored form at once.
+DRAWN_AS_TEXT = "|".join(name for name in SIMULATIONS if CATALOG[name].has_text) or "(?!)"
+DRAWN_AS_DOCUMENTS = "|".join(name for name in SIMULATIONS if not CATALOG[name].has_text) or "(?!)"
 
 
 # Targets request these records. Nothing is made from them, because a touched file is no reason to train
 # again; a conversion compares what it reads itself. A check that failed leaves no record, and the next run checks again.
-CHECKED = per_dataset(str(raw_files.record_path("{dataset}")))
+CHECKED = [str(raw_files.record_path(name)) for name in DATASETS if CATALOG[name].has_text]
 
 
 use rule job as data_job with:
@@ -21,19 +25,39 @@ use rule job as data_job with:
 
 
 use rule data_job as simulate_data with:
-    """Draw letor-sim from its population and write it as LETOR text."""
+    """Draw a data set from its population and write it as LETOR text."""
     output:
-        manifest="data/raw/letor-sim/manifest.json",
+        manifest=f"data/raw/{{dataset,{DRAWN_AS_TEXT}}}/manifest.json",
     pathvars:
-        job="simulate_data",
-    localrule: runs_locally("simulate_data")
+        job="simulate_data-{dataset}",
+    localrule: runs_locally("simulate_data", per_dataset=True)
     params:
         command="simulate-data",
         code=code("simulate_data"),
-        entry=entry("simulate_data", "letor-sim"),
+        entry=entry("simulate_data"),
         options=options(
-            queries=STUDY.config["letor_sim"]["queries"],
-            population=STUDY.config["letor_sim"]["population"],
+            dataset=wildcard("dataset"),
+            queries=simulation("queries"),
+            population=simulation("population"),
+            seed=STUDY.config["seed"],
+        ),
+
+
+use rule data_job as simulate_documents with:
+    """Draw a large data set from its population and store it as Parquet, without a text."""
+    output:
+        documents=f"data/parquet/{{dataset,{DRAWN_AS_DOCUMENTS}}}/documents.parquet",
+        summary=f"data/parquet/{{dataset,{DRAWN_AS_DOCUMENTS}}}/summary.json",
+    pathvars:
+        job="simulate_documents-{dataset}",
+    params:
+        command="simulate-data",
+        code=code("simulate_data"),
+        entry=entry("simulate_data"),
+        options=options(
+            dataset=wildcard("dataset"),
+            queries=simulation("queries"),
+            population=simulation("population"),
             seed=STUDY.config["seed"],
         ),
 
@@ -121,7 +145,7 @@ use rule data_job as split_folds with:
 rule download:
     """Download the missing data sets of the study; the only target that uses the network."""
     input:
-        expand(str(raw_files.record_path("{dataset}")), dataset=STUDY.datasets),
+        [str(raw_files.record_path(name)) for name in STUDY.datasets if CATALOG[name].has_text],
     localrule: True
 
 

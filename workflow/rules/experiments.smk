@@ -40,6 +40,7 @@ for step in STEPS:
                 seed=STUDY.config["seed"],
                 cell=step.cell_of,
                 facts=step.facts,
+                most_queries=STUDY.config["experiment_queries"] if step.documents else None,
             ),
             files=files_of_job,
         shell:

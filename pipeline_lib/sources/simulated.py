@@ -1,0 +1,107 @@
+"""How is a data set of the catalogue drawn from its population, and how is it stored?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline_lib import seeds
+from pipeline_lib.checks import checked
+from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import letor, list_lengths
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.sources.population_settings import LogNormalLengths
+
+
+@checked
+def sizes_of_parts(queries: int, n_parts: int) -> list[int]:
+    """Divide queries among parts of equal size; the first ones get one more where that is not possible.
+
+    Example
+    -------
+    >>> sizes_of_parts(31_531, 5)
+    [6307, 6306, 6306, 6306, 6306]
+    """
+    return [queries // n_parts + (i < queries % n_parts) for i in range(n_parts)]
+
+
+@checked
+def parts(
+    name: str, settings: PopulationSettings, sizes: Mapping[str, int], seed: int
+) -> dict[str, Callable[[], RankingData]]:
+    """The parts of a simulated data set; each is drawn when its function is called, and always the same.
+
+    Part p has ``sizes[p]`` queries; queries are numbered 1, 2, ... across all parts. Every part has a generator of its
+    own, so that changing the size of one part does not change the documents of the others. Where the lengths of lists
+    have the log-normal law, all of them are drawn first, by one generator for the whole data set, because they add up
+    to ``mean`` times the number of queries, rounded (:func:`pipeline_lib.sources.list_lengths.exact`).
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no part or a part has no query.
+
+    Example
+    -------
+    >>> settings = PopulationSettings(features=2, documents=3)
+    >>> drawn = parts("letor-sim", settings, {"S1": 2, "S2": 1}, seed=1)
+    >>> {part: draw().qids.tolist() for part, draw in drawn.items()}
+    {'S1': [1, 2], 'S2': [3]}
+    """
+    if not sizes or min(sizes.values()) < 1:
+        raise ConfigurationError(
+            f"sizes: expected parts of at least one query each, found sizes {list(sizes.values())}"
+        )
+    population = Population(settings)
+    starts = np.cumsum([0, *sizes.values()])
+    lengths = _all_lengths(name, settings.documents, int(starts[-1]), seed)
+    return {
+        part: partial(
+            _part,
+            population,
+            sizes[part],
+            (seed, name, number),
+            int(starts[number - 1]) + 1,
+            None if lengths is None else lengths[starts[number - 1] : starts[number]],
+        )
+        for number, part in enumerate(sizes, start=1)
+    }
+
+
+def _all_lengths(name: str, law: object, n_queries: int, seed: int) -> NDArray[np.int64] | None:
+    """The lengths of all lists of a data set whose number of documents is stated; None elsewhere."""
+    if not isinstance(law, LogNormalLengths):
+        return None
+    drawn = list_lengths.draw(law, n_queries, seeds.generator(seed, name, "lengths"))
+    return list_lengths.exact(law, drawn)
+
+
+def _part(
+    population: Population,
+    n_queries: int,
+    axes: tuple[int, str, int],
+    first_qid: int,
+    lengths: NDArray[np.int64] | None,
+) -> RankingData:
+    rng = seeds.generator(*axes)
+    queries = population.draw_queries(n_queries, rng)
+    if lengths is None:
+        lengths = population.draw_lengths(n_queries, rng)
+    return population.draw_documents(queries, lengths, rng, first_qid)
+
+
+@checked
+def write_text(
+    drawn: Mapping[str, Callable[[], RankingData]], folder: str | os.PathLike[str]
+) -> Iterator[tuple[str, Path]]:
+    """Write the parts as LETOR text, ``FOLDER/PART.txt``, one after the other; yield each with its file."""
+    for part, draw in drawn.items():
+        path = Path(folder) / f"{part}.txt"
+        letor.write(path, draw())
+        yield part, path
