@@ -336,7 +336,7 @@ def batches():
         for cell in step.cells:
             size = cells_of(step.rule, cell)
             taken = planning.seconds(step.step.cost, size, step.seconds(cell, size))
-            if planning.is_short(taken, step.step.cost.mb(size) + extra_megabytes(step.rule)):
+            if planning.is_short(taken, step.step.cost.mb(size) + extra_megabytes(step.rule, cell)):
                 short.setdefault(step.datasets_of(cell), {})[step.rule, *cell.values()] = taken
     found = {}
     for read, jobs in short.items():
@@ -384,7 +384,7 @@ def runs_locally(name, per_dataset=False):
     of_dataset = sampled_cells if step else lambda dataset: size_of(dataset).cells
     largest = max(map(of_dataset, DATASETS), default=0) if per_dataset else 0
     seconds = step.seconds({}, largest) if step else 0.0 if per_dataset else extra_seconds(name, {})
-    extra = (seconds, extra_megabytes(name))
+    extra = (seconds, extra_megabytes(name, {}))
     return planning.is_light(cost(name), largest, *extra)
 
 
