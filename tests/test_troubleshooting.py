@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import cli, configuration, files, run_lock, storage
+from pipeline_lib import cli, configuration, files, run_lock, schedulers, storage
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.sources import acquisition, catalog, download, mirrors
 from tests import documented, test_console, test_run_lock
@@ -140,7 +140,10 @@ def source_of(package: str) -> str:
 
 
 def no_slurm(folder: Path) -> str:
-    return source_of("snakemake_executor_plugin_slurm")
+    with pytest.MonkeyPatch.context() as changed, pytest.raises(PipelineError) as caught:
+        changed.setenv("PATH", str(folder))
+        schedulers.require("slurm")
+    return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}"
 
 
 def out_of_date(folder: Path) -> str:

@@ -180,6 +180,7 @@ def test_nothing_at_hand_says_how_to_get_it(tmp_path, raw):
 
 def test_a_generated_set_is_not_looked_for(tmp_path, raw):
     changes: dict[str, Any] = {"source": "generated", "archives": None, "addresses": None, "by_hand": None}
+    changes["simulation"] = {"queries": 5, "population": {}}
     data_set = small_set(tmp_path, **changes, parts={name: {} for name in TEXTS})
     with pytest.raises(DataError, match="generated"):
         obtain(data_set, raw, Mirrors(), network=True)

@@ -2,7 +2,6 @@
 import gc
 import os
 import re
-import shutil
 import sys
 from functools import cache
 from operator import attrgetter as wildcard
@@ -36,6 +35,7 @@ from pipeline_lib import (
     papers,
     planning,
     run_lock,
+    schedulers,
     snakemake_internals,
     steps,
     study_settings,
@@ -520,18 +520,9 @@ def files_of_job(wildcards, input, output):
     return files(input, output)
 
 
-def refuse_without_scheduler(executor):
-    """Refuse a run whose jobs nothing would take: the executor for SLURM waits without end where there is no SLURM."""
-    if executor == "slurm" and shutil.which("sbatch") is None:
-        raise WorkflowError(
-            "expected SLURM's command sbatch, to which the profile sends all jobs, found none on this machine; "
-            "start the run on a login node of the cluster, or leave the profile out to run it here"
-        )
-
-
 # Jobs on cluster nodes read this file as well: they work for the run that holds the lock.
 if snakemake_internals.is_main_process(workflow):
-    snakemake_internals.before_execution(workflow, refuse_without_scheduler)
+    snakemake_internals.before_execution(workflow, lambda executor: checked(schedulers.require, executor))
     if not IMPORTED:
         console.attach(*snakemake_internals.logger_and_output(workflow), plan)
     if not run_lock.only_reads(sys.argv[1:]):
