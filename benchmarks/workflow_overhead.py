@@ -105,7 +105,7 @@ def last_run(folder: Path, study: str) -> Run:
     for path in (folder / ".snakemake/log").glob("*.snakemake.log"):
         text = path.read_text(encoding="utf-8")
         took = re.search(r"^Elapsed time: (?:(\d+) days?, )?(\d+):(\d+):([\d.]+)$", text, re.MULTILINE)
-        cores = re.search(r"^  Command: .*(?:--cores|-c)[ =]?(\d+)", text, re.MULTILINE)
+        cores = re.search(r"^Provided cores: (\d+)", text, re.MULTILINE)
         if took and cores:
             days, hours, minutes, seconds = (float(part or 0) for part in took.groups())
             ended = path.stat().st_mtime

@@ -140,9 +140,10 @@ def source_of(package: str) -> str:
 
 
 def no_slurm(folder: Path) -> str:
-    with pytest.MonkeyPatch.context() as changed, pytest.raises(PipelineError) as caught:
+    with pytest.MonkeyPatch.context() as changed:
         changed.setenv("PATH", str(folder))
-        schedulers.require("slurm")
+        with pytest.raises(PipelineError) as caught:
+            schedulers.require("slurm")
     return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}"
 
 

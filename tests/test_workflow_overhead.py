@@ -26,7 +26,7 @@ def logged(folder: Path, name: str, ended: float, elapsed: str, cores: int) -> N
     """The log of a run."""
     path = folder / f".snakemake/log/{name}.snakemake.log"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"  Command: snakemake --quiet --cores {cores}\nsome line\nElapsed time: {elapsed}\n")
+    path.write_text(f"  Command: snakemake --quiet --cores all\nProvided cores: {cores}\nElapsed time: {elapsed}\n")
     os.utime(path, (ended, ended))
 
 
