@@ -146,6 +146,7 @@ def _name(command: str) -> str | None:
         return None
     place = log[1].partition("/logs/")[2]
     rule, _, rest = place.partition("/")
+    rule = {"train_fold": "train_model"}.get(rule, rule)  # one training, whether for one fold or as one of several
     if rule in OF_MODELS:
         return f"{rule}:{rest.split('/')[1]}"
     return re.sub(rf"[-/]({DATA_SET}|{WITH_TEXT})$", "", place)

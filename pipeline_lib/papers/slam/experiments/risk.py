@@ -62,8 +62,9 @@ def _finite(job: Job) -> Outcome:
 
 
 def _seconds(settings: RiskSettings, cell: Cell) -> float:
-    trained_on = sum(settings.sizes) * len(settings.radii) * settings.repetitions
-    return 2e-4 * trained_on / settings.parts
+    # A fit takes some time whatever the number of queries.
+    rounds = len(settings.radii) * settings.repetitions / settings.parts
+    return rounds * (0.03 * len(settings.sizes) + 7e-5 * sum(settings.sizes))
 
 
 _AXES = {"surrogate": str, "radius": float, "regularisation": str}
