@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +55,8 @@ def _run(
     for stream in (sys.stdout, sys.stderr):
         os.dup2(file, stream.fileno())
     os.chdir(folder)
+    # As in a terminal: a shell without job control lets processes in the background ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # a quarter of a dry run's time goes into looking for garbage among all that was imported
     os.environ.clear()
     os.environ.update(environment)
