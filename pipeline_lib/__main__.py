@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
 import os
+import signal
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -35,8 +38,31 @@ class _WithoutPandas:
         raise ModuleNotFoundError("commands import no pandas", name=module.__name__)
 
 
+_status = 1
+
+
+def _leave() -> None:
+    """End the process without taking Python apart, which has nothing more to do.
+
+    A thread of pyarrow that still holds a file which Python has opened, because the job ended as soon as it had read
+    it, would abort the process ("terminate called without an active exception").
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(_status)
+
+
 from pipeline_lib.cli import main
 
 if __name__ == "__main__":
     sys.meta_path.insert(0, _WithoutPandas())  # type: ignore[arg-type]
-    raise SystemExit(main())
+    atexit.register(_leave)
+    try:
+        _status = main()
+    except SystemExit as end:  # of argparse, after an explanation of its options or of what is wrong with them
+        _status = end.code if isinstance(end.code, int) else int(bool(end.code))
+    except KeyboardInterrupt:
+        _status = 128 + signal.SIGINT
+        raise
+    raise SystemExit(_status)

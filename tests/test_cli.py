@@ -129,6 +129,27 @@ def test_threads_are_pinned_before_numpy_is_imported() -> None:
     assert result.stdout.splitlines()[-1] == "1 False"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["--help"], 0), (["bound", "--help"], 0), (["bound", "--nosuch"], 2), (["nosuch"], 2), (["rank", *"abc"], 2)],
+)
+def test_a_process_ends_with_the_status_of_its_command(arguments: list[str], status: int) -> None:
+    command = [sys.executable, "-m", "pipeline_lib", *arguments]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == status
+    assert result.stdout or result.stderr
+
+
+def test_a_process_that_python_could_not_take_apart_ends_well() -> None:
+    # What is left at the end of Python would end this process with another status.
+    script = (
+        "import atexit, os, runpy, sys\nsys.argv = ['x', '--help']\natexit.register(os.abort)\n"
+        "runpy.run_module('pipeline_lib', run_name='__main__', alter_sys=True)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, "commands:" in result.stdout) == (0, True)
+
+
 def test_averages_of_tables_do_not_depend_on_the_number_of_cores() -> None:
     script = (
         "import runpy, sys\nsys.argv = ['x', '--help']\n"

@@ -178,7 +178,7 @@ def _of_table(path: Path) -> Iterator[tuple[str, list[str]]]:
             raise DataError(f"{path}: expected a Parquet file, found none ({error})") from error
         if not set(columns) <= set(file.schema_arrow.names):
             raise DataError(f"{path}: expected the columns {', '.join(columns)}, found {file.schema_arrow.names}")
-        rows = (row for batch in file.iter_batches(columns=columns) for row in batch.to_pylist())
+        rows = (row for batch in file.iter_batches(columns=columns, use_threads=False) for row in batch.to_pylist())
         for query, of_query in groupby(rows, lambda row: str(row["qid"])):
             if query in met:
                 raise DataError(
