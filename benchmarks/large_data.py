@@ -245,6 +245,9 @@ def section(rows: Sequence[Measured]) -> str:
         f"sizes at which a job takes at least {DOMINATED:g} times what it takes at the first; for fewer than two such",
         "sizes there is none. The jobs `text: ...` write the same population as LETOR text, check it, and convert it,",
         "as data are converted that come as text.",
+        "Between the third size and the fourth, trainings change from one array in double precision to blocks",
+        "([architecture](architecture.md)), and SLAM-NDCG to another solver: some take less time or memory than the",
+        "exponent would say.",
         "Experiments read a sample of the queries. This section is made by `python -m benchmarks.large_data`.",
         "",
     ]
