@@ -14,17 +14,12 @@ sizes. ``--show`` writes the section without measuring.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import itertools
 import json
-import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,6 +28,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from benchmarks import processes, recorded
 from pipeline_lib.files import write_text
 from pipeline_lib.sources import catalog
 from pipeline_lib.study_settings import section as section_of
@@ -52,7 +48,6 @@ LONGEST = 7200
 """Processor seconds after which a job is stopped."""
 DOMINATED = 2.0
 """An exponent is fitted to sizes at which a job takes at least so many times what it takes at the first."""
-SERIAL = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")} | {"POLARS_MAX_THREADS": "1"}
 TEXT = ("simulate_data", "check_raw", "convert_data")
 DATA = ("simulate_documents", "split_folds", "describe_data")
 OF_MODELS = ("train_model", "evaluate_model")
@@ -78,22 +73,7 @@ class Measured:
 
 def read() -> list[Measured]:
     """What was measured so far, in the order of the table."""
-    if not TABLE.exists():
-        return []
-    floats = ("cpu_seconds", "wall_seconds", "peak_mb", "text_mb")
-    kinds = {"documents": int, "queries": int, **dict.fromkeys(floats, float)}
-    with TABLE.open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    return [Measured(**{key: kinds.get(key, str)(value) for key, value in row.items()}) for row in rows]  # type: ignore[arg-type]
-
-
-def write(rows: Sequence[Measured]) -> None:
-    """Write the table."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(Measured.__dataclass_fields__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(asdict, rows))
-    write_text(TABLE, text.getvalue())
+    return recorded.read(TABLE, Measured)
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
@@ -169,21 +149,10 @@ def run(name: str, command: str, folder: Path, documents: int, queries: int) -> 
     for path in re.findall(r"\S+/\S+", command):
         if not path.startswith(("'", "{", "/")):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, **SERIAL, "PYTHONPATH": str(ROOT)}
-    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
-    started = time.perf_counter()
-    job = subprocess.Popen(
-        ["bash", "-c", f"exec {command}"],
-        cwd=folder,
-        env=environment,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST)),
-    )
-    _, status, usage = os.wait4(job.pid, 0)
-    job.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - started
-    said = "ok" if job.returncode == 0 else f"failed ({job.returncode})"
-    numbers = round(usage.ru_utime + usage.ru_stime, 2), round(wall, 2), round(usage.ru_maxrss / 1000 * 1.024, 1)
-    return Measured(name, documents, queries, *numbers, said)
+    taken = processes.run(["bash", "-c", f"exec {command}"], folder, limit=LONGEST)
+    said = "ok" if taken.status == 0 else f"failed ({taken.status})"
+    cpu = round(taken.user + taken.system, 2)
+    return Measured(name, documents, queries, cpu, round(taken.wall, 2), round(taken.peak_mb, 1), said)
 
 
 def measure(
@@ -297,10 +266,7 @@ def _speed(rows: Sequence[Measured]) -> list[str]:
 
 def with_section(page: str, rows: Sequence[Measured]) -> str:
     """A page with its section replaced, or with the section at its end if it has none."""
-    before, found, after = page.partition(TITLE + "\n")
-    _, heading, rest = after.partition("\n## ") if found else ("", "", "")
-    new = f"{before.rstrip()}\n\n{section(rows)}"
-    return f"{new}{heading}{rest}" if heading else new
+    return recorded.with_section(page, section(rows))
 
 
 def main() -> None:
@@ -320,7 +286,7 @@ def main() -> None:
         known = set() if arguments.again else {(row.job, row.queries) for row in read()}
         for row in measure(arguments.folder, arguments.queries or QUERIES, arguments.job, known):
             table = {(one.job, one.queries): one for one in read()}  # another call may have measured others meanwhile
-            write(list({**table, (row.job, row.queries): row}.values()))
+            recorded.write(TABLE, Measured, {**table, (row.job, row.queries): row}.values())
             print(
                 f"{row.job:40} {row.documents:10,} {row.cpu_seconds:9.1f} s {row.peak_mb:8.0f} MB  {row.status}",
                 flush=True,

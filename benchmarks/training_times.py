@@ -15,18 +15,15 @@ When a learner or a surrogate has become faster or slower, measure it again with
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
-import os
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import processes, recorded
 from pipeline_lib import configuration, learners, planning, surrogates
 from pipeline_lib.cost import Size
 from pipeline_lib.files import write_text
@@ -46,7 +43,6 @@ DATA_SETS: Mapping[str, Mapping[str, Any]] = {
 """The data sets, each with the study that converts it."""
 LONGEST = 180
 """Processor seconds after which a training is stopped; it is then left out of the table."""
-SERIAL = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")} | {"POLARS_MAX_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -91,10 +87,7 @@ def models() -> dict[str, tuple[str, dict[str, Any]]]:
 
 def read() -> list[Training]:
     """The trainings measured so far, in the order of the table."""
-    if not TABLE.exists():
-        return []
-    with TABLE.open(encoding="utf-8", newline="") as handle:
-        return [_training(row) for row in csv.DictReader(handle)]
+    return recorded.read(TABLE, Training)
 
 
 def section(trainings: list[Training]) -> str:
@@ -120,15 +113,7 @@ def section(trainings: list[Training]) -> str:
 
 def with_section(page: str, trainings: list[Training]) -> str:
     """A page with its section replaced, or with the section at its end if it has none."""
-    before, found, after = page.partition(TITLE + "\n")
-    _, heading, rest = after.partition("\n## ") if found else ("", "", "")
-    new = f"{before.rstrip()}\n\n{section(trainings)}"
-    return f"{new}{heading}{rest}" if heading else new
-
-
-def _training(row: Mapping[str, str]) -> Training:
-    numbers = {name: int(row[name]) for name in ("documents", "queries", "features")}
-    return Training(**{**row, **numbers, "seconds": float(row["seconds"])})  # type: ignore[arg-type]
+    return recorded.with_section(page, section(trainings))
 
 
 def converted(data_set: str, folder: Path) -> Path:
@@ -164,17 +149,8 @@ def measured(data: Path, data_set: str, model: str, algorithm: str, settings: Ma
     }
     command = [sys.executable, "-m", "pipeline_lib", "train-model"]
     command += [word for name, value in options.items() for word in (f"--{name}", value)]
-    environment = {**os.environ, **SERIAL, "PYTHONPATH": str(ROOT)}
-    limit = (LONGEST, LONGEST)
-    job = subprocess.Popen(
-        command,
-        env=environment,
-        stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
-    )
-    _, status, usage = os.wait4(job.pid, 0)
-    job.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime if job.returncode == 0 else None
+    taken = processes.run(command, limit=LONGEST, quiet=True)
+    return taken.user if taken.status == 0 else None
 
 
 def measure(folder: Path, chosen: list[str], data_sets: list[str]) -> Iterator[Training]:
@@ -208,19 +184,10 @@ def main() -> None:
     if not arguments.show:
         for t in measure(arguments.folder, arguments.model or list(models()), arguments.data_set or list(DATA_SETS)):
             table[t.data_set, t.model] = t
-            write(list(table.values()))
+            recorded.write(TABLE, Training, table.values())
     for t in table.values():
         print(f"{t.data_set:10} {t.model:28} {t.seconds:8.2f} s, estimated {t.estimated:8.2f} s, ratio {t.ratio:.2f}")
     write_text(PAGE, with_section(PAGE.read_text(encoding="utf-8"), list(table.values())))
-
-
-def write(trainings: list[Training]) -> None:
-    """Write the table."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(Training.__dataclass_fields__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(asdict, trainings))
-    write_text(TABLE, text.getvalue())
 
 
 if __name__ == "__main__":

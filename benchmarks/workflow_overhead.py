@@ -13,18 +13,16 @@ docs/where-the-time-goes.md is made from it; ``--show`` writes the section witho
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from benchmarks import processes, recorded
 from pipeline_lib.files import write_text
 
 ROOT = Path(__file__).parents[1]
@@ -49,7 +47,6 @@ STARTS: Mapping[str, str] = {
 """What is imported -> the program that imports it, as a job does: see ``pipeline_lib/__main__.py``."""
 EVERY = "all that a training imports"
 REPEATS = 5
-SERIAL = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")} | {"POLARS_MAX_THREADS": "1"}
 
 
 class Job(NamedTuple):
@@ -120,28 +117,20 @@ def last_run(folder: Path, study: str) -> Run:
 def processor_seconds(program: str) -> float:
     """The least processor seconds, of some repetitions, that Python takes for a program, start included."""
     before = "import sys, pipeline_lib.__main__ as m; sys.meta_path.insert(0, m._WithoutPandas()); "
-    command = [sys.executable, "-c", program if program == "pass" else before + program]
-    taken = []
-    for _ in range(REPEATS):
-        job = subprocess.Popen(command, env={**os.environ, **SERIAL, "PYTHONPATH": str(ROOT)})
-        _, status, usage = os.wait4(job.pid, 0)
-        job.returncode = os.waitstatus_to_exitcode(status)
-        if job.returncode:
-            raise subprocess.CalledProcessError(job.returncode, command)
-        taken.append(usage.ru_utime + usage.ru_stime)
-    return min(taken)
+    return _least([sys.executable, "-c", program if program == "pass" else before + program])
 
 
 def planning_seconds(folder: Path, arguments: Sequence[str]) -> float:
     """The least processor seconds, of some repetitions, of a plan in a folder."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "all", "--cores", "1", *arguments]
-    taken = []
-    for _ in range(REPEATS):
-        job = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, _, usage = os.wait4(job.pid, 0)
-        job.returncode = 0
-        taken.append(usage.ru_utime + usage.ru_stime)
-    return min(taken)
+    return _least(command, folder)
+
+
+def _least(command: Sequence[str], folder: Path | None = None) -> float:
+    taken = [processes.run(command, folder, quiet=True) for _ in range(REPEATS)]
+    if any(one.status for one in taken):
+        raise subprocess.CalledProcessError(max(abs(one.status) for one in taken), command)
+    return min(one.user + one.system for one in taken)
 
 
 def of_run(run: Run, start: float) -> list[Number]:
@@ -201,31 +190,6 @@ def _row(number: Number) -> str:
     return f"| {number.what} | {number.jobs} | {number.seconds:.1f} |"
 
 
-def with_section(page: str, numbers: Iterable[Number]) -> str:
-    """A page with the section in the place of what follows its title, which is the last one."""
-    before, _, _ = page.partition(TITLE + "\n")
-    return f"{before.rstrip()}\n\n{section(numbers)}"
-
-
-def read() -> list[Number]:
-    """The numbers measured last."""
-    with TABLE.open(encoding="utf-8", newline="") as handle:
-        return [_number(row) for row in csv.DictReader(handle)]
-
-
-def _number(row: Mapping[str, Any]) -> Number:
-    return Number(row["table"], row["what"], int(row["jobs"]), float(row["seconds"]))
-
-
-def write(numbers: Iterable[Number]) -> None:
-    """Write the table."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(Number.__dataclass_fields__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(asdict, numbers))
-    write_text(TABLE, text.getvalue())
-
-
 def main() -> None:
     """Measure, write the table and the section, and print it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.workflow_overhead", description=__doc__)
@@ -235,9 +199,10 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="measure nothing")
     given = parser.parse_args()
     if not given.show:
-        write(measured(given.folder, given.study, given.arguments))
-    write_text(PAGE, with_section(PAGE.read_text(encoding="utf-8"), read()))
-    print(section(read()))
+        recorded.write(TABLE, Number, measured(given.folder, given.study, given.arguments))
+    numbers = recorded.read(TABLE, Number)
+    write_text(PAGE, recorded.with_section(PAGE.read_text(encoding="utf-8"), section(numbers)))
+    print(section(numbers))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import autodiff, bench_limits, page, ratios, running, timing, training_times
+from benchmarks import autodiff, bench_limits, page, processes, ratios, recorded, running, timing, training_times
 from benchmarks.page import Measured
 from benchmarks.timing import Scaling, Table, Timing
 from pipeline_lib import surrogates
@@ -190,3 +191,18 @@ def test_pairs_of_peers_are_all_pairs_of_different_labels() -> None:
     problem = autodiff.Problem.of(rng.normal(size=30), y, offsets)
     assert np.add.reduceat(problem.target, offsets[:-1]) == pytest.approx(1.0)
     assert problem.rectangle(y, int, -1).tolist()[1] == [*y[1:12].tolist(), *[-1] * 7]
+
+
+def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
+    rows = [training_times.Training("some, more", 1, 2, 3, 'a "model"', "erm", "{}", 0.25)]
+    recorded.write(tmp_path / "table.csv", training_times.Training, rows)
+    assert recorded.read(tmp_path / "table.csv", training_times.Training) == rows
+    assert recorded.read(tmp_path / "none.csv", training_times.Training) == []
+
+
+def test_what_a_process_takes_is_its_own(tmp_path: Path) -> None:
+    work = "held = b'1' * 200_000_000\nwhile __import__('time').process_time() < 0.3: pass"
+    taken = processes.run(["python", "-c", work], tmp_path, limit=20)
+    assert (taken.status, 0.2 < taken.user + taken.system < 10.0, 190 < taken.peak_mb < 600) == (0, True, True)
+    assert processes.run(["python", "-c", "raise SystemExit(3)"], quiet=True).status == 3
+    assert processes.run(["python", "-c", "while True: pass"], limit=1, quiet=True).status < 0

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import workflow_overhead
+from benchmarks import recorded, workflow_overhead
 from benchmarks.workflow_overhead import Job, Run
 
 
-def recorded(folder: Path, name: str, started: float, ended: float) -> None:
+def record(folder: Path, name: str, started: float, ended: float) -> None:
     """A record of Snakemake about a job, as it is stored for each of its files."""
     for file in ("a", "b"):
         path = folder / ".snakemake/metadata" / f"{name.replace('/', '-')}-{file}"
@@ -31,9 +31,9 @@ def logged(folder: Path, name: str, ended: float, elapsed: str, cores: int) -> N
 
 
 def test_the_run_in_which_most_jobs_ended_counts(tmp_path: Path) -> None:
-    recorded(tmp_path, "train_model/letor-sim/random", 10.0, 14.0)
-    recorded(tmp_path, "evaluate_model/letor-sim/random", 15.0, 18.0)
-    recorded(tmp_path, "render_report", 200.0, 208.0)
+    record(tmp_path, "train_model/letor-sim/random", 10.0, 14.0)
+    record(tmp_path, "evaluate_model/letor-sim/random", 15.0, 18.0)
+    record(tmp_path, "render_report", 200.0, 208.0)
     logged(tmp_path, "first", 20.0, "0:00:12.000000", 2)
     logged(tmp_path, "second", 210.0, "0:00:15.000000", 4)
     run = workflow_overhead.last_run(tmp_path, "small")
@@ -55,4 +55,6 @@ def test_what_jobs_do_not_use_is_what_cores_spend_without_them() -> None:
 
 def test_the_page_shows_the_table() -> None:
     page = workflow_overhead.PAGE.read_text(encoding="utf-8")
-    assert workflow_overhead.with_section(page, workflow_overhead.read()) == page
+    numbers = recorded.read(workflow_overhead.TABLE, workflow_overhead.Number)
+    assert numbers
+    assert recorded.with_section(page, workflow_overhead.section(numbers)) == page

@@ -1,0 +1,51 @@
+"""How is what a command of this folder has measured kept: as a table next to it, and as a section of a page?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import typing
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pipeline_lib.files import write_text
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Row = TypeVar("Row", bound=DataclassInstance)
+
+
+def read(path: Path, kind: type[Row]) -> list[Row]:
+    """The rows of a table, in its order; none where nothing has been measured yet."""
+    if not path.exists():
+        return []
+    types = typing.get_type_hints(kind)
+    with path.open(encoding="utf-8", newline="") as handle:
+        return [kind(**{name: types[name](text) for name, text in row.items()}) for row in csv.DictReader(handle)]
+
+
+def write(path: Path, kind: type[Row], rows: Iterable[Row]) -> None:
+    """Write the rows as a table with a column for each field."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(kind.__dataclass_fields__), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(asdict, rows))
+    write_text(path, text.getvalue())
+
+
+def with_section(page: str, section: str) -> str:
+    """A page with the section, which begins with its title, in the place of the one of this title, or at the end.
+
+    Example
+    -------
+    >>> with_section("# Page\\n\\n## A\\n\\nold\\n\\n## B\\n", "## A\\n\\nnew\\n")
+    '# Page\\n\\n## A\\n\\nnew\\n\\n## B\\n'
+    """
+    title = section.partition("\n")[0]
+    before, found, after = page.partition(f"{title}\n")
+    _, heading, rest = after.partition("\n## ") if found else ("", "", "")
+    new = f"{before.rstrip()}\n\n{section}"
+    return f"{new}{heading}{rest}" if heading else new
