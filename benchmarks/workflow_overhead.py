@@ -116,7 +116,7 @@ def last_run(folder: Path, study: str) -> Run:
 
 def processor_seconds(program: str) -> float:
     """The least processor seconds, of some repetitions, that Python takes for a program, start included."""
-    before = "import sys, pipeline_lib.__main__ as m; sys.meta_path.insert(0, m._WithoutPandas()); "
+    before = "import sys, pipeline_lib.__main__ as m; sys.meta_path.insert(0, m.WithoutPandas()); "
     return _least([sys.executable, "-c", program if program == "pass" else before + program])
 
 

@@ -20,7 +20,7 @@ for _library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMBA_NUM", "POLARS_MAX"
 gc.set_threshold(100_000, 20, 20)
 
 
-class _WithoutPandas:
+class WithoutPandas:
     """A finder of modules by which importing pandas fails as if it were not installed.
 
     No command uses pandas, but pyarrow imports it, wherever it is installed, as soon as it meets a Python number or
@@ -55,8 +55,11 @@ def _leave() -> None:
 
 from pipeline_lib.cli import main
 
-if __name__ == "__main__":
-    sys.meta_path.insert(0, _WithoutPandas())  # type: ignore[arg-type]
+
+def run() -> None:
+    """Run the command of this process, and end it with the status of the command."""
+    global _status
+    sys.meta_path.insert(0, WithoutPandas())  # type: ignore[arg-type]
     atexit.register(_leave)
     try:
         _status = main()
@@ -66,3 +69,7 @@ if __name__ == "__main__":
         _status = 128 + signal.SIGINT
         raise
     raise SystemExit(_status)
+
+
+if __name__ == "__main__":
+    run()
