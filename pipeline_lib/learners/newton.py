@@ -217,7 +217,7 @@ def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, F
     scale = np.divide(1.0, length, out=np.ones_like(length), where=length > 0.0)
     triangle = np.empty((0, len(scale)))
     for block in problem.blocks:
-        documents = _effective(surrogate, block, problem.rows_of(block))
+        documents = surrogate.effective(problem.rows_of(block), block.offsets)
         for start in range(0, len(documents), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             chosen = documents[rows][contributing[block.rows][rows]]
@@ -230,7 +230,7 @@ def _directions(problem: Problem, surrogate: SmoothSurrogate) -> tuple[Floats, F
 
 def _squares(surrogate: SmoothSurrogate, contributing: NDArray[np.bool_], block: Block, X: Floats) -> Floats:
     # The sum of squares of every feature of a block's (centred) documents that contribute
-    documents = _effective(surrogate, block, X)
+    documents = surrogate.effective(X, block.offsets)
     squares: Floats = np.einsum("ij,ij,i->j", documents, documents, contributing[block.rows].astype(np.float64))
     return squares
 
@@ -243,16 +243,6 @@ def _contributes(problem: Problem, surrogate: SmoothSurrogate) -> NDArray[np.boo
         np.zeros(len(problem.y)), problem.y, problem.offsets, ranks[:, None].astype(np.float64)
     )
     return np.add.reduceat(np.abs(product[:, 0]), problem.offsets[:-1]) > 0.0
-
-
-def _effective(surrogate: SmoothSurrogate, block: Block, documents: Floats) -> Floats:
-    # The documents of a block, less the mean of their query if shifts of scores do not matter
-    if not surrogate.shift_invariant:
-        return documents
-    sizes = np.diff(block.offsets)
-    means = np.add.reduceat(documents, block.offsets[:-1], axis=0) / sizes[:, None]
-    centred: Floats = documents - np.repeat(means, sizes, axis=0)
-    return centred
 
 
 def _vanishes(problem: Problem, flat: Floats, score_gradient: Floats) -> bool:
@@ -275,7 +265,7 @@ def _self_concordant_gap(inside: Problem, surrogate: SmoothSurrogate, inverse_ro
         return 0.0
 
     def longest(block: Block, X: Floats) -> float:
-        metric = _effective(surrogate, block, X) @ inverse_root.T
+        metric = surrogate.effective(X, block.offsets) @ inverse_root.T
         return float(np.einsum("ij,ij->i", metric, metric).max())
 
     c = surrogate.third_order * math.sqrt(max(inside.each(longest)))

@@ -103,7 +103,6 @@ def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.i
     import pyarrow.parquet as pq
 
     with storage.checked(path) as source:
-        # Without threads: one that still holds the file while Python ends would abort the process.
         table = pq.ParquetFile(source).read(columns=["fold", "part", "query"], use_threads=False)
     if set(table.column_names) != {"fold", "part", "query"}:
         raise DataError(

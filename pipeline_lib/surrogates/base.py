@@ -26,7 +26,7 @@ Norm = Literal["linf", "l2"]
 What = Literal["lipschitz-linf", "lipschitz-l2", "smoothness", "bound"]
 """The constants of a surrogate: two of Lipschitz, one of smoothness, and a bound on |phi| for bounded scores."""
 
-INTERNAL = ("unchecked", "hessian_product", "minorant", "of_queries", "programme")
+INTERNAL = ("unchecked", "effective", "hessian_product", "minorant", "of_queries", "programme")
 """Methods of a surrogate that solvers call in their inner loops: they check nothing."""
 
 
@@ -115,6 +115,18 @@ class Surrogate(ABC):
         Internal: nothing is checked. Scores whose value exceeds the range of float64 have the value inf (and a
         gradient that may be NaN), which a line search takes as "too far".
         """
+
+    def effective(self, X: Floats, offsets: NDArray[np.int64]) -> Floats:
+        """The documents as the loss sees them, shape (N, d): less the mean of their list if shifts do not matter.
+
+        Internal: nothing is checked, and every list has a document.
+        """
+        if not self.shift_invariant:
+            return X
+        lengths = np.diff(offsets)
+        means = np.add.reduceat(X, offsets[:-1]) / lengths[:, None]
+        centred: Floats = X - np.repeat(means, lengths, axis=0)
+        return centred
 
     def of_queries(self, queries: slice) -> Self:
         """The surrogate for some of the queries, which follow each other: itself, unless it knows queries apart.

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
@@ -66,16 +65,7 @@ def effective(data: RankingData, surrogate: Surrogate) -> Floats:
     """
     if not data.n_queries:
         raise DataError("data: expected at least one query, found none")
-    return _effective(data.X64, data.offsets, surrogate)
-
-
-def _effective(X: Floats, offsets: NDArray[np.int64], surrogate: Surrogate) -> Floats:
-    if not surrogate.shift_invariant:
-        return X
-    lengths = np.diff(offsets)
-    means = np.add.reduceat(X, offsets[:-1]) / lengths[:, None]
-    centred: Floats = X - np.repeat(means, lengths, axis=0)
-    return centred
+    return surrogate.effective(data.X64, data.offsets)
 
 
 @checked
@@ -105,7 +95,7 @@ def facts(data: RankingData, w: Floats, surrogate: Surrogate) -> Facts:
         scores[block.rows] = X @ w
         squared_norms.append(float(np.einsum("ij,ij->i", X, X).max()))
         largest.append(float(np.abs(X).max()))
-        squares.append(float(np.sum(_effective(X, block.offsets, surrogate) ** 2)))
+        squares.append(float(np.sum(surrogate.effective(X, block.offsets) ** 2)))
     try:
         losses = surrogate.value(scores, data.y, data.offsets) - surrogate.least(data.y, data.offsets)
     except DataError as error:
