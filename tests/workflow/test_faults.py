@@ -41,6 +41,13 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+def assert_more_space_is_all_it_needs(project: Project, folder: Path, finished: Project) -> None:
+    mount("-o", "remount,size=64m", str(folder))
+    project.snakemake()
+    assert project.tables() == finished.tables()
+    assert project.planned() == {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", ["40k", "120k"])
 def test_a_full_disk_is_named_and_the_next_run_goes_on(
@@ -52,10 +59,7 @@ def test_a_full_disk_is_named_and_the_next_run_goes_on(
         assert re.search("disk is full|No space left on device", output), output
         assert "Traceback" not in output
         assert not re.search("is empty$", output, re.MULTILINE)  # a log that could not be written says nothing
-        mount("-o", "remount,size=64m", str(project.folder / "results"))
-        project.snakemake()
-        assert project.tables() == finished.tables()
-        assert project.planned() == {}
+        assert_more_space_is_all_it_needs(project, project.folder / "results", finished)
 
 
 @pytest.mark.slow
@@ -68,10 +72,7 @@ def test_a_disk_without_room_for_the_records_of_the_run(
         output = project.snakemake(check=False)
         assert "No space left on device" in output
         assert "Traceback" not in output
-        mount("-o", "remount,size=64m", str(project.folder / ".snakemake"))
-        project.snakemake()
-        assert project.tables() == finished.tables()
-        assert project.planned() == {}
+        assert_more_space_is_all_it_needs(project, project.folder / ".snakemake", finished)
 
 
 @pytest.mark.slow
@@ -81,9 +82,7 @@ def test_a_disk_that_is_full_while_data_are_converted(finished: Project, new_pro
         output = project.snakemake(check=False)
         assert re.search("error: data/parquet/.*disk is full", output), output
         assert "Traceback" not in output
-        mount("-o", "remount,size=64m", str(project.folder / "data/parquet"))
-        project.snakemake()
-        assert project.tables() == finished.tables()
+        assert_more_space_is_all_it_needs(project, project.folder / "data/parquet", finished)
 
 
 def test_records_that_cannot_be_written_are_one_clear_error(new_project: Callable[..., Project]) -> None:
