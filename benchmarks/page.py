@@ -192,7 +192,7 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"Measured on {datetime.date.today().isoformat()}: {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB of "
-        f"memory, {platform.system()} {platform.machine()}, Python {platform.python_version()}. "
+        f"memory, {platform.system()} `{platform.machine()}`, Python {platform.python_version()}. "
         f"Versions: {', '.join(versions)}."
     )
 

@@ -42,10 +42,10 @@ _status = 1
 
 
 def _leave() -> None:
-    """End the process without taking Python apart, which has nothing more to do.
+    """End the process at once, without finalising the interpreter.
 
-    A thread of pyarrow that still holds a file which Python has opened, because the job ended as soon as it had read
-    it, would abort the process ("terminate called without an active exception").
+    While that is done, a thread of pyarrow that still holds a file which Python has opened, because the job ended as
+    soon as it had read it, would abort the process ("terminate called without an active exception").
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):

@@ -140,8 +140,8 @@ def test_a_process_ends_with_the_status_of_its_command(arguments: list[str], sta
     assert result.stdout or result.stderr
 
 
-def test_a_process_that_python_could_not_take_apart_ends_well() -> None:
-    # What is left at the end of Python would end this process with another status.
+def test_a_process_ends_before_the_interpreter_is_finalised() -> None:
+    # This process would be aborted if what is registered for its end were called.
     script = (
         "import atexit, os, runpy, sys\nsys.argv = ['x', '--help']\natexit.register(os.abort)\n"
         "runpy.run_module('pipeline_lib', run_name='__main__', alter_sys=True)"
