@@ -132,3 +132,35 @@ def test_what_is_computed_from_imports_stands_above_the_compiled_functions(modul
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.lineno > min(kernels):
             named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             assert not named & imported, ast.unparse(node)
+
+
+def test_code_without_bounds_checks_is_not_taken_for_code_with_them(package: Path) -> None:
+    (package / "pipeline_lib/beyond.py").write_text(
+        "from pipeline_lib.compiled import njit\n@njit\ndef last(x):\n    return x[len(x)]\n"
+    )
+    call = "import numpy as np\nfrom pipeline_lib.beyond import last\n"
+    call += "try:\n    last(np.ones(3))\n    print('read')\nexcept IndexError:\n    print('refused')"
+    assert run(package, call) == "read"
+    assert run(package, call, NUMBA_BOUNDSCHECK="1") == "refused"
+    assert run(package, call) == "read"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tests", ["test_ranking.py test_metrics.py sources", "surrogates", "learners", "theory"])
+def test_no_kernel_reads_or_writes_beyond_its_arrays(tests: str) -> None:
+    """All tests of kernels pass where an index beyond an array is an error."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-m",
+        "not slow",
+        *(f"tests/{part}" for part in tests.split()),
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "NUMBA_BOUNDSCHECK": "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"\d+ passed", done.stdout)
