@@ -65,13 +65,14 @@ def exact(law: LogNormalLengths, lengths: NDArray[np.int64]) -> NDArray[np.int64
     """Change lengths as little as possible, so that they add up to ``mean`` times their number, rounded.
 
     Where there are at least ``high`` lists, the first of the shortest gets ``low`` documents and the first of the
-    longest gets ``high``, so that the extremes are those of the law. Then the others get one document more (or less),
-    from the longest to the shortest, again and again until the sum is right; none leaves low..high.
+    longest gets ``high`` (the second list, where all are equally long), so that the extremes are those of the law. Then
+    the others get one document more (or less), from the longest to the shortest, again and again until the sum is
+    right; none leaves low..high.
 
     Raises
     ------
     DataError
-        When a length is not in low..high.
+        When a length is not in low..high, or the extremes leave no room for the mean.
 
     Example
     -------
@@ -85,6 +86,8 @@ def exact(law: LogNormalLengths, lengths: NDArray[np.int64]) -> NDArray[np.int64
     free = np.ones(len(found), bool)
     if len(found) >= law.high:
         ends = [int(found.argmin()), int(found.argmax())]
+        if ends[0] == ends[1]:  # all have the same length
+            ends[1] += 1
         found[ends], free[ends] = (law.low, law.high), False
     missing = round(law.mean * len(found)) - int(found.sum())
     order = np.argsort(-found, kind="stable")
@@ -93,7 +96,8 @@ def exact(law: LogNormalLengths, lengths: NDArray[np.int64]) -> NDArray[np.int64
         can_change = free & (law.low <= found + one) & (found + one <= law.high)
         chosen = order[can_change[order]][: abs(missing)]
         if not len(chosen):
-            raise DataError(f"lengths: {len(found)} lists of {law.low}..{law.high} cannot have {law.mean} on average")
+            extremes = f"of which one has {law.low} documents and one has {law.high}"
+            raise DataError(f"lengths: {len(found)} lists, {extremes}, cannot have {law.mean} on average")
         found[chosen] += one
         missing -= one * len(chosen)
     return found

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline_lib.errors import DataError
@@ -44,6 +44,7 @@ def test_drawn_lengths_have_their_probabilities() -> None:
     n=st.integers(1, 200),
     seed=st.integers(0, 100),
 )
+@example(low=1, width=1, place=0.75, spread=1.0, n=2, seed=0)
 def test_exact_lengths_have_the_stated_sum_and_range(
     low: int, width: int, place: float, spread: float, n: int, seed: int
 ) -> None:
