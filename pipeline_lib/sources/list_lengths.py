@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
@@ -80,9 +81,7 @@ def exact(law: LogNormalLengths, lengths: NDArray[np.int64]) -> NDArray[np.int64
     >>> exact(law, np.array([3, 2, 2, 2, 4])).tolist()
     [4, 2, 2, 2, 5]
     """
-    if len(lengths) and not law.low <= lengths.min() <= lengths.max() <= law.high:
-        raise DataError(f"lengths: expected numbers in {law.low}..{law.high}")
-    found = np.array(lengths, np.int64)
+    found = checks.whole_numbers("lengths", lengths, law.low, law.high).copy()
     free = np.ones(len(found), bool)
     if len(found) >= law.high:
         ends = [int(found.argmin()), int(found.argmax())]
