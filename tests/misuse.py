@@ -829,7 +829,7 @@ def _complaint(
     A key may also be one that the settings of a learner lack.
     """
     message = str(error)
-    if any(callable(arguments.get(name)) for name in spoilt) and not isinstance(error, PipelineError):
+    if any(_calls(arguments.get(name)) for name in spoilt) and not isinstance(error, PipelineError):
         return None  # a function that was given raised it
     if isinstance(error, DownloadError):
         return None  # speaks of what was tried, not of an argument
@@ -860,6 +860,11 @@ def _complaint(
     if re.search(rf"(?<!\w)({'|'.join(map(re.escape, sorted(names)))})(:|\[|,|'| =| and | \()", message):
         return None
     return _raised(error)
+
+
+def _calls(argument: Any) -> bool:
+    """Is it a function, or does it contain one?"""
+    return callable(argument) or (isinstance(argument, dict) and any(map(callable, argument.values())))
 
 
 def _raised(error: BaseException) -> str:
