@@ -431,7 +431,7 @@ def test_pieces_and_blocks_do_not_show(tmp_path: Path, text: str, piece: int, ro
 
 
 @given(text=texts_of_letor(), data=st.data())
-@settings(in_one_folder, max_examples=100)
+@in_one_folder
 def test_faults_have_the_same_place_whatever_the_pieces(tmp_path: Path, text: str, data: st.DataObject) -> None:
     lines = text.split("\n")
     at = data.draw(st.integers(0, len(lines) - 1))

@@ -35,7 +35,7 @@ def test_drawn_lengths_have_their_probabilities() -> None:
     assert (np.abs(shares - p) < 5.0 * np.sqrt(p * (1.0 - p) / n)).all()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     low=st.integers(1, 5),
     width=st.integers(1, 60),
