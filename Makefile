@@ -1,7 +1,7 @@
 # make            set everything up and reproduce the default study with all cores
 # make test       set everything up and run all other tests
 # make check      lint and test what changed since the branch left main, within a minute; SINCE=REV: since REV
-# make test-slow  run the tests that take minutes
+# make test-slow  run the tests that take minutes, and search at random for examples that break a property
 # make test-cluster  run studies on a real SLURM, which is obtained and started for the tests
 # make lint       formatting, lint, types, and Snakemake's own lint
 # make bench      install the peers, measure for a quarter of an hour, and write docs/benchmarks.md
@@ -44,7 +44,7 @@ check: $(READY)
 	python -m tests.check_changes $(SINCE)
 
 test-slow: $(READY)
-	python -m pytest -n $(WORKERS) --dist worksteal -m slow
+	python -m pytest -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not cluster" --hypothesis-profile search
 
 test-cluster: $(READY)
 	python -m tests.cluster

@@ -2,14 +2,83 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis.internal.conjecture import providers
+
+# A machine under load may be slow: no test fails for that.
+COMMON = settings(
+    settings.get_profile("default"), deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("same", COMMON, derandomize=True, database=None)
+settings.register_profile("search", COMMON)
+settings.load_profile("same")
+
+SEARCHED = 10
+"""The random search, ``--hypothesis-profile search``, tries so many times the examples of ``make test``."""
 
 LONGEST = ("test_paper_studies.py", "test_own_data.py", "test_real_study.py")
 """The tests of the workflow that run studies of their own."""
+
+
+@pytest.hookimpl(trylast=True)  # after the option --hypothesis-profile was read
+def pytest_configure() -> None:
+    """Let the examples depend on nothing but the tests.
+
+    Hypothesis draws some from the constants of all modules that are imported already, and which these are depends on
+    the tests that the same process was given before, and so on the load of the machine.
+    """
+    if settings().derandomize:
+        providers._get_local_constants = lambda: providers._local_constants
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """In the random search, multiply the examples of every property, also of one that states their number."""
+    if settings.get_current_profile_name() == "search" and is_property(item) and not hasattr(item.function, "searched"):
+        its = getattr(item.function, "_hypothesis_internal_use_settings", settings())
+        item.function._hypothesis_internal_use_settings = settings(its, max_examples=SEARCHED * its.max_examples)
+        item.function.searched = True
+
+
+def is_property(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Count the examples that a property holds for."""
+    if not is_property(item):
+        return (yield)
+    handle = item.function.hypothesis
+    test, held = handle.inner_test, 0
+
+    @functools.wraps(test)
+    def counted(*arguments: Any, **named: Any) -> None:
+        nonlocal held
+        test(*arguments, **named)
+        held += 1
+
+    handle.inner_test = counted
+    try:
+        return (yield)
+    finally:
+        handle.inner_test = test
+        item.user_properties.append(("examples", held))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many examples were tried."""
+    passed = [dict(report.user_properties) for report in terminalreporter.stats.get("passed", [])]
+    held = [properties["examples"] for properties in passed if "examples" in properties]
+    if held:
+        terminalreporter.write_line(f"{len(held)} properties hold for {sum(held):,} examples")
 
 
 @pytest.hookimpl(trylast=True)  # after tests were deselected

@@ -45,6 +45,7 @@ from pipeline_lib.settings import Settings
 from pipeline_lib.surrogates.base import INTERNAL, Surrogate
 
 SECONDS_PER_CALL = 60
+"""Seconds of processors, which other work on the machine does not use up."""
 MEMORY = 6 << 30
 
 
@@ -806,13 +807,13 @@ def outcome(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            signal.alarm(SECONDS_PER_CALL)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_CALL)
             try:
                 result = function(**arguments)
                 if inspect.isgenerator(result):
                     result = [item for item, _ in zip(result, range(100), strict=False)]
             finally:
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
     except (PipelineError, TypeError, ValueError, OSError) as error:
         return None if str(error) == refusal else _complaint(error, function, arguments, spoilt)
     except BaseException as error:  # whatever else is raised is a finding
@@ -828,7 +829,7 @@ def _complaint(
     A key may also be one that the settings of a learner lack.
     """
     message = str(error)
-    if any(callable(arguments.get(name)) for name in spoilt) and not isinstance(error, PipelineError):
+    if any(_calls(arguments.get(name)) for name in spoilt) and not isinstance(error, PipelineError):
         return None  # a function that was given raised it
     if isinstance(error, DownloadError):
         return None  # speaks of what was tried, not of an argument
@@ -859,6 +860,11 @@ def _complaint(
     if re.search(rf"(?<!\w)({'|'.join(map(re.escape, sorted(names)))})(:|\[|,|'| =| and | \()", message):
         return None
     return _raised(error)
+
+
+def _calls(argument: Any) -> bool:
+    """Is it a function, or does it contain one?"""
+    return callable(argument) or (isinstance(argument, dict) and any(map(callable, argument.values())))
 
 
 def _raised(error: BaseException) -> str:
@@ -898,7 +904,7 @@ def main() -> None:
     parser.add_argument("--trace", type=Path, default=Path(os.devnull))
     chosen = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     functions = {name: f for name, f in public().items() if chosen.only in name}
     names = list(functions)
     with tempfile.TemporaryDirectory() as folder, chosen.trace.open("w") as trace:
@@ -955,7 +961,7 @@ def misused(
 
 
 def _too_long(number: int, frame: Any) -> None:
-    raise TookTooLong(f"no answer in {SECONDS_PER_CALL} s")
+    raise TookTooLong(f"no answer after {SECONDS_PER_CALL} s of work")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,9 +113,25 @@ def test_the_workflow_runs_only_where_it_or_a_command_changed() -> None:
     assert "smoke" not in command[command.index("-m", 3) + 1]
 
 
-def test_nothing_starts_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(check_changes.ENDS, str(time.time() + 3600.0))
-    check_changes.pytest_runtest_setup()
-    monkeypatch.setenv(check_changes.ENDS, "0")
-    with pytest.raises(pytest.skip.Exception, match=check_changes.LATE):
-        check_changes.pytest_runtest_setup()
+def outcome(seconds: float, folder: Path) -> tuple[int, str]:
+    """What pytest says of two tests for which there is so much time, of which the collection takes a second."""
+    (folder / "test_made.py").write_text(
+        "import time\ntime.sleep(1)\ndef test_first(): time.sleep(0.5)\ndef test_second(): pass\n"
+    )
+    program = f"import sys, pytest\nfrom tests import check_changes\ncheck_changes.SECONDS = {seconds}\n"
+    program += "sys.exit(pytest.main(['-p', 'tests.check_changes', '-p', 'no:cacheprovider', *sys.argv[1:]]))"
+    command = [sys.executable, "-c", program, "--rootdir", str(folder), str(folder)]
+    done = subprocess.run(command, cwd=affected.ROOT, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def test_the_time_of_the_tests_begins_with_the_first(tmp_path: Path) -> None:
+    status, printed = outcome(0.25, tmp_path)
+    assert (status, "1 passed, 1 skipped" in printed) == (0, True), printed
+    assert "left out, because the time was over:\n  test_made.py" in printed
+
+
+def test_where_no_test_was_run_the_check_fails(tmp_path: Path) -> None:
+    status, printed = outcome(-1.0, tmp_path)
+    assert (status, "2 skipped" in printed) == (1, True), printed
+    assert "error: no test was run" in printed

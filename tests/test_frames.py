@@ -48,7 +48,7 @@ def data_sets(draw: st.DrawFn) -> RankingData:
 
 
 @given(data=data_sets(), library=st.sampled_from(["pandas", "polars"]))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_frame_holds_the_whole_data_set(data: RankingData, library: Any) -> None:
     frame = data.to_frame(library)
     assert type(frame).__module__.partition(".")[0] == library
@@ -57,7 +57,7 @@ def test_a_frame_holds_the_whole_data_set(data: RankingData, library: Any) -> No
 
 
 @given(data=data_sets())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_names_are_stored(tmp_path_factory: pytest.TempPathFactory, data: RankingData) -> None:
     path = tmp_path_factory.mktemp("names") / "data.parquet"
     data.write_parquet(path)
@@ -67,7 +67,7 @@ def test_names_are_stored(tmp_path_factory: pytest.TempPathFactory, data: Rankin
 
 
 @given(data=data_sets(), m=st.integers(1, 3))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_names_follow_the_documents(data: RankingData, m: int) -> None:
     for other in (data.subsample_documents(m, np.random.default_rng(0)), data.with_binary_labels()):
         assert (other.feature_names, other.query_names) == (data.feature_names, data.query_names)

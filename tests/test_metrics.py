@@ -86,7 +86,7 @@ def stacked(queries):
 # --- definitions --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(query_lists, st.integers(1, 15))
 def test_measures_equal_their_definitions(queries, k):
     scores, y, offsets = stacked(queries)
@@ -105,7 +105,6 @@ def test_measures_equal_their_definitions(queries, k):
         np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-15, err_msg=name)
 
 
-@settings(max_examples=100, deadline=None)
 @given(query_lists, st.integers(1, 15))
 def test_single_functions_agree_with_per_query(queries, k):
     arguments = stacked(queries)
@@ -117,7 +116,6 @@ def test_single_functions_agree_with_per_query(queries, k):
     np.testing.assert_array_equal(metrics.expected_reciprocal_rank(*arguments, 5), table["err"])
 
 
-@settings(max_examples=100, deadline=None)
 @given(query_lists)
 def test_letor4_equals_its_description(queries):
     found = metrics.letor4_per_query(*stacked(queries))
@@ -190,7 +188,7 @@ def test_counting_and_sorting_rank_alike(relevant_share, distinct_scores):
     np.testing.assert_array_equal(labels, y[np.argsort(-scores, kind="stable")])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 20), st.integers(0, 2**32 - 1))
 def test_order_of_documents_does_not_matter_when_scores_differ(m, seed):
     rng = np.random.default_rng(seed)
@@ -203,7 +201,7 @@ def test_order_of_documents_does_not_matter_when_scores_differ(m, seed):
         np.testing.assert_array_equal(before[name], after[name])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(query_lists, st.integers(-64, 64), st.sampled_from([0.25, 1.0, 8.0]))
 def test_a_constant_or_a_positive_factor_changes_nothing(queries, constant, factor):
     scores, y, offsets = stacked([([min(s, 1.0) for s in q[0]], q[1]) for q in queries])
@@ -212,7 +210,7 @@ def test_a_constant_or_a_positive_factor_changes_nothing(queries, constant, fact
         np.testing.assert_array_equal(metrics.letor4_per_query(moved, y, offsets)[name], values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(query_lists)
 def test_a_query_alone_gets_the_value_it_gets_among_others(queries):
     names = ["ndcg", "ndcg@5", "map", "err", "p@3", "letor4_ndcg@2", "letor4_mean_ndcg"]

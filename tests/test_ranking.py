@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_lib import ranking
@@ -48,7 +48,6 @@ def in_order(scores: np.ndarray) -> list[int]:
     return ranked.tolist()
 
 
-@settings(deadline=None)
 @given(queries())
 def test_ranks_and_tops_are_those_of_the_order(query: tuple[np.ndarray, np.ndarray]) -> None:
     scores, _ = query
@@ -60,7 +59,6 @@ def test_ranks_and_tops_are_those_of_the_order(query: tuple[np.ndarray, np.ndarr
         assert top.tolist() == order[:n]
 
 
-@settings(deadline=None)
 @given(queries())
 def test_the_worst_order_is_the_worst_of_those_the_scores_allow(query: tuple[np.ndarray, np.ndarray]) -> None:
     scores, y = query
@@ -69,7 +67,6 @@ def test_the_worst_order_is_the_worst_of_those_the_scores_allow(query: tuple[np.
     assert ranked.tolist() == sorted(range(len(scores)), key=lambda i: (-scores[i], y[i]))
 
 
-@settings(deadline=None)
 @given(queries())
 def test_the_best_document_below_a_label_is_the_first_in_the_order(query: tuple[np.ndarray, np.ndarray]) -> None:
     scores, y = query
@@ -80,7 +77,6 @@ def test_the_best_document_below_a_label_is_the_first_in_the_order(query: tuple[
         assert best[label] == next((i for i in in_order(scores) if y[i] < label), -1)
 
 
-@settings(deadline=None)
 @given(queries(), st.integers(1, 12))
 def test_the_ideal_dcg_is_the_same_however_it_is_added(query: tuple[np.ndarray, np.ndarray], k: int) -> None:
     _, y = query

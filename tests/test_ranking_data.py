@@ -210,7 +210,7 @@ def test_a_subsample_of_no_document_is_refused() -> None:
 
 
 @given(sizes=st.lists(st.integers(1, 40), max_size=8), d=st.integers(1, 5), group=st.sampled_from([1, 7, 65_536]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_parquet_round_trip(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], d: int, group: int) -> None:
     path = tmp_path_factory.mktemp("parquet") / "data.parquet"
     data = some_data(sizes, d)

@@ -30,7 +30,7 @@ def enumerated_p(differences):
     return sum(s >= observed for s in sums) / len(sums)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
 def test_few_differences_are_enumerated_exactly(differences):
     b = rng().integers(0, 100, len(differences))

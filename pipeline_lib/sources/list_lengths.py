@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
@@ -65,13 +66,14 @@ def exact(law: LogNormalLengths, lengths: NDArray[np.int64]) -> NDArray[np.int64
     """Change lengths as little as possible, so that they add up to ``mean`` times their number, rounded.
 
     Where there are at least ``high`` lists, the first of the shortest gets ``low`` documents and the first of the
-    longest gets ``high``, so that the extremes are those of the law. Then the others get one document more (or less),
-    from the longest to the shortest, again and again until the sum is right; none leaves low..high.
+    longest gets ``high`` (the second list, where all are equally long), so that the extremes are those of the law. Then
+    the others get one document more (or less), from the longest to the shortest, again and again until the sum is
+    right; none leaves low..high.
 
     Raises
     ------
     DataError
-        When a length is not in low..high.
+        When a length is not in low..high, or the extremes leave no room for the mean.
 
     Example
     -------
@@ -79,12 +81,12 @@ def exact(law: LogNormalLengths, lengths: NDArray[np.int64]) -> NDArray[np.int64
     >>> exact(law, np.array([3, 2, 2, 2, 4])).tolist()
     [4, 2, 2, 2, 5]
     """
-    if len(lengths) and not law.low <= lengths.min() <= lengths.max() <= law.high:
-        raise DataError(f"lengths: expected numbers in {law.low}..{law.high}")
-    found = np.array(lengths, np.int64)
+    found = checks.whole_numbers("lengths", lengths, law.low, law.high).copy()
     free = np.ones(len(found), bool)
     if len(found) >= law.high:
         ends = [int(found.argmin()), int(found.argmax())]
+        if ends[0] == ends[1]:  # all have the same length
+            ends[1] += 1
         found[ends], free[ends] = (law.low, law.high), False
     missing = round(law.mean * len(found)) - int(found.sum())
     order = np.argsort(-found, kind="stable")
@@ -93,7 +95,8 @@ def exact(law: LogNormalLengths, lengths: NDArray[np.int64]) -> NDArray[np.int64
         can_change = free & (law.low <= found + one) & (found + one <= law.high)
         chosen = order[can_change[order]][: abs(missing)]
         if not len(chosen):
-            raise DataError(f"lengths: {len(found)} lists of {law.low}..{law.high} cannot have {law.mean} on average")
+            extremes = f"of which one has {law.low} documents and one has {law.high}"
+            raise DataError(f"lengths: {len(found)} lists, {extremes}, cannot have {law.mean} on average")
         found[chosen] += one
         missing -= one * len(chosen)
     return found

@@ -23,7 +23,7 @@ def drawn(n=12, m=6, d=3, seed=0, noise=0.5):
     return RankingData.from_arrays(X, y, np.repeat(np.arange(n), m))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 1000))
 def test_prank_follows_its_figure(seed):
     data = drawn(3, 5, 2, seed)
@@ -55,7 +55,7 @@ def test_prank_makes_few_mistakes_on_separable_data():
     assert run.losses[-100:].sum() == 0
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 1000))
 def test_the_pairwise_perceptron_adds_the_pairs_in_the_wrong_order(seed):
     data = drawn(4, 5, 2, seed)

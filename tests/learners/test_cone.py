@@ -103,7 +103,7 @@ def test_the_printed_rescaling_ends_elsewhere() -> None:
 
 @given(st.integers(0, 2**30), st.sampled_from([(1.0, 1.0), (0.5, 2.0)]))
 @example(9182, (0.5, 2.0))  # pair steps alone leave a gap
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_exact_coefficients_are_certified(seed: int, band: tuple[float, float]) -> None:
     rng = np.random.default_rng(seed)
     d, K = int(rng.integers(1, 6)), int(rng.integers(1, 6))
@@ -275,7 +275,7 @@ def test_form_9_keeps_the_norms() -> None:
 
 
 @given(st.integers(0, 2**30), st.sampled_from(["gradient", "least-squares"]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_vote_of_algorithm_2_is_the_order_of_the_linear_score(seed: int, fold_in: cone.FoldIn) -> None:
     rng = np.random.default_rng(seed)
     m, d, K = (int(rng.integers(1, top)) for top in (12, 6, 6))

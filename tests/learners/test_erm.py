@@ -212,7 +212,7 @@ def test_separable_hinge_reaches_zero_loss():
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     l2=st.sampled_from([0.0, 1e-3, 0.1, 5.0]),

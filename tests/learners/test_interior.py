@@ -41,7 +41,7 @@ def dense(programme, scores):
 
 
 @pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in LINEAR), ("slam-ndcg", {"weights": "tight"})])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1), levels=st.sampled_from([2, 3, 6]))
 def test_the_optimum_of_the_programme_is_the_loss(name, options, seed, levels):
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def test_the_optimum_of_the_programme_is_the_loss(name, options, seed, levels):
 
 
 @pytest.mark.parametrize("name", LINEAR)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_whatever_the_multipliers_the_minorant_is_below(name, seed):
     rng = np.random.default_rng(seed)

@@ -214,7 +214,7 @@ def test_what_smoothing_leaves_is_finished_by_cutting_planes(monkeypatch):
     assert fit.objective == pytest.approx(whole.objective, rel=2e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.integers(1, 12), st.sampled_from([1e-3, 1.0, 30.0]))
 def test_no_plane_would_lower_the_quadratic(seed, K, d, scale):
     rng = np.random.default_rng(seed)

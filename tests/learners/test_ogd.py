@@ -49,7 +49,7 @@ def test_every_round_follows_the_formula(name, ball):
     assert outside <= found.projections <= outside + at_the_edge
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.sampled_from(CONVEX),
     st.integers(0, 2**32 - 1),

@@ -101,7 +101,6 @@ def test_the_compiled_loop_is_algorithm_1(measure, active, eta):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(MEASURES), st.sampled_from(ETAS))
-@settings(deadline=None)
 def test_equation_16_holds_in_every_round(seed, measure, eta):
     data = drawn(seed)
     found = perceptron.run(data, np.random.default_rng(seed).integers(0, data.n_queries, 50), measure, eta)
@@ -127,7 +126,7 @@ def worst_first(data, measure, rounds):
     st.sampled_from([0.0, 1.0, 5.0]),
     st.sampled_from([0.1, 1.0, 30.0]),
 )
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_theorem_5_holds_for_the_step_of_the_theory(seed, measure, noise, scale):
     rng = np.random.default_rng(seed)
     data = drawn(seed, noise=noise)

@@ -21,7 +21,7 @@ def data(lengths: list[int], d: int = 1) -> RankingData:
 
 
 @given(st.lists(st.integers(1, 17), min_size=1, max_size=6), st.integers(1, 9), st.integers(0, 99))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_every_document_is_in_one_list_of_its_query(lengths, m, seed):
     whole = data(lengths)
     cut = sublists.cut(whole, m, np.random.default_rng(seed))

@@ -130,7 +130,7 @@ def cases(draw, largest=6):
 
 
 @given(cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_estimates_are_unbiased_exactly(case):
     name, k, scores, y, gamma = case
     loss = created(name)

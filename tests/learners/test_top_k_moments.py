@@ -47,7 +47,7 @@ def test_the_second_moment_is_the_sum_over_ordered_tops(name):
     st.floats(0.02, 0.9),
     st.integers(0, 10_000),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_valid_constants_bound_the_second_moment(name, m, norm, radius, y_max, gamma, seed):
     rng = np.random.default_rng(seed)
     X, w, y = rng.normal(size=(m, 2)), rng.normal(size=2), rng.integers(0, y_max + 1, m)

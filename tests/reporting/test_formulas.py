@@ -100,7 +100,7 @@ def test_broken_tex_in_running_text_is_refused(shown: object) -> None:
         shown(r"of \(\frac{1}\)")  # type: ignore[operator]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="\\()[]`#$_^{}&<x 1"))
 def test_what_somebody_else_chose_is_never_mathematics(words: str) -> None:
     assert inline(quoted(words)) == html.escape(words)

@@ -23,7 +23,7 @@ from pipeline_lib.sources.manifest import read_manifest
 from pipeline_lib.sources.mirrors import Mirrors, availability
 
 PROJECT = Path(__file__).resolve().parents[2]
-QUICK = Settings(timeout=5.0, attempts=2, sleep=lambda _: None)
+QUICK = Settings(attempts=2, sleep=lambda _: None)
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_row_groups_do_not_straddle_parts(tmp_path: Path, monkeypatch: pytest.Mo
     group=st.sampled_from([1, 3, 65_536]),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_what_is_converted_is_what_is_read(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[list[int]], group: int, seed: int
 ) -> None:

@@ -15,8 +15,8 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor, letor_kernels, letor_reader
 
-settings.register_profile("letor", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-settings.load_profile("letor")
+in_one_folder = settings(suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture])
+"""All examples of a property use the same folder."""
 
 
 def file_of(folder: Path, text: str | bytes) -> Path:
@@ -336,7 +336,7 @@ def read_values(folder: Path, texts: list[str]) -> list[int]:
 
 
 @given(texts=st.lists(decimals, min_size=1, max_size=50))
-@settings(max_examples=400)
+@settings(in_one_folder, max_examples=400)
 def test_numbers_are_correctly_rounded(tmp_path: Path, texts: list[str]) -> None:
     values = [float(text) for text in texts]
     assume(all(abs(value) < 3.4028235e38 for value in values))
@@ -344,7 +344,7 @@ def test_numbers_are_correctly_rounded(tmp_path: Path, texts: list[str]) -> None
 
 
 @given(values=st.lists(st.tuples(singles, st.integers(-3, 3), st.integers(17, 60)), min_size=1, max_size=50))
-@settings(max_examples=300)
+@settings(in_one_folder, max_examples=300)
 def test_numbers_between_two_float32_go_the_right_way(tmp_path: Path, values: list[tuple[float, int, int]]) -> None:
     """The midpoint of two neighbours, exactly and a little beside it, is where a shortcut would round wrongly."""
     texts = []
@@ -370,6 +370,7 @@ def test_midpoints_with_all_their_digits(tmp_path: Path) -> None:
 
 
 @given(values=st.lists(st.floats(-1e37, 1e37), min_size=1, max_size=50))
+@in_one_folder
 def test_doubles_written_with_all_digits(tmp_path: Path, values: list[float]) -> None:
     assert read_values(tmp_path, [repr(v) for v in values]) == bits(np.array(values).astype(np.float32))
 
@@ -408,7 +409,7 @@ def texts_of_letor(draw: st.DrawFn) -> str:
 
 
 @given(text=texts_of_letor(), piece=st.sampled_from([64, 100, 333]), rows=st.sampled_from([1, 2, 7]))
-@settings(max_examples=150)
+@settings(in_one_folder, max_examples=150)
 def test_pieces_and_blocks_do_not_show(tmp_path: Path, text: str, piece: int, rows: int) -> None:
     path = file_of(tmp_path, text)
     X, y, qid = plain(text, 12)
@@ -430,7 +431,7 @@ def test_pieces_and_blocks_do_not_show(tmp_path: Path, text: str, piece: int, ro
 
 
 @given(text=texts_of_letor(), data=st.data())
-@settings(max_examples=100)
+@in_one_folder
 def test_faults_have_the_same_place_whatever_the_pieces(tmp_path: Path, text: str, data: st.DataObject) -> None:
     lines = text.split("\n")
     at = data.draw(st.integers(0, len(lines) - 1))
@@ -460,7 +461,7 @@ def test_queries_that_return_in_another_block(tmp_path: Path, monkeypatch: pytes
 
 
 @given(values=st.lists(st.lists(singles, min_size=3, max_size=3), min_size=1, max_size=30), rng=st.randoms())
-@settings(max_examples=200)
+@settings(in_one_folder, max_examples=200)
 def test_what_is_written_reads_back_bit_for_bit(tmp_path: Path, values: list[list[float]], rng: Any) -> None:
     names = np.repeat([-(2**63) + 1, 2**63 - 1, 0], [1, len(values), 1])[: len(values)]
     data = RankingData.from_arrays(values, [rng.randrange(256) for _ in values], names)

@@ -65,7 +65,7 @@ texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(GAPS)), max_s
 
 @given(text=texts, piece=st.sampled_from([48, 200, 1 << 20]))
 @example(text="0 qid:1 1:1\r", piece=200)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_damaged_text(tmp_path_factory: pytest.TempPathFactory, text: str, piece: int) -> None:
     path = Path(tmp_path_factory.getbasetemp()) / "damaged.txt"
     path.write_bytes(text.encode())

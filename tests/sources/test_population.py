@@ -38,7 +38,7 @@ settings_ = st.builds(
 # --- bounds and margin --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(settings_)
 def test_bounds_margin_and_shape_hold_for_all_settings(chosen):
     population = Population(chosen)

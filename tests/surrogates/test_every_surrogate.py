@@ -83,7 +83,7 @@ def test_gradient_matches_finite_differences(loss):
 
 
 @chosen(lambda loss: loss.convex)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(query=queries(max_m=30), seed=st.integers(0, 2**32))
 def test_convex_ones_lie_above_their_tangents(loss, query, seed):
     scores, y = bounded(loss, query[0]), query[1]
@@ -141,7 +141,7 @@ def test_second_derivative_and_third_order(loss):
 
 
 @every_case
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(query=queries(max_m=40), shift=st.sampled_from([-1e4, -3.25, 0.5, 1e4]))
 def test_adding_a_constant_changes_nothing_where_the_class_says_so(loss, query, shift):
     if not loss.shift_invariant:
@@ -166,7 +166,7 @@ def test_the_gradient_takes_as_many_labels_as_the_class_says(loss):
 
 
 @chosen(lambda loss: loss.upper_bounds is not None)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(query=queries(max_m=15))
 def test_the_loss_is_never_below_the_ranking_loss_that_the_class_names(loss, query):
     scores, y = query
@@ -178,7 +178,7 @@ def test_the_loss_is_never_below_the_ranking_loss_that_the_class_names(loss, que
 
 
 @every_case
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(query=queries(max_m=20))
 def test_norms_and_values_stay_below_the_constants(loss, query):
     y, m = query[1], len(query[1])
@@ -208,7 +208,7 @@ def test_every_option_has_a_range_and_keeps_to_it(name):
 
 
 @every_case
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(query=queries(max_m=30), seed=st.integers(0, 2**32))
 def test_the_gradient_moves_with_the_documents(loss, query, seed):
     scores, y = bounded(loss, query[0]), query[1]

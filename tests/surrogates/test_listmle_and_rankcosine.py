@@ -23,7 +23,7 @@ def probability(order, scores):
     return p
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), m=st.integers(1, 5), ties=st.sampled_from(["together", "document-order"]))
 def test_listmle_is_minus_the_logarithm_of_the_probability_of_the_ideal_order(seed, m, ties):
     rng = np.random.default_rng(seed)
@@ -75,7 +75,7 @@ def test_constants_are_those_of_reversed_orders(name):
         assert np.linalg.norm(gradient) == pytest.approx(math.sqrt(m * (m - 1)))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rankcosine_is_half_of_one_minus_a_cosine(seed):
     rng = np.random.default_rng(seed)

@@ -42,7 +42,7 @@ def test_weights_are_sums_over_thresholds_in_the_documents_own_order():
 
 
 @given(queries(max_m=25, y_max=6))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_they_lie_below_the_printed_ones_and_sum_to_the_worst_loss(query):
     y = query[1]
     v = tight(y)
@@ -67,7 +67,7 @@ def test_the_surrogate_bounds_the_loss_at_all_orders_and_ties(m):
 
 
 @given(queries(max_m=12, y_max=4), st.sampled_from([1.0, 2.0]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_surrogate_is_the_weighted_sum_of_hinges(query, margin):
     s, y = query
     loss = surrogates.create("slam-ndcg", weights="tight", margin=margin)

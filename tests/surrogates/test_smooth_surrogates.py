@@ -64,7 +64,7 @@ def phi(name, options, s, y):
 
 
 @pytest.mark.parametrize(("name", "options"), CASES, ids=IDS)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(several_queries(largest=(1, 3, 9), levels=(1, 2, 5, 20), spreads=(1e-3, 1.0, 20.0)))
 def test_value_follows_the_formula(name, options, drawn):
     scores, y, offsets = drawn

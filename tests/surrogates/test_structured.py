@@ -11,7 +11,6 @@ from pipeline_lib.surrogates.structured import StructuredNDCG, SvmMAP
 
 NAMES = ("structured-ndcg", "svm-map")
 LOSSES = {"structured-ndcg": StructuredNDCG(), "svm-map": SvmMAP()}
-many = settings(deadline=None, max_examples=100)
 
 
 def ranking_loss(name, s, y):
@@ -94,7 +93,7 @@ def by_assignment(s, y):
 
 
 @given(queries(max_m=40, y_max=5), st.floats(0, 0.3), st.integers(0, 10**6))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_structured_ndcg_is_the_best_assignment(query, pull, seed):
     s, y = query
     if len(set(y.tolist())) == 1:
@@ -133,7 +132,6 @@ def by_counting(s, y):
 
 
 @given(queries(max_m=40), st.floats(0, 3), st.integers(0, 10**6))
-@many
 def test_svm_map_is_the_best_of_a_full_table(query, pull, seed):
     s, y = query
     if not 0 < (y >= 1).sum() < len(y):
@@ -144,7 +142,6 @@ def test_svm_map_is_the_best_of_a_full_table(query, pull, seed):
 
 
 @given(queries(), st.integers(0, 10**6))
-@many
 def test_svm_map_does_not_depend_on_the_order_of_the_documents(query, seed):
     s, y = query
     order = np.random.default_rng(seed).permutation(len(y))
@@ -153,7 +150,6 @@ def test_svm_map_does_not_depend_on_the_order_of_the_documents(query, seed):
 
 
 @given(queries(), st.randoms(use_true_random=False))
-@many
 def test_structured_ndcg_depends_on_the_order_of_equal_labels_only(query, random):
     s, y = query
     slots = y.tolist()

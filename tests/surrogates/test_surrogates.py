@@ -35,7 +35,7 @@ def phi(name, s, y, margin=1.0):
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(several_queries())
 def test_value_follows_the_formula(name, drawn):
     scores, y, offsets = drawn

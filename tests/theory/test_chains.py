@@ -27,7 +27,7 @@ from pipeline_lib.theory.known_population import KnownPopulation
 FACTORS = st.lists(st.tuples(st.floats(0.1, 10.0), st.booleans()), min_size=2, max_size=6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(start=st.floats(0.1, 10.0), steps=FACTORS)
 def test_without_a_step_the_others_multiply_and_add_as_before(start: float, steps: list[tuple[float, bool]]) -> None:
     value, links = start, [chains.exact("0", "", "", start)]
@@ -130,7 +130,7 @@ def test_the_integral_with_small_covers_is_that_of_a_riemann_sum(d: int, n: int)
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(0.0, 5.0), st.floats(0.0, 5.0), st.floats(0.0, 5.0))
 def test_the_optimistic_deviation_solves_its_inequality(r_star: float, r_0: float, empirical: float) -> None:
     L = empirical + list_statements.optimistic_deviation(r_star, r_0, empirical)

@@ -16,7 +16,6 @@ from pipeline_lib.theory import cones, stability
 
 
 @given(st.integers(0, 2**30))
-@settings(max_examples=100, deadline=None)
 def test_projections_are_those_of_non_negative_least_squares(seed: int) -> None:
     rng = np.random.default_rng(seed)
     d, K = int(rng.integers(1, 8)), int(rng.integers(1, 8))
@@ -57,7 +56,7 @@ def test_bounds_take_whole_numbers_of_numpy() -> None:
 
 
 @given(st.integers(0, 2**30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_in_an_acute_cone_it_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     U = np.abs(rng.standard_normal((4, 3)))
@@ -66,7 +65,7 @@ def test_in_an_acute_cone_it_does(seed: int) -> None:
 
 
 @given(st.integers(0, 2**30))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_second_moment_is_that_of_all_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 7, 4)
@@ -90,7 +89,7 @@ def test_the_second_moment_is_that_of_all_pairs(seed: int) -> None:
 
 
 @given(st.integers(0, 2**30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_theorem_2_bounds_the_change_of_every_loss(seed: int) -> None:
     from pipeline_lib.learners import cone
 
@@ -121,7 +120,7 @@ def test_bounds_refuse_what_is_out_of_range() -> None:
 
 
 @given(st.integers(0, 2**30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_vectors_moved_outwards_enclose_what_they_enclosed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     d, K, c = int(rng.integers(1, 6)), int(rng.integers(2, 6)), float(rng.uniform(0.5, 3.0))
@@ -148,7 +147,7 @@ def test_equal_vectors_are_moved_apart() -> None:
 
 
 @given(st.integers(0, 2**30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_no_single_vector_changes_more_than_its_bound(seed: int) -> None:
     # Theorem (a) and (d) of docs/stability-of-cones.md: the vector is the mean of the queries' mean differences.
     rng = np.random.default_rng(seed)

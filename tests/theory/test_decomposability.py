@@ -106,7 +106,7 @@ def test_bad_arguments_are_refused():
         interactions(lambda y: y, 30, 1)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(0, 10**6))
 def test_an_estimator_exists_exactly_where_a_function_decomposes(m: int, size: int, seed: int) -> None:
     # A random sum of functions of `size` labels each: estimable from k labels if and only if k >= size.

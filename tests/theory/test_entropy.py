@@ -113,7 +113,7 @@ def test_vacuous_closed_forms_stay_above_four_times_the_loss():
     assert values[0] > 4.0 * 4.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SIZES, st.floats(0.1, 50.0), st.floats(0.1, 100.0), st.floats(1.5, 50.0))
 def test_integrals_are_monotone(sizes, lipschitz, B, factor):
     def value(n=1.0, m=1.0, radius=1.0, feature_norm=1.0, steep=1.0, largest=1.0):

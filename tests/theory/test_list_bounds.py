@@ -75,7 +75,7 @@ def test_the_step_and_the_regularisation_of_the_theorems():
     assert bound(l2) <= list_bounds.evaluate("rerm", **GIVEN) * (1 + 1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from(list_bounds.NAMES),
     st.floats(1.0, 1e12),

@@ -70,7 +70,7 @@ def test_the_surrogates_are_the_losses_of_these_bounds() -> None:
     length=st.integers(0, 5),
 )
 @example(n=288801, m=1, q=12, length=3)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_no_chain_of_equal_ratios_is_shorter(n: int, m: int, q: int, length: int) -> None:
     known = list_lengths.by_chain(n=n, m=m, lipschitz=2.0, scores=0.5)
     assert 0.0 < known <= 1.0

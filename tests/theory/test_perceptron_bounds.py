@@ -47,7 +47,7 @@ def test_ratios_are_those_of_equation_16(measure):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(MEASURES), st.sampled_from(["margin", "misordered"]))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_bound_holds_at_the_best_comparator(seed, measure, active):
     data = drawn(seed % 1000, noise=[0.0, 1.0, 5.0][seed % 3])
     order = np.random.default_rng(seed).integers(0, 12, 80)

@@ -66,7 +66,7 @@ def test_the_bound_says_something_from_there_on(complexity, big):
     assert n == 2 or two_layer.bound([n - 2] * (n - 2), complexity, big, 0.05).total >= big
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(2, 10**6), st.integers(1, 500), st.floats(1e-6, 0.5), st.floats(0.05, 20.0))
 def test_the_closed_form_is_the_minimum(documents, v, delta, c1):
     plan = two_layer.budget(documents, v, delta, c1)

@@ -39,7 +39,7 @@ def by_hand(s, y, v) -> tuple[float, float]:
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_lead_and_spread_are_their_definitions(seed):
     data, rng = sample(seed, 1, 0.5), np.random.default_rng(seed)
     scores, v = rng.standard_normal(data.n_documents), rng.random(data.n_documents)

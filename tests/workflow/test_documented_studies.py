@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import documented
 
-from .conftest import Project, copy_folder
+from .conftest import Project, announced, copy_folder
 
-pytestmark = [pytest.mark.workflow, pytest.mark.slow]
+pytestmark = pytest.mark.workflow
 
 TUTORIAL = "docs/tutorial.md"
 PLANS = documented.commands("plan")
@@ -50,20 +52,40 @@ def write_file(block: documented.Block, folder: Path) -> None:
         (folder / block.file).write_text(block.code)
 
 
-def test_the_tutorial(clone: Project) -> None:
-    tried = 0
+def tried(block: documented.Block, folder: Path) -> str:
+    """What a block of commands prints, if that is what the page shows."""
+    printed = typed(block.code, folder)
+    assert block.output is None or documented.matches(block.output, printed), f"{block.code}\n{printed}"
+    return printed
+
+
+def commands_of_tutorial(folder: Path) -> Iterator[documented.Block]:
+    """The blocks of commands that are tried, each after the files were written that come before it."""
     for block in documented.blocks(TUTORIAL):
-        write_file(block, clone.folder)
-        if block.language != "sh" or block.kind == "not run":
-            continue
-        printed = typed(block.code, clone.folder)
-        assert block.output is None or documented.matches(block.output, printed), f"{block.code}\n{printed}"
-        tried += 1
-    assert tried > 5
+        write_file(block, folder)
+        if block.language == "sh" and block.kind != "not run":
+            yield block
+
+
+def test_the_tutorial_plans_as_many_jobs_as_it_shows(clone: Project) -> None:
+    commands = commands_of_tutorial(clone.folder)
+    jobs: dict[str, int] = {}
+    while not jobs:
+        jobs = announced(tried(next(commands), clone.folder))
+    finished = re.findall(r"^\[(\d+)/(\d+)\]", next(commands).output or "", re.MULTILINE)
+    total = sum(jobs.values())
+    assert finished == [(str(number), str(total)) for number in range(total + 1 - len(finished), total + 1)] != []
+
+
+@pytest.mark.slow
+def test_the_tutorial(clone: Project) -> None:
+    printed = [tried(block, clone.folder) for block in commands_of_tutorial(clone.folder)]
+    assert len(printed) > 5
     page = (clone.folder / "reports/books/pages/data-books.html").read_text()
     assert "title_words" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PLANS)
 def test_plans(page: str, clone: Project) -> None:
     for block in documented.blocks(page):

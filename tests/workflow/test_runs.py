@@ -218,7 +218,11 @@ def test_a_plan_is_printed_before_work_starts(new_project: Callable[..., Project
     assert re.search(r"jobs        .*1 simulate_data", plan[0])
     assert re.search(r"estimate    about \d+ s of work, \d+ s on 2 cores", plan[0])
     # One line per finished job and no lists of files; the details stand in Snakemake's own log.
-    assert re.search(r"^\[2/3\] convert_data dataset=letor-sim: [0-9.]+ s; 1 left, about \d+ s$", output, re.MULTILINE)
+    assert re.search(
+        r"^\[2/3\] convert_data dataset=letor-sim: [0-9.]+ (s|min); 1 left, about [0-9.]+ (s|min)$",
+        output,
+        re.MULTILINE,
+    )
     assert not re.search(r"^    (input|output|reason):", dry + output, re.MULTILINE)
     assert "    input:" in next((project.folder / ".snakemake/log").iterdir()).read_text()
     assert "    input:" in project.snakemake("-n", "-p", "-f", target)
