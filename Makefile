@@ -79,4 +79,4 @@ lock:
 	  build/lock/bin/python -m pip freeze --exclude pipeline_lib; } > requirements.lock
 
 clean:
-	rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim
+	$(PYTHON) -m pipeline_lib.run_lock rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim

@@ -54,8 +54,11 @@ def old_python(folder: Path) -> str:
 
 def refused_settings(folder: Path) -> str:
     with pytest.raises(PipelineError) as caught:
-        configuration.check({"modles": ["listnet"], "erm": {"tol": "1e-4"}}, {"letor-sim": 5})
-    return str(caught.value)
+        configuration.check({"modles": ["listnet"], "erm": {"tol": "1e-4"}}, {"letor-sim": 5}, "my-study.yaml")
+    (folder / "my-study.yaml").write_text("seed: 1\nseed: 2\n")
+    with pytest.raises(PipelineError) as twice:
+        configuration.check_file(Path("my-study.yaml"))
+    return f"{caught.value}\n{twice.value}"
 
 
 def refused_files(folder: Path) -> str:
