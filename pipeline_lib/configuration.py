@@ -157,7 +157,8 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int], origin: str = "
         kind.model_validate(config)
     except ValidationError as error:
         found += problems(kind, error, config)
-        wrong |= {one["loc"][0] for one in error.errors(include_url=False)}
+        named = {str(one["loc"][0]) for one in error.errors(include_url=False)}
+        wrong |= {key for key in config if str(key) in named}
     part = _readable(kind, config, wrong)
     known, n_folds = n_folds, {**n_folds, **_own_folds(part.checked)}
     found += [*_problems_of_names(part, known), *_problems_across_sections(part, config, n_folds)]

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     lines = [f"  - {error}{_repaired(error.path)}" for error in damaged]
     raise PipelineError(
-        "\n".join([f"{len(damaged)} stored files are damaged; start the run again, which makes them anew:", *lines])
+        "\n".join([f"{len(damaged)} stored files are damaged; start the run again, which makes anew what runs make:", *lines])
     )
 
 
@@ -62,6 +62,8 @@ def _damaged(path: Path) -> Iterator[DamagedFileError]:
             yield from raw_files.damaged(path)
     except DamagedFileError as error:
         yield error
+    except OSError as error:  # of the disk
+        yield DamagedFileError(path, f"it cannot be read ({error.strerror})")
 
 
 def _modified(path: Path) -> int:
@@ -79,7 +81,7 @@ def _repaired(path: Path) -> str:
         return ""
     entry = catalog.load().get(path.parent.name) if path.is_relative_to("data/raw") else None
     if entry is None:
-        return "; no run makes it: put back a whole copy"
+        return "; it was left in place: put back a whole copy"
     if entry.source == "generated":
         (path.parent / manifest.FILE).unlink(missing_ok=True)
         return ""

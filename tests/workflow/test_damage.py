@@ -173,13 +173,13 @@ FOLDERS = {"reports/small/pages": "*.html", "reports/small/tables": "*.csv", "re
 
 
 def everything(project: Project) -> dict[str, bytes]:
-    """All files of the study and its data but those that say when and how it ran."""
-    left_out = (*RECORDS_OF_RUNS, "run.lock", "raw-files.json")
+    """All files of the study and its data but those that say when and how it ran, as its pages do."""
     return {
         str(path.relative_to(project.folder)): path.read_bytes()
         for top in ("data", "results", "reports")
         for path in sorted((project.folder / top).rglob("*"))
-        if path.is_file() and path.suffix not in (".log", ".tsv", ".damaged") and path.name not in left_out
+        if path.suffix in (".parquet", ".json", ".yaml", ".csv", ".tex", ".svg", ".txt")
+        and path.name not in (*RECORDS_OF_RUNS, "raw-files.json")
     }
 
 
@@ -223,9 +223,9 @@ def test_a_damaged_manifest_does_not_block(finished_copy: Project) -> None:
     manifest = finished_copy.folder / "data/raw/letor-sim/manifest.json"
     text = manifest.read_bytes()
     flipped_bit(manifest)
-    wanted = "data/parquet/letor-sim/folds.parquet"
-    assert "error: data/raw/letor-sim/manifest.json: damaged" in finished_copy.snakemake(wanted, check=False)
-    finished_copy.snakemake(wanted)
+    wanted = ("data/raw/letor-sim/manifest.json", "data/parquet/letor-sim/folds.parquet")
+    assert f"error: {wanted[0]}: damaged" in finished_copy.snakemake(*wanted, check=False)
+    finished_copy.snakemake(*wanted)
     assert manifest.read_bytes() == text
 
 

@@ -63,7 +63,8 @@ def checked(call, *arguments, **keywords):
 
 def checked_study():
     """The study that the configuration describes; another workflow that imports this one answers for its own files."""
-    files = [] if IMPORTED else snakemake_internals.files_of_configuration(workflow)
+    own = snakemake_internals.is_main_process(workflow) and not IMPORTED
+    files = snakemake_internals.files_of_configuration(workflow) if own else []
     for path in files:
         checked(configuration.check_file, path)
     origins = [str(path) for path in files]
