@@ -150,6 +150,18 @@ def no_slurm(folder: Path) -> str:
     return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}"
 
 
+def test_a_configuration_of_slurm_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sbatch").write_text("#!/bin/sh\n")
+    (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+    with pytest.raises(PipelineError, match=r"SLURM_CONF: .*slurm\.conf"):
+        schedulers.require("slurm")
+    schedulers.require("local")
+    (tmp_path / "slurm.conf").touch()
+    schedulers.require("slurm")
+
+
 def out_of_date(folder: Path) -> str:
     path = folder / "results/small/models/ranker.json"
     path.parent.mkdir(parents=True)

@@ -31,7 +31,9 @@ def run(arguments: argparse.Namespace) -> None:
         return
     lines = [f"  - {error}{_repaired(error.path)}" for error in damaged]
     raise PipelineError(
-        "\n".join([f"{len(damaged)} stored files are damaged; start the run again, which makes anew what runs make:", *lines])
+        "\n".join(
+            [f"{len(damaged)} stored files are damaged; start the run again, which makes anew what runs make:", *lines]
+        )
     )
 
 
