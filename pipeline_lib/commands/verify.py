@@ -23,6 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Check all files while no run is at work; PipelineError with a line for every damaged one."""
+    if not Path("results").is_dir():
+        raise PipelineError(
+            "results: expected a folder with studies, found none here; start in the folder of the project"
+        )
     run_lock.hold(Path("results/run.lock"), "all")
     stored = [path for path in _stored() if path.is_file()]
     damaged = [error for path in stored for error in _damaged(path)]
