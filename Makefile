@@ -8,7 +8,7 @@
 # make docs       write the documentation as a site into build/docs/
 # make config     write config.yaml and its JSON Schema from the classes of the settings
 # make lock       resolve the newest versions anew and write requirements.lock
-# make clean      remove results, reports and converted data; downloads and .venv stay
+# make clean      remove results, reports and converted data, unless a run is working; downloads and .venv stay
 PYTHON ?= python3
 CORES ?= all
 VENV := .venv
@@ -79,4 +79,4 @@ lock:
 	  build/lock/bin/python -m pip freeze --exclude pipeline_lib; } > requirements.lock
 
 clean:
-	rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim
+	$(PYTHON) -m pipeline_lib.run_lock rm -rf results reports/*/ data/parquet data/logs data/raw/letor-sim

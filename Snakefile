@@ -24,8 +24,12 @@ rule all:
     input:
         f"reports/{STUDY.name}/index.html",
         f"reports/{STUDY.name}/claims.json",
+        f"reports/{STUDY.name}/files.json",
+        f"results/{STUDY.name}/provenance.json",
         CHECKED,
+        MANIFESTS,
         per_dataset("data/parquet/{dataset}/documents.parquet"),
+        per_dataset("data/parquet/{dataset}/summary.json"),
         per_dataset("data/parquet/{dataset}/folds.parquet"),
         stored(
             rules.summarise_results.input,

@@ -8,14 +8,15 @@ imports no large library, because it is executed at every start of the workflow.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline_lib import learners, measures, papers, surrogates
+from pipeline_lib import learners, measures, papers, schemas, surrogates
 from pipeline_lib.errors import ArgumentError, ConfigurationError, hint
 from pipeline_lib.settings import Settings, place_words, problems
 from pipeline_lib.sources import own_settings
@@ -113,7 +114,24 @@ class Study:
         return dict(sorted(settings.items()))
 
 
-def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
+def check_file(path: Path) -> None:
+    """Refuse a file of a configuration that YAML, or Snakemake, reads otherwise than it looks.
+
+    Snakemake has read the file before: what the file executes, it has executed. Refusing it keeps it from being used.
+
+    Raises
+    ------
+    ConfigurationError
+        When a key is given twice, a value is no plain one, or the key ``__use_yte__`` makes Snakemake execute values.
+    """
+    content = schemas.load(path, "a configuration")
+    if isinstance(content, Mapping) and "__use_yte__" in content:
+        raise ConfigurationError(
+            f"{path}: the key '__use_yte__' makes Snakemake execute values as Python code; remove it, and write values"
+        )
+
+
+def check(config: Mapping[str, Any], n_folds: Mapping[str, int], origin: str = "") -> Study:
     """Check a configuration and return the study it describes.
 
     Parameters
@@ -122,32 +140,100 @@ def check(config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Study:
         The merged configuration; keys that are missing have their defaults.
     n_folds : mapping of str to int
         Every data set of the catalogue with its number of folds.
+    origin : str, optional
+        Where the configuration is from, for errors.
 
     Raises
     ------
     ConfigurationError
         With a list of all problems, one per line, each with the key, what was expected, and the nearest valid name.
     """
+    where = f"{origin}: " if origin else ""
+    schemas.check_size(config, f"{where}the configuration")
     kind = study_settings()
-    found, checked = [*_unusable_values(config), *_problems_of_files(config)], None
+    of_files = list(_problems_of_files(config))
+    found, wrong = [*_unusable_values(config), *of_files], {"datasets"} if of_files else set()
     try:
-        checked = kind.model_validate(config)
+        kind.model_validate(config)
     except ValidationError as error:
-        found += list(problems(kind, error, config))
-    if checked is not None and not found:
-        known, n_folds = n_folds, {**n_folds, **_own_folds(checked)}
-        found = [*_problems_of_names(checked, known), *_problems_across_sections(checked, config, n_folds)]
+        found += problems(kind, error, config)
+        named = {str(one["loc"][0]) for one in error.errors(include_url=False)}
+        wrong |= {key for key in config if str(key) in named}
+    part = _readable(kind, config, wrong)
+    known, n_folds = n_folds, {**n_folds, **_own_folds(part.checked)}
+    found += [*_problems_of_names(part, known), *_problems_across_sections(part, config, n_folds)]
     if found:
-        raise ConfigurationError("the configuration cannot be used:\n" + "\n".join(f"  - {text}" for text in found))
-    study = Study(checked, dict(n_folds))
+        lines = "\n".join(f"  - {text}" for text in dict.fromkeys(found))
+        raise ConfigurationError(f"{where}the configuration cannot be used:\n{lines}")
+    study = Study(part.checked, dict(n_folds))
     if len(study.untrained) == len(study.models):
         reasons = "\n".join(f"  - models ({name}): {reason}" for name, reason in study.untrained.items())
-        raise ConfigurationError(f"no model of the configuration can be trained here:\n{reasons}")
+        raise ConfigurationError(f"{where}no model of the configuration can be trained here:\n{reasons}")
     return study
+
+
+@dataclass(frozen=True)
+class _Readable:
+    """What of a configuration is right by itself, for the checks across sections; defaults stand for the rest.
+
+    ``places`` maps a list to the positions of its entries in the configuration, and ``lost`` names, with dots, the keys
+    for which defaults stand, and the lists of which entries are left out.
+    """
+
+    checked: Any
+    places: Mapping[str, list[int]]
+    lost: frozenset[str]
+
+    def entries(self, name: str) -> list[tuple[int, Any]]:
+        """The entries of a list with their positions in the configuration."""
+        found = getattr(self.checked, name)
+        return list(zip(self.places.get(name, range(len(found))), found, strict=True))
+
+    def has(self, *names: str) -> bool:
+        """Whether all that the configuration says under these keys is there."""
+        return not any(name in self.lost or name.partition(".")[0] in self.lost for name in names)
+
+
+def _readable(kind: type[Settings], config: Mapping[str, Any], wrong: Collection[Any]) -> _Readable:
+    """Leave out what is wrong, which is under the keys that ``wrong`` contains."""
+
+    def fits(key: str, value: Any) -> bool:
+        try:
+            kind.model_validate({key: value})
+        except ValidationError:
+            return False
+        return not (key == "datasets" and any(_problems_of_files({key: value})))
+
+    kept = {key: value for key, value in config.items() if key not in wrong}
+    places: dict[str, list[int]] = {}
+    lost = set()
+    for key in wrong:
+        value = part = config[key]
+        if key in ("datasets", "models", "papers") and isinstance(value, list | tuple):
+            chosen = [i for i, one in enumerate(value) if one not in value[:i] and fits(key, [one])]
+            part = [value[i] for i in chosen]
+            lost.add(key)
+        elif isinstance(value, Mapping):
+            part = {name: inner for name, inner in value.items() if fits(key, {name: inner})}
+            lost |= {f"{key}.{name}" for name in value if name not in part}
+        if part is not value and fits(key, part):
+            kept[key] = part
+            if isinstance(part, list):
+                places[key] = chosen
+        else:
+            lost.add(key)
+    return _Readable(kind.model_validate(kept), places, frozenset(lost))
 
 
 def _names_of(checked: Any) -> tuple[str, ...]:
     return tuple(entry if isinstance(entry, str) else entry.name for entry in checked.datasets)
+
+
+def _names_given(config: Mapping[str, Any]) -> set[Any]:
+    """The names of the data sets that a configuration describes, whether or not the rest of the entries can be read."""
+    entries = config.get("datasets")
+    listed = entries if isinstance(entries, list | tuple) else [entries]
+    return {str(entry.get("name")) for entry in listed if isinstance(entry, Mapping)}
 
 
 def _own_folds(checked: Any) -> dict[str, int]:
@@ -162,13 +248,13 @@ def _problems_of_files(config: Mapping[str, Any]) -> Iterator[str]:
             yield place_words(("datasets", index, *([key] if key else []))) + text
 
 
-def _problems_of_names(checked: Any, catalogued: Mapping[str, int]) -> Iterator[str]:
-    names = _names_of(checked)
-    for index, entry in enumerate(checked.datasets):
+def _problems_of_names(part: _Readable, catalogued: Mapping[str, int]) -> Iterator[str]:
+    names = _names_of(part.checked)
+    for place, (index, entry) in enumerate(part.entries("datasets")):
         if isinstance(entry, OwnDataSettings) and entry.name in catalogued:
             yield f"datasets[{index}].name: {entry.name!r} is a data set of the catalogue; choose another name"
-        elif names.index(names[index]) < index:
-            yield f"datasets[{index}].name: the name {names[index]!r} is given twice; choose another name"
+        elif names[place] in names[:place]:
+            yield f"datasets[{index}].name: the name {names[place]!r} is given twice; choose another name"
 
 
 def _overrides(model: ModelSettings) -> dict[str, Any]:
@@ -207,30 +293,33 @@ def _leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tup
             yield from _leaves(inner, (*place, index))
 
 
-def _problems_across_sections(checked: Any, config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
-    for index, name in enumerate(_names_of(checked)):
+def _problems_across_sections(part: _Readable, config: Mapping[str, Any], n_folds: Mapping[str, int]) -> Iterator[str]:
+    checked = part.checked
+    for (index, _), name in zip(part.entries("datasets"), _names_of(checked), strict=True):
         if name not in n_folds:
             yield f"datasets[{index}]: unknown data set {name!r}; {hint(name, n_folds)}"
-        elif checked.folds != "all" and min(checked.folds) > n_folds[name]:
+        elif checked.folds != "all" and min(checked.folds) > n_folds[name] and part.has("datasets"):
             yield f"folds: {name} has the folds 1 to {n_folds[name]}, none of which is in {list(checked.folds)}"
-    for index, name in enumerate(checked.papers if checked.papers != "all" else ()):
+    for index, name in part.entries("papers") if checked.papers != "all" else ():
         if name not in papers.names():
             yield f"papers[{index}]: unknown paper {name!r}; {hint(name, papers.names())}"
     names = [model.name for model in checked.models]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"models: the name {name!r} is given {names.count(name)} times; results would overwrite each other"
-    for index, model in enumerate(checked.models):
-        for text in _model_problems(model, checked, n_folds):
+    for index, model in part.entries("models"):
+        for text in _model_problems(model, part, config, n_folds):
             yield f"models[{index}] ({model.name}): {text}"
     evaluation = checked.evaluation
     for key, name in [("headline", evaluation.headline), *(("compared", name) for name in evaluation.compared)]:
-        if name not in evaluation.measures:
+        if name not in evaluation.measures and part.has(f"evaluation.{key}", "evaluation.measures"):
             yield f"evaluation.{key}: expected one of evaluation.measures, found {name!r}"
-    yield from _measure_problems(checked)
+    yield from _measure_problems(part)
     yield from _surrogate_problems(config)
 
 
-def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, int]) -> Iterator[str]:
+def _model_problems(
+    model: ModelSettings, part: _Readable, config: Mapping[str, Any], n_folds: Mapping[str, int]
+) -> Iterator[str]:
     if model.algorithm not in learners.NAMES:
         yield f"unknown algorithm {model.algorithm!r}; {hint(model.algorithm, learners.NAMES)}"
         return
@@ -240,19 +329,19 @@ def _model_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, in
     if not with_surrogate and model.surrogate is not None:
         yield f"the algorithm {model.algorithm!r} takes no surrogate"
     for name in model.datasets or ():
-        if name not in n_folds:
+        if name not in n_folds and name not in _names_given(config):
             yield f"unknown data set {name!r}; {hint(name, n_folds)}"
-    wrong = list(_override_problems(model, checked, n_folds))
+    wrong = list(_override_problems(model, part, n_folds))
     yield from wrong
     if wrong:
         return
     try:
-        _merged(checked, model)
+        _merged(part.checked, model)
     except ConfigurationError as error:
         yield from str(error).splitlines()
 
 
-def _override_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str, int]) -> Iterator[str]:
+def _override_problems(model: ModelSettings, part: _Readable, n_folds: Mapping[str, int]) -> Iterator[str]:
     """Check that the other keys of a model's entry are settings of its learner, and that lists fit the folds."""
     own, of_learner = ModelSettings.model_fields, learners.get(model.algorithm).settings.model_fields
     for key in _overrides(model):
@@ -261,7 +350,8 @@ def _override_problems(model: ModelSettings, checked: Any, n_folds: Mapping[str,
     l2 = _overrides(model).get("l2")
     if isinstance(l2, Mapping):
         kind = learners.get(model.algorithm).settings
-        yield from _per_fold_problems(kind, l2, model.datasets or _names_of(checked), n_folds)
+        trained_on = model.datasets or (_names_of(part.checked) if part.has("datasets") else ())
+        yield from _per_fold_problems(kind, l2, trained_on, n_folds)
 
 
 def _per_fold_problems(
@@ -297,14 +387,15 @@ def _surrogate_problems(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{place_words((*place, 'options'))}{error}"
 
 
-def _measure_problems(checked: Any) -> Iterator[str]:
+def _measure_problems(part: _Readable) -> Iterator[str]:
+    checked = part.checked
     named = [(f"evaluation.measures[{index}]", name) for index, name in enumerate(checked.evaluation.measures)]
     # A learner without settings has no section, and one without a choice of settings has no key `selection`.
     chosen = {
         learner: getattr(getattr(checked, learner, None), "selection", None) for learner in map(section, learners.NAMES)
     }
     named += [(f"{learner}.selection", selection) for learner, selection in chosen.items() if selection is not None]
-    for index, model in enumerate(checked.models):
+    for index, model in part.entries("models"):
         if isinstance(selection := _overrides(model).get("selection"), str):
             named.append((f"models[{index}].selection", selection))
     for where, name in named:

@@ -13,6 +13,7 @@ import mmap
 import os
 import shlex
 import socket
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -147,3 +148,12 @@ def _description(study: str) -> str:
     name = program.parent.name if program.name == "__main__.py" else program.name
     command = shlex.join([name, *sys.argv[1:]])
     return f'process {os.getpid()} on {socket.gethostname()} since {since}, study "{study}", command: {command}'
+
+
+if __name__ == "__main__":
+    # As flock(1) does: `python -m pipeline_lib.run_lock COMMAND ...` runs a command while no run is at work.
+    try:
+        hold(Path("results/run.lock"), "all")
+    except PipelineError as error:
+        sys.exit(f"error: {error}")
+    sys.exit(subprocess.call(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 from pipeline_lib.errors import PipelineError
@@ -15,14 +16,22 @@ def require(executor: str) -> None:
     Raises
     ------
     PipelineError
-        When ``executor`` is "slurm" and the command ``sbatch`` is not on the path.
+        When ``executor`` is "slurm" and the command ``sbatch`` is not on the path, or cannot read its configuration.
 
     Example
     -------
     >>> require("local")
     """
-    if executor == "slurm" and shutil.which("sbatch") is None:
+    if executor != "slurm":
+        return
+    if shutil.which("sbatch") is None:
         raise PipelineError(
             "expected SLURM's command sbatch, to which the profile sends all jobs, found none on this machine; "
             "start the run on a login node of the cluster, or leave the profile out to run it here"
+        )
+    settings = os.environ.get("SLURM_CONF")
+    if settings and not os.access(settings, os.R_OK):
+        raise PipelineError(
+            f"the variable SLURM_CONF: expected the file with SLURM's configuration, found {settings!r}, which cannot "
+            "be read; correct or unset the variable, or load the module that provides SLURM"
         )

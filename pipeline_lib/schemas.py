@@ -7,21 +7,25 @@ the end of the text (in Python it may also end before a final line feed).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipeline_lib.errors import ConfigurationError
 
+LARGEST = 100_000
+DEEPEST = 100
+
 
 def load(path: Path, what: str = "a document") -> Any:
-    """Read YAML as plain values; ``what`` names in an error what the file should contain.
+    """Read YAML that a person wrote as plain values; ``what`` names in an error what the file should contain.
 
     Raises
     ------
     ConfigurationError
-        When the file cannot be read or is not YAML.
+        When the file cannot be read, is not YAML, gives a key twice or one that is no text, or is larger than
+        :func:`check_size` allows. The message names the file, and the line where it is known.
 
     Example
     -------
@@ -34,13 +38,27 @@ def load(path: Path, what: str = "a document") -> Any:
     import yaml
 
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), loader())
-    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path}: expected {what} as YAML, found {error}") from error
+        content = yaml.load(path.read_text(encoding="utf-8"), loader())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read ({error})") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ConfigurationError(f"{path}{line}: expected {what} as YAML; {error.problem or error.context}") from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}, {error}") from None
+    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:  # such as a 13th month, in YAML a date
+        raise ConfigurationError(f"{path}: expected {what} as YAML; {' '.join(str(error).split())}") from error
+    check_size(content, f"{path}: {what}")
+    return content
 
 
+@cache
 def loader() -> Any:
-    """The class that reads YAML as plain values: libyaml's, which is several times as fast, where it is there.
+    """The class that reads YAML as plain values, and refuses a key that stands twice in a mapping, or is no text.
+
+    Of such a key, YAML would silently use the last value. The class derives from libyaml's, which is several times as
+    fast as the one in Python, where it is there.
 
     Example
     -------
@@ -50,7 +68,50 @@ def loader() -> Any:
     """
     import yaml
 
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    class Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen: set[str] = set()
+            for key_node, _ in node.value:
+                if key_node.tag == "tag:yaml.org,2002:merge":
+                    continue
+                key, line = self.construct_object(key_node, deep=True), key_node.start_mark.line + 1
+                if not isinstance(key, str):
+                    raise ConfigurationError(f"line {line}: expected text as a key, found {key!r}")
+                if key in seen:
+                    raise ConfigurationError(f"line {line}: the key {key!r} is given twice; remove one")
+                seen.add(key)
+            found: dict[Any, Any] = super().construct_mapping(node, deep)
+            return found
+
+    return Plain
+
+
+def check_size(content: Any, what: str) -> None:
+    """Raise ConfigurationError unless ``content`` has at most :data:`LARGEST` values, :data:`DEEPEST` in each other.
+
+    YAML may name a value (``&a``) and repeat it (``*a``): a short text can be of any size, or contain itself.
+
+    Example
+    -------
+    >>> itself = []
+    >>> itself.append(itself)
+    >>> check_size({"mirrors": itself}, "the study")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.ConfigurationError: the study: expected at most 100,000 values, and 100 in each other, found \
+more; if it repeats values (`&name`, `*name`), write them out
+    """
+    pending, count = [(content, 0)], 0
+    while pending:
+        value, depth = pending.pop()
+        count += 1
+        if count > LARGEST or depth > DEEPEST:
+            raise ConfigurationError(
+                f"{what}: expected at most {LARGEST:,} values, and {DEEPEST} in each other, found more; if it repeats "
+                "values (`&name`, `*name`), write them out"
+            )
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+        pending += [(one, depth + 1) for one in inner]
 
 
 def violations(document: Any, path: Path) -> Iterator[Any]:

@@ -65,10 +65,13 @@ Text = Annotated[str, Strict(), Field(min_length=1, pattern=ONE_LINE)]
 """A text of one line."""
 FOLDER_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
 DATA_NAME = "^[A-Za-z][A-Za-z0-9-]*$"
-DataName = Annotated[Text, Field(pattern=DATA_NAME)]
+LONGEST_NAME = 100
+DataName = Annotated[Text, Field(pattern=DATA_NAME, max_length=LONGEST_NAME)]
 """The name of a data set, of letters, digits and hyphens."""
-Slug = Annotated[Text, Field(pattern=FOLDER_NAME)]
+Slug = Annotated[Text, Field(pattern=FOLDER_NAME, max_length=LONGEST_NAME)]
 """A name of lower-case letters, digits and single hyphens, fit for a folder."""
+Jobs = Annotated[int, Strict(), Field(gt=0, le=1000)]
+"""A number of jobs among which an experiment is divided, no more than a run can plan in some seconds."""
 Rising = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(_rising)]
 """Whole numbers of at least 1, each larger than the one before."""
 Wholes = Annotated[tuple[Whole, ...], Field(min_length=1), AfterValidator(different)]
@@ -207,7 +210,14 @@ def _wrong_value(alternatives: list[Any]) -> str:
         return own[0]
     words = dict.fromkeys(_expected(one).removeprefix("expected ") for one in alternatives)
     found = alternatives[0]["input"]
-    return f"expected {' or '.join(words)}, found {found!r}{_number_hint(found, alternatives)}"
+    shown = repr(found)
+    if len(shown) > _SHOWN:
+        shown = f"{shown[:_SHOWN]} ..."
+    return f"expected {' or '.join(words)}, found {shown}{_number_hint(found, alternatives)}"
+
+
+_SHOWN = 200
+"""Characters of a wrong value that an error shows."""
 
 
 def _expected(error: Mapping[str, Any]) -> str:
@@ -241,6 +251,7 @@ EXPECTED = {
     "literal_error": "expected {expected}",
     "model_type": "expected a mapping",
     "string_pattern_mismatch": "expected text that matches {pattern}",
+    "string_too_long": "expected at most {max_length} characters",
     "string_too_short": "expected text",
     "string_type": "expected text",
     "string_unicode": "expected text",

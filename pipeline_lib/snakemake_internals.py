@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import io
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -46,6 +47,21 @@ def targets(arguments: Sequence[str]) -> list[str]:
     """
     found = parsed_arguments(arguments)
     return sorted(map(str, found.targets)) if found is not None and found.targets else []
+
+
+def files_of_configuration(workflow: Any) -> list[Path]:
+    """The files that Snakemake has read for the configuration: those of ``--configfile``, or that of the Snakefile."""
+    return [Path(os.path.relpath(path)) for path in workflow.overwrite_configfiles or workflow.configfiles]
+
+
+def configured_by_option(workflow: Any) -> bool:
+    """Whether the option ``--config`` sets values of the configuration."""
+    return bool(workflow.config_settings.config)
+
+
+def changes_paths(workflow: Any, paths: Iterable[str]) -> bool:
+    """Whether a workflow that imports this one lets its rules use other files, by ``prefix`` or ``replace_prefix``."""
+    return any(workflow.modifier.path_modifier.replace_prefix(path) != path for path in paths)
 
 
 def is_main_process(workflow: Any) -> bool:

@@ -13,12 +13,12 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pipeline_lib.errors import DamagedFileError, DataError
+from pipeline_lib.errors import DamagedFileError, DataError, PipelineError
 from pipeline_lib.files import replacing
 
 if TYPE_CHECKING:
@@ -167,14 +167,94 @@ def checked(path: str | os.PathLike[str], *, required: bool = True) -> Iterator[
             yield reader
 
 
+@contextmanager
+def parquet_of_others(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put into words what Arrow says, while the block reads it, of a Parquet file that states no checksum.
+
+    Raises
+    ------
+    DataError
+        When the file is none, or a damaged one, which Arrow notices in many ways.
+
+    Example
+    -------
+    >>> with parquet_of_others("clicks.parquet"):
+    ...     raise OSError("Deserializing page header failed.")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: clicks.parquet: expected a Parquet file that can be read, found another file or a \
+damaged one (Deserializing page header failed.); write it anew, or copy it again
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except PipelineError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        said = " ".join(str(error).split())
+        raise DataError(
+            f"{path}: expected a Parquet file that can be read, found another file or a damaged one ({said}); write it "
+            "anew, or copy it again"
+        ) from error
+
+
+def verify(path: str | os.PathLike[str]) -> None:
+    """Compare all bytes of a file that :func:`write_json` or a writer of Parquet stored with its checksums.
+
+    Raises
+    ------
+    DataError
+        When there is no such file.
+    DamagedFileError
+        When the file does not have the checksums that it states, or states none.
+    """
+    if Path(path).suffix == ".json":
+        read_json(path)
+        return
+    with checked(path) as file:
+        while file.read(BLOCK):
+            pass
+
+
+def write_digests(path: str | os.PathLike[str], files: Iterable[Path]) -> None:
+    """Write the SHA-256 of files that state none, as a JSON document with its own checksum; see :func:`damaged_of`."""
+    write_json(path, {"files": {str(file): _digest(file.read_bytes()).decode() for file in files}})
+
+
+def damaged_of(path: str | os.PathLike[str]) -> Iterator[DamagedFileError]:
+    """The files that are missing or do not have the SHA-256 that :func:`write_digests` wrote.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "page.html").write_text("one"), (folder / "other.html").write_text("two")
+    (3, 3)
+    >>> write_digests(folder / "files.json", folder.glob("*.html"))
+    >>> (folder / "page.html").write_text("0ne")
+    3
+    >>> [error.path.name for error in damaged_of(folder / "files.json")]
+    ['page.html']
+    """
+    for name, stated in read_json(path)["files"].items():
+        try:
+            _compare(name, stated.encode(), Path(name).read_bytes())
+        except OSError as error:
+            yield DamagedFileError(name, f"it cannot be read ({error.strerror})")
+        except DamagedFileError as error:
+            yield error
+
+
 def set_aside(path: Path) -> Path | None:
     """Move a damaged file to ``NAME.damaged`` (or ``NAME.damaged-2``, ...), so that the next run makes it again.
 
-    Only files that a run makes are moved, which are those below ``results`` and ``data/parquet`` in the working folder,
-    and no file is ever replaced. Returns the new path, or None if the file is not moved.
+    Only files that a run makes are moved, which are those below ``results``, ``reports`` and ``data/parquet`` in the
+    working folder and the manifests in ``data/raw``, and no file is ever replaced. Returns the new path, or None if the
+    file is not moved.
     """
-    here = Path.cwd()
-    made = any(path.absolute().is_relative_to(here / folder) for folder in ("results", "data/parquet"))
+    folders = ("results", "reports", "data/parquet", *(("data/raw",) if path.name == "manifest.json" else ()))
+    made = any(path.absolute().is_relative_to(Path.cwd() / folder) for folder in folders)
     if not made or ".." in path.parts:
         return None
     for number in range(1, 1000):

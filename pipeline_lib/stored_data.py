@@ -250,14 +250,10 @@ def query_index(
 
 @contextlib.contextmanager
 def _open_parquet(path: str | os.PathLike[str], *, stored: bool) -> Iterator[pq.ParquetFile]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with storage.checked(path, required=stored) as source:
-        try:
-            file = pq.ParquetFile(source)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise DataError(f"{path}: expected a Parquet file, found something else ({error})") from error
+    with storage.checked(path, required=stored) as source, storage.parquet_of_others(path):
+        file = pq.ParquetFile(source)
         _check_columns(file.schema_arrow, path)
         yield file
 

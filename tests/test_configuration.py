@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,128 @@ def test_all_problems_are_listed_at_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         check(config)
     assert len(str(caught.value).splitlines()) == 3
+
+
+FURTHER = {
+    "experiments": {"slm": {}},
+    "erm": {"tol": "1e-6"},
+    "datasets": [7, "mq2008", "letor-sim", {"name": "mine", "files": ["nowhere.txt"]}],
+    "papers": [1, "slamm"],
+    "folds": [9],
+    "models": [
+        {"name": 5, "algorithm": "random"},
+        {"name": "own", "algorithm": "emr"},
+        {"name": "pairs", "algorithm": "erm", "surrogate": "lisnet", "datasets": ["mine", "Istela-S"]},
+    ],
+    "evaluation": {"measures": ["ndgc@10"], "headline": "p@3", "compared": 3},
+}
+FOUND = (
+    "experiments: unknown key 'slm'",
+    "erm.tol: ",
+    "datasets[0]: ",
+    "datasets[1]: unknown data set 'mq2008'",
+    "datasets[3].files: expected a file, found no 'nowhere.txt'",
+    "papers[0]: ",
+    "papers[1]: unknown paper 'slamm'",
+    "models[0].name: ",
+    "models[1] (own): unknown algorithm 'emr'",
+    "models[2] (pairs): unknown data set 'Istela-S'",
+    "models[2].surrogate: unknown surrogate 'lisnet'",
+    "evaluation.measures[0]: unknown measure 'ndgc@10'",
+    "evaluation.headline: expected one of evaluation.measures, found 'p@3'",
+    "evaluation.compared: ",
+)
+
+
+def problems_of(config: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigurationError) as caught:
+        check(config)
+    return [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
+
+
+def test_unknown_names_are_listed_beside_wrong_types_and_nothing_follows_from_what_cannot_be_read() -> None:
+    found = problems_of(FURTHER)
+    assert len(found) == len(FOUND), found
+    for problem in FOUND:
+        assert [text for text in found if text.startswith(problem)], (problem, found)
+
+
+def test_every_problem_that_is_alone_in_a_section_is_listed_with_those_of_others() -> None:
+    # Which folds and data sets there are is said by the data sets themselves, not all of which can be read.
+    alone = [
+        problem for key in FURTHER if key not in ("folds", "models") for problem in problems_of({key: FURTHER[key]})
+    ]
+    assert set(problems_of(FURTHER)) >= set(alone)
+
+
+@pytest.mark.parametrize("key", ["mirrors", "letor_sim", "models"])
+def test_values_that_contain_themselves_or_multiply_are_one_line_at_once(key: str) -> None:
+    itself: list[Any] = []
+    itself.append(itself)
+    bomb: Any = "x"
+    for _ in range(12):
+        bomb = {f"k{k}": bomb for k in range(9)}
+    for content in (itself, bomb):
+        began = time.process_time()
+        with pytest.raises(ConfigurationError, match=r"^[^\n]{,300}$"):
+            check({key: content})
+        assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("study", "a" * 300, "study: expected at most 100 characters, found 'aaa"),
+        ("models/0/name", "a" * 101, "models[0].name: expected at most 100 characters"),
+        ("datasets", [{"name": "a" * 101, "files": "config.yaml"}], "datasets[0].name: expected at most 100 charac"),
+        ("experiments/twolayer/gaps/slices", 100_000, "experiments.twolayer.gaps.slices: expected a number <= 1000"),
+        ("experiments/twolayer/tradeoff/slices", 100_000, "slices: expected a number <= 1000"),
+        ("experiments/topk/regret/slices", 100_000, "slices: expected a number <= 1000"),
+        ("experiments/slam/risk/parts", 100_000, "parts: expected a number <= 1000"),
+    ],
+)
+def test_what_no_run_could_plan_or_store_is_refused(path: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+        check(changed(path, value))
+    assert len(str(caught.value)) < 500
+
+
+def test_an_error_says_where_the_configuration_is_from() -> None:
+    for config in ({"sed": 1}, {"mirrors": [[[["/x"] * 101] * 101] * 101]}):
+        with pytest.raises(ConfigurationError, match=r"^mine\.yaml: "):
+            configuration.check(config, FOLDS, "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed: 1\nerm:\n  tol: 0.1\n  tol: 0.2\n", ", line 4: .*the key 'tol' is given twice"),
+        ('{\n\t"seed": 1,\n\t"seed": 2}', ", line 3: .*the key 'seed' is given twice"),
+        ("seed: 1\ntitle: !!python/name:os.system\n", ", line 2: .*python/name:os.system"),
+        ("__use_yte__: true\nstudy: ?1 + 1\n", ": the key '__use_yte__' "),
+        ("mirrors: &a [*a]\n", ": .*expected at most 100,000 values, and 100 in each other"),
+        ("a: [\n", ", line 2: "),
+        ("title: 2024-13-45\n", ": .*month must be in 1..12"),
+        ("1: 2\n", ", line 1: .*expected text as a key, found 1"),
+    ],
+)
+def test_a_file_that_is_not_what_it_looks_like_is_refused_with_its_line(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(str(path))}{message}") as caught:
+        configuration.check_file(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_look_like_what_they_are_pass(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    for text in ("", '{\n\t"seed": 1\n}', "a: &a {x: 1}\nb: {<<: *a, x: 2}\n", (ROOT / "config.yaml").read_text()):
+        path.write_text(text)
+        configuration.check_file(path)
+    for study in (ROOT / "workflow/studies").glob("*.yaml"):
+        configuration.check_file(study)
 
 
 def test_settings_of_a_job_merge_defaults_and_overrides() -> None:

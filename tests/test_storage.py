@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -212,6 +213,52 @@ def test_a_file_that_no_run_makes_stays_where_it_is(
         assert str(path) in capsys.readouterr().err
         assert path.exists()
         assert storage.set_aside(path) is None
+
+
+def test_verify_names_all_damaged_files_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["verify"]) == 1
+    assert not list(tmp_path.iterdir())
+    names = [
+        "results/one/models/model.json",
+        "results/two/tables/table.parquet",
+        "data/parquet/letor-sim/folds.parquet",
+        "data/raw/letor-sim/manifest.json",
+        "reports/one/files.json",
+        "reports/one/pages/a.html",
+        "reports/one/claims.json",
+    ]
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+    storage.write_json(names[0], {"w": [0.5]})
+    storage.write_json(names[3], {"parts": []})
+    for name in names[1:3]:
+        storage.write_table(name, pl.DataFrame({"k": range(100)}))
+    for name in names[5:]:
+        Path(name).write_text("what a person reads")
+    storage.write_digests(names[4], map(Path, names[5:]))
+    for name in ("results/one/ro-crate-metadata.json", "results/one/logs/train.log", "data/raw/mine.json"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("{}")
+    assert cli.main(["verify"]) == 0
+    assert capsys.readouterr().out.startswith("5 stored files")
+    rng = np.random.default_rng(1)
+    for chosen in ({*names} - {names[4]}, {names[4]}, {names[5]}, set(names[:2])):
+        whole = {name: Path(name).read_bytes() for name in names}
+        for name in chosen:
+            content = bytearray(whole[name])
+            content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+            Path(name).write_bytes(content)
+            os.utime(name, (1e9, 1e9))
+        assert cli.main(["verify"]) == 1
+        named = re.findall(r"^  - (\S+): damaged", capsys.readouterr().err, re.MULTILINE)
+        assert sorted(named) == sorted(chosen)
+        assert not [name for name in chosen if Path(name).exists()]
+        for name, content in whole.items():  # as a run makes them
+            Path(name).write_bytes(content)
+    assert cli.main(["verify"]) == 0
 
 
 def test_a_damaged_file_in_a_read_only_folder_is_named(

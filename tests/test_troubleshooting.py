@@ -54,8 +54,11 @@ def old_python(folder: Path) -> str:
 
 def refused_settings(folder: Path) -> str:
     with pytest.raises(PipelineError) as caught:
-        configuration.check({"modles": ["listnet"], "erm": {"tol": "1e-4"}}, {"letor-sim": 5})
-    return str(caught.value)
+        configuration.check({"modles": ["listnet"], "erm": {"tol": "1e-4"}}, {"letor-sim": 5}, "my-study.yaml")
+    (folder / "my-study.yaml").write_text("seed: 1\nseed: 2\n")
+    with pytest.raises(PipelineError) as twice:
+        configuration.check_file(Path("my-study.yaml"))
+    return f"{caught.value}\n{twice.value}"
 
 
 def refused_files(folder: Path) -> str:
@@ -145,6 +148,18 @@ def no_slurm(folder: Path) -> str:
         with pytest.raises(PipelineError) as caught:
             schedulers.require("slurm")
     return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}"
+
+
+def test_a_configuration_of_slurm_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sbatch").write_text("#!/bin/sh\n")
+    (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+    with pytest.raises(PipelineError, match=r"SLURM_CONF: .*slurm\.conf"):
+        schedulers.require("slurm")
+    schedulers.require("local")
+    (tmp_path / "slurm.conf").touch()
+    schedulers.require("slurm")
 
 
 def out_of_date(folder: Path) -> str:

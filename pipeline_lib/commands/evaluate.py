@@ -171,11 +171,8 @@ def _of_table(path: Path) -> Iterator[tuple[str, list[str]]]:
     import pyarrow.parquet as pq
 
     columns, met = ["qid", "document", "score"], set()
-    with storage.checked(path, required=False) as source:
-        try:
-            file = pq.ParquetFile(source)
-        except Exception as error:
-            raise DataError(f"{path}: expected a Parquet file, found none ({error})") from error
+    with storage.checked(path, required=False) as source, storage.parquet_of_others(path):
+        file = pq.ParquetFile(source)
         if not set(columns) <= set(file.schema_arrow.names):
             raise DataError(f"{path}: expected the columns {', '.join(columns)}, found {file.schema_arrow.names}")
         rows = (row for batch in file.iter_batches(columns=columns, use_threads=False) for row in batch.to_pylist())

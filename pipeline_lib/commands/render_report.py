@@ -21,3 +21,5 @@ def run(arguments: argparse.Namespace) -> None:
     """Record the software with which the report is made, then write the report."""
     storage.write_json(arguments.results / "provenance.json", provenance.collect())
     site.render(arguments.results, arguments.report, claims=arguments.claims, papers=arguments.papers)
+    shown = [path for path in (arguments.claims, arguments.results / "configuration.yaml") if path.is_file()]
+    storage.write_digests(arguments.report / site.DIGESTS, [*site.files(arguments.report), *shown])

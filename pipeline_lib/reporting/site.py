@@ -36,6 +36,8 @@ WHOLE = "report.html"
 """The file with all pages."""
 SEARCH = "search.js"
 """The file with what the search of the pages finds."""
+DIGESTS = "files.json"
+"""The file with the digests of all files of a report, and of what it shows that states no digest itself."""
 _ADDRESS = re.compile(r'\bid="([^"]+)"')
 _LINK = re.compile(r'(<a\b[^>]*?\bhref=")([^"]*)(")')
 
@@ -85,6 +87,15 @@ def render(
     write_text(
         folder / SEARCH, search_script([entry._replace(place=_target(entry.place, FRONT, home)) for entry in index])
     )
+
+
+def files(folder: Path) -> list[Path]:
+    """All files of a report that :func:`render` has written into a folder."""
+    folders = ("pages", "tables", "figures")
+    return [
+        *(folder / name for name in (file_of(FRONT), WHOLE, SEARCH)),
+        *sorted(path for name in folders for path in (folder / name).rglob("*") if path.is_file()),
+    ]
 
 
 def write_page(path: str | os.PathLike[str], title: str, study: str, page: Page) -> None:

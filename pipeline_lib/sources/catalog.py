@@ -234,7 +234,7 @@ def load(path: str | os.PathLike[str] = CATALOG) -> dict[str, DataSet]:
     >>> load()["MQ2008"].n_folds
     5
     """
-    document = _read(Path(path))
+    document = schemas.load(Path(path), "a catalogue")
     _check_schema(document, Path(path))
     data_sets = {}
     for name, entry in document["data_sets"].items():
@@ -275,35 +275,6 @@ def get(name: str, path: str | os.PathLike[str] = CATALOG) -> DataSet:
 def _plain(value: Any) -> Any:
     """Records and sets as values that JSON can hold."""
     return dataclasses.asdict(value) if isinstance(value, Counts | Fold) else sorted(value)
-
-
-def _read(path: Path) -> Any:
-    import yaml
-
-    class UniqueKeys(schemas.loader()):  # type: ignore[misc]
-        """Rejects a key that is given twice, of which YAML would silently use the last, and one that is no text."""
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            seen: set[Any] = set()
-            for key_node, _ in node.value:
-                key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
-                line = key_node.start_mark.line + 1
-                if not isinstance(key, str):
-                    raise ConfigurationError(f"{path}, line {line}: expected text as a key, found {key!r}")
-                if key in seen:
-                    raise ConfigurationError(f"{path}, line {line}: the key {key!r} is given twice; remove one")
-                seen.add(key)
-            return super().construct_mapping(node, deep)
-
-    try:
-        with path.open(encoding="utf-8") as file:
-            return yaml.load(file, UniqueKeys)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error})") from error
-    except ConfigurationError:
-        raise
-    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:  # such as a 13th month, in YAML a date
-        raise ConfigurationError(f"{path}: expected YAML; {' '.join(str(error).split())}") from error
 
 
 def _check_schema(document: Any, path: Path) -> None:

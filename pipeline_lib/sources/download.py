@@ -122,7 +122,7 @@ def download(
         target = folder / candidate.archive.name
         try:
             _fetch(candidate, target, settings or Settings())
-        except SourceError as error:
+        except (SourceError, ValueError) as error:  # the latter of an address, or a redirection, that cannot be one
             failures.append(f"{candidate.address}: {error}")
             continue
         except OSError as error:

@@ -95,13 +95,16 @@ def required(data_set: DataSet, raw_folder: Path) -> Manifest:
     ------
     DataError
         When there is none that agrees with the catalogue.
+    DamagedFileError
+        When it does not have the checksum that it states.
     """
     manifest = recorded(data_set, raw_folder)
     if manifest is None:
         path = raw_folder / data_set.name / FILE
+        storage.verify(path)
         raise DataError(
             f"{path}: expected a manifest of the parts {', '.join(data_set.parts)} of {data_set.name}, found none that "
-            "is whole and fits the catalogue; delete it to have the next run obtain the data set again"
+            "fits the catalogue; delete it to have the next run obtain the data set again"
         )
     return manifest
 

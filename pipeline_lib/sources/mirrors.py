@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
+from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.files import expanded
 from pipeline_lib.sources.catalog import Archive, DataSet, Part
 from pipeline_lib.sources.digests import check_size
@@ -78,6 +78,11 @@ def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str,
     LTR_MIRROR may name several: folders separated as in PATH, addresses by white space. An address ``file:///folder``
     is a folder.
 
+    Raises
+    ------
+    ConfigurationError
+        When an address cannot be one of a server.
+
     Example
     -------
     >>> configured_mirrors(["https://example.org/ltr"], {"LTR_MIRROR": "/data/letor:/scratch/my data http://host:8000/ltr"})
@@ -93,6 +98,12 @@ def configured_mirrors(configured: Iterable[str] = (), environment: Mapping[str,
         elif name.lower().startswith("file:"):
             folders.append(Path(unquote(urlsplit(name).path)))
         else:
+            try:
+                urlsplit(name)
+            except ValueError as error:
+                raise ConfigurationError(
+                    f"mirrors, or the variable {VARIABLE}: expected the address of a server, found {name!r} ({error})"
+                ) from None
             addresses.append(name.rstrip("/"))
     return Mirrors(tuple(dict.fromkeys(folders)), tuple(dict.fromkeys(addresses)))
 

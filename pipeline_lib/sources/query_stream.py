@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline_lib import storage
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import DataError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import readers
 from pipeline_lib.sources.letor_reader import Block
@@ -68,10 +68,8 @@ def batches(
 def _is_stored(path: Path) -> bool:
     import pyarrow.parquet as pq
 
-    try:
+    with storage.parquet_of_others(path):
         return {"qid", "label", "features"} <= set(pq.read_schema(path).names)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected a Parquet file, found none ({error})") from error
 
 
 @checked

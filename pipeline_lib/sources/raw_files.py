@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipeline_lib import storage
-from pipeline_lib.errors import DataError
+from pipeline_lib.errors import DamagedFileError, DataError
 from pipeline_lib.sources.catalog import DataSet
 from pipeline_lib.sources.manifest import FILE, UNCHANGED, Manifest, ManifestPart, recorded
 
@@ -47,7 +47,7 @@ def check(data_set: DataSet, raw_folder: Path, manifest: Manifest) -> list[dict[
         except OSError as error:
             raise DataError(
                 f"{path}: expected the text that {FILE} lists, found none ({error.strerror}); "
-                f"{_how_to_restore(data_set, raw_folder, path)}"
+                f"{how_to_restore(data_set, raw_folder, path)}"
             ) from error
         seen.append({**state, "sha256": digests[name]})
     compare(data_set, raw_folder, manifest, digests)
@@ -68,7 +68,7 @@ def compare(data_set: DataSet, raw_folder: Path, manifest: Manifest, digests: Ma
             path = data_set.raw_path(part.name, raw_folder)
             raise DataError(
                 f"{path}: changed since it was obtained: expected the SHA-256 {part.sha256} that {FILE} lists, found "
-                f"{found}; {_how_to_restore(data_set, raw_folder, path)}"
+                f"{found}; {how_to_restore(data_set, raw_folder, path)}"
             )
 
 
@@ -168,6 +168,21 @@ def state_for_planning(data_set: DataSet, raw_folder: Path, record: Path) -> str
     return hashlib.sha256(json.dumps(now).encode()).hexdigest()[:16]
 
 
+def damaged(record: Path) -> Iterator[DamagedFileError]:
+    """The files of a record that have the recorded size and time, but another content: nobody has written to them.
+
+    A file that somebody has changed is left to the next run, which compares it because of its time.
+    """
+    for known in storage.read_json(record)["files"]:
+        in_raw_folder = Path("data/raw", record.parent.name, known["file"])
+        path = in_raw_folder if in_raw_folder.is_file() else Path(known["file"])
+        state = _state(path)
+        if (state["bytes"], state["modified"]) == (known["bytes"], known["modified"]):
+            found = sha256(path)
+            if found != known["sha256"]:
+                yield DamagedFileError(path, f"expected the SHA-256 {known['sha256']}, found {found}")
+
+
 def write_record(record: Path, files: list[dict[str, Any]], planned_with: str) -> None:
     """Record the result of a check, and the :func:`state_for_planning` with which it was planned."""
     storage.write_json(record, {"files": files, "planned_with": planned_with})
@@ -181,7 +196,8 @@ def _state(path: Path) -> dict[str, Any]:
     return {"file": path.name, "bytes": found.st_size, "modified": found.st_mtime_ns}
 
 
-def _how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
+def how_to_restore(data_set: DataSet, raw_folder: Path, path: Path) -> str:
+    """What a person can do about a raw file that is not what its manifest says."""
     manifest = raw_folder / data_set.name / FILE
     if data_set.source == "own":
         return "start the run again, which reads the file as it is now"

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import columns
+from pipeline_lib import columns, storage
 from pipeline_lib.errors import DataError
 from pipeline_lib.sources.compression import Digest, opened, text_lines, unpacked_name
 from pipeline_lib.sources.letor_reader import MAX_FEATURES, Block
@@ -176,6 +176,10 @@ def _reading(path: Path, digest: Digest | None = None) -> Iterator[Any]:
     """The open file, and what Arrow says of it put into words."""
     import pyarrow as pa
 
+    if _ending(path) in PARQUET:
+        with opened(path, digest) as source, storage.parquet_of_others(path):
+            yield source
+        return
     try:
         with opened(path, digest) as source:
             yield source
@@ -195,8 +199,9 @@ def _in_words(path: Path, said: str) -> DataError:
             f"{path}:{line}: expected {expected} in the column {name!r}, found {shown}; "
             f"if this is no feature, leave the column out (`ignore`)"
         )
-    kind = "a Parquet file" if _ending(path) in PARQUET else "text with a line of column names and a line per document"
-    return DataError(f"{path}: expected {kind}, found something else ({said})")
+    return DataError(
+        f"{path}: expected text with a line of column names and a line per document, found something else ({said})"
+    )
 
 
 def _line(path: Path, row: int) -> int:
@@ -306,7 +311,9 @@ def _pieces(path: Path, names: tuple[str, ...], chosen: columns.Roles, digest: D
                 while source.read(1 << 20):
                     pass
             file = pq.ParquetFile(path)
-            yield from file.iter_batches(rows_per_group(len(names)), columns=list(names), use_threads=False)
+            for piece in file.iter_batches(rows_per_group(len(names)), columns=list(names), use_threads=False):
+                piece.validate(full=True)  # texts and places in dictionaries, which reading does not check
+                yield piece
             return
         import pyarrow.csv as pc
 

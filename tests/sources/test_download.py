@@ -503,6 +503,16 @@ def test_files_are_copied_and_checked(tmp_path, clock):
         download([Candidate("file:///nowhere", RIGHT)], tmp_path / "raw", lambda path: path, by_hand="")
 
 
+def test_an_address_that_cannot_be_one_fails_alone(server, tmp_path, clock):
+    server.answers = [Answer(status=302, headers={"Location": "http://[::1/x.zip"}), Answer()]
+    wrong, redirecting, right = (
+        Candidate(address, RIGHT) for address in ("http://[::1", f"{server.address}/a", f"{server.address}/b")
+    )
+    with pytest.raises(DownloadError, match=r"http://\[::1: .*IPv6.*; http://[^ ]*/a: .*IPv6"):
+        download([wrong, redirecting], tmp_path, lambda path: path, by_hand="")
+    assert download([wrong, right], tmp_path, lambda path: path, by_hand="").read_bytes() == BODY
+
+
 def test_other_protocols_are_refused(tmp_path):
     with pytest.raises(DownloadError, match="expected an address with http, https or file, found 'ftp'"):
         download([Candidate("ftp://example.org/x.zip", RIGHT)], tmp_path, lambda path: path, by_hand="")

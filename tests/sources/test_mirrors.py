@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 
 import pytest
 from small_sets import TEXTS, small_set, zip_of
 
+from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.sources import catalog
 from pipeline_lib.sources.acquisition import obtain
 from pipeline_lib.sources.mirrors import Mirrors, availability, configured_mirrors
@@ -40,6 +42,13 @@ def test_the_variable_may_name_several(variable, folders, addresses):
 def test_the_variable_comes_before_the_configuration_and_none_comes_twice():
     found = configured_mirrors(["/b", "/a", "http://x/"], {"LTR_MIRROR": "/a"})
     assert found == Mirrors((Path("/a"), Path("/b")), ("http://x",))
+
+
+@pytest.mark.parametrize("configured", [True, False])
+def test_an_address_that_cannot_be_one_is_named(configured):
+    address = "http://[::1"
+    with pytest.raises(ConfigurationError, match=re.escape(repr(address))):
+        configured_mirrors([address] if configured else [], {} if configured else {"LTR_MIRROR": address})
 
 
 def test_home_is_expanded(monkeypatch):

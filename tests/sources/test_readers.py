@@ -19,9 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline_lib import RankingData, stored_data
-from pipeline_lib.errors import DataError
-from pipeline_lib.sources import conversion, letor_reader
+from pipeline_lib import RankingData, cli, stored_data
+from pipeline_lib.errors import DataError, PipelineError
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.sources import conversion, letor_reader, query_stream, readers
 from pipeline_lib.sources.own_settings import group_file
 from pipeline_lib.sources.tables import Options
 
@@ -465,3 +466,69 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
     command = [sys.executable, "-c", PEAK, *map(str, paths)]
     grown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert int(grown) < 24 * 1024
+
+
+def foreign_parquet(folder: Path) -> dict[str, bytes]:
+    """Parquet as other programs write it: plain columns, texts in a dictionary, lists, and the form that we store."""
+    rng = np.random.default_rng(1)
+    label, X = rng.integers(0, 3, 60), rng.normal(size=(60, 4))
+    names = pa.array([f"query {row // 5}" for row in range(60)])
+    stored = RankingData.from_arrays(X, label, np.arange(60) // 5)
+    stored.write_parquet(folder / "stored.parquet")
+    kinds = {
+        "plain": (pa.table({"qid": np.arange(60) // 5, "label": label, "a": X[:, 0], "b": X[:, 1]}), "snappy"),
+        "texts": (pa.table({"query": names.dictionary_encode(), "label": label, "a": X[:, 0]}), "none"),
+        "lists": (pa.table({"query": names, "label": label, "a": pa.array(X.tolist())}), "zstd"),
+        "like ours": (pq.read_table(folder / "stored.parquet").replace_schema_metadata(None), "zstd"),
+    }
+    for name, (table, compression) in kinds.items():
+        pq.write_table(table, folder / f"{name}.parquet", compression=compression)
+    return {name: (folder / f"{name}.parquet").read_bytes() for name in (*kinds, "stored")}
+
+
+def damaged_parquet(content: bytes, rng: random.Random) -> bytes:
+    """The content cut off, with some bytes overwritten, or with some bits flipped in the footer or before it."""
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    changed, kind = bytearray(content), rng.randrange(4)
+    if kind == 0:
+        del changed[rng.randrange(len(content)) :]
+    elif kind == 1:
+        begin = rng.randrange(len(content))
+        end = min(len(content), begin + rng.randrange(1, 40))
+        changed[begin:end] = bytes([rng.choice((0, 255, rng.randrange(256)))]) * (end - begin)
+    else:
+        for _ in range(rng.choice((1, 1, 3, 10))):
+            place = rng.randrange(footer, len(content)) if kind == 2 else rng.randrange(4, footer)
+            changed[place] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def test_damaged_parquet_is_read_or_named(tmp_path: Path) -> None:
+    whole, path, errors = foreign_parquet(tmp_path), tmp_path / "damaged.parquet", []
+    for seed in range(400):
+        rng = random.Random(seed)
+        path.write_bytes(damaged_parquet(whole[rng.choice(sorted(whole))], rng))
+        for of_workflow in (True, False):
+            try:
+                if of_workflow:
+                    known = readers.layout([path], Options())
+                    list(readers.blocks(path, Options(), known, hashlib.sha256()))
+                else:
+                    list(query_stream.batches(path))
+            except PipelineError as error:
+                errors.append((seed, str(error)))
+    assert len(errors) > 400
+    assert [(seed, text) for seed, text in errors if str(path) not in text or "\n" in text] == []
+
+
+def test_a_parquet_file_with_damaged_pages_is_one_line_of_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, model = tmp_path / "damaged.parquet", tmp_path / "model.json"
+    content = bytearray(foreign_parquet(tmp_path)["plain"])
+    content[30:60] = b"\xff" * 30
+    path.write_bytes(content)
+    LinearModel.of([1.0, 1.0]).save(model)
+    output = str(tmp_path / "out.run")
+    assert cli.main(["rank", "--model", str(model), "--data", str(path), "--output", output]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {path}: expected a Parquet file that can be read")

@@ -34,8 +34,8 @@ PARTS = (
     "docs/glossary.md",
 )
 LEFT_OUT = shutil.ignore_patterns("raw", "parquet", "logs", "*.partial")
-RECORDS_OF_RUNS = ("provenance.json", "ro-crate-metadata.json")
-"""Files that say when and how a study ran, and therefore differ from run to run."""
+RECORDS_OF_RUNS = ("provenance.json", "ro-crate-metadata.json", "files.json")
+"""Files that say when and how a study ran, or list such files with digests, and therefore differ from run to run."""
 COMPILED = (".pyc", ".nbi", ".nbc")
 """Files that Python and numba replace and never change, so that copies of the project may share them."""
 

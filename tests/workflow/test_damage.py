@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import Project, announced
+from .conftest import RECORDS_OF_RUNS, Project, announced
 
 pytestmark = pytest.mark.workflow
 
@@ -127,6 +129,104 @@ def test_a_conversion_compares_the_text_it_reads(finished_copy: Project) -> None
     (finished_copy.folder / "data/raw/letor-sim/manifest.json").unlink()
     finished_copy.snakemake("data/parquet/letor-sim/folds.parquet")
     assert hashlib.sha256(path.read_bytes()).hexdigest() in output
+
+
+def flipped_quietly(path: Path) -> None:
+    """Flip a bit and keep the time, as a disk that fails does: nothing shows from outside."""
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    flipped_bit(path)
+    os.utime(path, ns=times)
+
+
+def verify(project: Project) -> tuple[int, str]:
+    """Check all files of a project; the status of the command, and what it printed."""
+    command = [sys.executable, "-m", "pipeline_lib", "verify"]
+    done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+KINDS = {
+    "data/raw/letor-sim/manifest.json",
+    "data/raw/letor-sim/S1.txt",
+    "data/parquet/letor-sim/documents.parquet",
+    "data/parquet/letor-sim/folds.parquet",
+    "data/parquet/letor-sim/raw-files.json",
+    "data/parquet/letor-sim/summary.json",
+    "results/small/availability.json",
+    "results/small/changes.json",
+    "results/small/configuration.yaml",
+    "results/small/data/letor-sim.json",
+    "results/small/evaluation/letor-sim/listnet.held-out.json",
+    "results/small/evaluation/letor-sim/listnet.parquet",
+    "results/small/models.json",
+    "results/small/models/letor-sim/ranksvm/fold-2.json",
+    "results/small/provenance.json",
+    "results/small/tables/comparisons.parquet",
+    "results/small/tables/summary.parquet",
+    "reports/small/claims.json",
+    "reports/small/files.json",
+    "reports/small/index.html",
+    "reports/small/report.html",
+    "reports/small/search.js",
+}
+FOLDERS = {"reports/small/pages": "*.html", "reports/small/tables": "*.csv", "reports/small/figures": "*.svg"}
+
+
+def everything(project: Project) -> dict[str, bytes]:
+    """All files of the study and its data but those that say when and how it ran, as its pages do."""
+    return {
+        str(path.relative_to(project.folder)): path.read_bytes()
+        for top in ("data", "results", "reports")
+        for path in sorted((project.folder / top).rglob("*"))
+        if path.suffix in (".parquet", ".json", ".yaml", ".csv", ".tex", ".svg", ".txt")
+        and path.name not in (*RECORDS_OF_RUNS, "raw-files.json")
+    }
+
+
+@pytest.mark.slow
+def test_every_damaged_file_is_named_at_once_and_one_run_makes_all_anew(finished_copy: Project) -> None:
+    before = everything(finished_copy)
+    assert verify(finished_copy)[0] == 0
+    # Where files.json and raw-files.json are damaged, what they list cannot be compared with anything.
+    listed = {
+        f"{folder}/{next(path.name for path in sorted((finished_copy.folder / folder).glob(pattern)))}"
+        for folder, pattern in FOLDERS.items()
+    }
+    lists = {"reports/small/files.json", "data/parquet/letor-sim/raw-files.json"}
+    for chosen in ((KINDS | listed) - lists, lists):
+        for name in chosen:
+            flipped_quietly(finished_copy.folder / name)
+        status, printed = verify(finished_copy)
+        assert status == 1
+        assert set(re.findall(r"^  - (\S+): ", printed, re.MULTILINE)) == chosen, printed
+        finished_copy.snakemake()
+        assert finished_copy.planned() == {}
+        assert verify(finished_copy)[0] == 0
+        assert everything(finished_copy) == before
+
+
+def test_a_damaged_file_of_the_report_is_named_and_the_report_made_anew(finished_copy: Project) -> None:
+    before = everything(finished_copy)
+    names = ("reports/small/index.html", "reports/small/claims.json")
+    for name in names:
+        flipped_quietly(finished_copy.folder / name)
+    (finished_copy.folder / "reports/small/search.js").unlink()
+    status, printed = verify(finished_copy)
+    assert status == 1
+    assert set(re.findall(r"^  - (\S+): ", printed, re.MULTILINE)) == {*names, "reports/small/search.js"}
+    assert announced(finished_copy.snakemake()) == {"judge_claims": 1, "render_report": 1}
+    assert everything(finished_copy) == before
+    assert verify(finished_copy)[0] == 0
+
+
+def test_a_damaged_manifest_does_not_block(finished_copy: Project) -> None:
+    manifest = finished_copy.folder / "data/raw/letor-sim/manifest.json"
+    text = manifest.read_bytes()
+    flipped_bit(manifest)
+    wanted = ("data/raw/letor-sim/manifest.json", "data/parquet/letor-sim/folds.parquet")
+    assert f"error: {wanted[0]}: damaged" in finished_copy.snakemake(*wanted, check=False)
+    finished_copy.snakemake(*wanted)
+    assert manifest.read_bytes() == text
 
 
 def test_damaged_models_are_named_and_made_again(finished_copy: Project) -> None:

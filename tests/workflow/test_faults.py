@@ -94,6 +94,12 @@ def test_records_that_cannot_be_written_are_one_clear_error(new_project: Callabl
     assert "Traceback" not in output
 
 
+def test_a_home_that_cannot_be_written_stops_no_run(new_project: Callable[..., Project]) -> None:
+    # Nobody, not even root, makes files in /proc.
+    output = new_project().snakemake("data/raw/letor-sim/manifest.json", HOME="/proc", XDG_CACHE_HOME="")
+    assert "none left" in output
+
+
 def damage(path: Path, size: int) -> None:
     """Cut a file off; copies of the project that share it keep the whole one."""
     content = path.read_bytes()[:size]

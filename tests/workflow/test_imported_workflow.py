@@ -64,6 +64,21 @@ def test_an_imported_workflow_runs_to_its_report_in_the_other_folder(tmp_path: P
     assert "Nothing to be done" in run(folder)
 
 
+@pytest.mark.parametrize("directive", ["prefix", "replace_prefix"])
+def test_files_in_other_places_are_refused_before_anything_is_planned(directive: str, tmp_path: Path) -> None:
+    folder = write_outer(tmp_path)
+    value = '"second/"' if directive == "prefix" else '{"results/": "second/"}'
+    snakefile = folder / "Snakefile"
+    snakefile.write_text(
+        snakefile.read_text().replace("    config:\n", f"    {directive}:\n        {value}\n    config:\n")
+    )
+    environment = {name: value for name, value in os.environ.items() if name not in ("LTR_MIRROR", "PYTHONPATH")}
+    status, printed = forked.snakemake(["all", "--cores", "1"], folder, environment)
+    assert status == 1
+    assert "docs/using-elsewhere.md" in printed
+    assert {path.name for path in folder.iterdir()} <= {"Snakefile", "project.yaml", ".snakemake"}
+
+
 def test_every_rule_of_an_imported_workflow_bears_the_name_it_was_given(tmp_path: Path) -> None:
     folder = write_outer(tmp_path, papers="all")
     planned = job_table(run(folder, "--dry-run", "--quiet", "rules").splitlines())

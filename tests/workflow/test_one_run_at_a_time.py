@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
 
-from .conftest import Project
+from .conftest import ROOT, Project
 
 pytestmark = pytest.mark.workflow
 
@@ -90,6 +92,28 @@ def test_no_run_starts_while_results_are_removed(gated: Project) -> None:
         assert f"process {process.pid} on " in gated.snakemake(TARGET, check=False)
     assert process.wait() == 0, (gated.folder / "output.txt").read_text()
     assert not (gated.folder / TARGET).exists()
+
+
+def test_nothing_is_cleaned_or_verified_during_a_run(gated: Project) -> None:
+    shutil.copy(ROOT / "Makefile", gated.folder)
+    kept = gated.folder / "results/small/kept.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+
+    def call(*command: str) -> tuple[int, str]:
+        done = subprocess.run(command, cwd=gated.folder, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    verify = (sys.executable, "-m", "pipeline_lib", "verify")
+    clean = ("make", "clean", f"PYTHON={sys.executable}")
+    with at_work(gated, TARGET) as process:
+        for command in (clean, verify):
+            status, printed = call(*command)
+            assert status != 0
+            assert f"another run is working in this folder: process {process.pid} on " in printed
+        assert kept.exists()
+    assert call(*clean)[0] == 0
+    assert not (gated.folder / "results").exists()
 
 
 def test_a_killed_run_stands_in_nobody_s_way(gated: Project) -> None:

@@ -45,6 +45,26 @@ def test_a_wrong_key_stops_before_any_plan(new_project: Callable[..., Project]) 
     assert "Traceback" not in output
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed: 1\nseed: 2\n", "small.yaml, line 2: "),
+        ('__use_yte__: true\nstudy: ?"a" + "b"\n', "small.yaml: the key '__use_yte__'"),
+        ("title: !!python/name:os.system\n", "small.yaml, line 1: "),
+        ("modles: []\n", "small.yaml: the configuration cannot be used:"),
+    ],
+)
+def test_a_file_that_is_not_what_it_looks_like_stops_before_any_plan(
+    new_project: Callable[..., Project], text: str, message: str
+) -> None:
+    project = new_project()
+    (project.folder / "small.yaml").write_text(text)
+    output = project.snakemake("-n", check=False)
+    assert message in output
+    assert "Traceback" not in output
+    assert "Plan of the study" not in output
+
+
 def test_only_trainings_on_large_data_have_several_threads(new_project: Callable[..., Project]) -> None:
     simulation = {"queries": 5000, "population": {"documents": 120, "features": 136}}
     output = new_project(letor_sim=simulation, threads=2).snakemake("-n", "-p")

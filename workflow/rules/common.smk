@@ -61,8 +61,27 @@ def checked(call, *arguments, **keywords):
         raise WorkflowError(str(error)) from None
 
 
+def checked_study():
+    """The study that the configuration describes; another workflow that imports this one answers for its own files."""
+    own = snakemake_internals.is_main_process(workflow) and not IMPORTED
+    files = snakemake_internals.files_of_configuration(workflow) if own else []
+    for path in files:
+        checked(configuration.check_file, path)
+    origins = [str(path) for path in files]
+    if snakemake_internals.configured_by_option(workflow):
+        origins.append("--config")
+    n_folds = {name: dataset.n_folds for name, dataset in PUBLIC.items()}
+    return checked(configuration.check, config, n_folds, ", ".join(origins))
+
+
+# The commands refer to these folders by name, and would write into those of another study.
+if snakemake_internals.changes_paths(workflow, [f"{folder}/x" for folder in ("data", "results", "reports")]):
+    raise WorkflowError(
+        "expected a module without `prefix` and `replace_prefix`, with which this workflow would write tables of another "
+        "study; remove the directive (docs/using-elsewhere.md)"
+    )
 PUBLIC = checked(catalog.load)
-STUDY = checked(configuration.check, config, {name: dataset.n_folds for name, dataset in PUBLIC.items()})
+STUDY = checked_study()
 OWN = {name: checked(own_data.data_set, entry) for name, entry in STUDY.own_data.items()}
 CATALOG = {**PUBLIC, **OWN}
 # How every data set is drawn that can be drawn.
@@ -423,8 +442,13 @@ def raw_content(wildcards):
 
 def raw_state(wildcards):
     """A value that changes when the size or the time of a raw file is no longer that of the last check."""
-    record = raw_files.record_path(wildcards.dataset)
-    return raw_files.state_for_planning(CATALOG[wildcards.dataset], RAW, record)
+    return raw_state_of(wildcards.dataset)
+
+
+@cache
+def raw_state_of(dataset):
+    """The same, as it was when the run was planned: a job of the run may draw the text anew before it is checked."""
+    return raw_files.state_for_planning(CATALOG[dataset], RAW, raw_files.record_path(dataset))
 
 
 def per_dataset(pattern):

@@ -14,6 +14,7 @@ DRAWN_AS_DOCUMENTS = "|".join(name for name in SIMULATIONS if not CATALOG[name].
 # Targets request these records. Nothing is made from them, because a touched file is no reason to train
 # again; a conversion compares what it reads itself. A check that failed leaves no record, and the next run checks again.
 CHECKED = [str(raw_files.record_path(name)) for name in DATASETS if CATALOG[name].has_text]
+MANIFESTS = [f"data/raw/{name}/manifest.json" for name in DATASETS if CATALOG[name].has_text]
 
 
 use rule job as data_job with:

@@ -176,6 +176,8 @@ use rule job as render_report with:
         "reports/{study}/index.html",
         "reports/{study}/report.html",
         "reports/{study}/search.js",
+        "reports/{study}/files.json",
+        "results/{study}/provenance.json",
         directory("reports/{study}/pages"),
         directory("reports/{study}/tables"),
         report(

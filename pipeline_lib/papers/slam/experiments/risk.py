@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
-from pipeline_lib.settings import Positives, Range, Rising, Settings, Whole, at_least
+from pipeline_lib.settings import Jobs, Positives, Range, Rising, Settings, Whole, at_least
 
 SURROGATES = ("slam-ndcg", "slam-map", "listnet")
 PARTS = "slices/slam-risk/{surrogate}-{part}"
@@ -25,7 +25,7 @@ class RiskSettings(Settings):
         (10.0,), description="values of B, the radius of the ball in which the best ranker is sought"
     )
     repetitions: Annotated[Whole, Ge(2)] = Field(20, description="number of training samples for every n")
-    parts: Whole = Field(1, description="number of jobs among which the repetitions for one surrogate are divided")
+    parts: Jobs = Field(1, description="number of jobs among which the repetitions for one surrogate are divided")
     truth: Annotated[Whole, Ge(100)] = Field(
         5000, description="number of queries in the sample that represents the population"
     )

@@ -8,7 +8,7 @@ from annotated_types import Ge
 from pydantic import Field
 
 from pipeline_lib.experiment import Experiment, Job, Outcome, Step
-from pipeline_lib.settings import Positive, Positives, Rising, Settings, Whole, at_least, no_fewer_than
+from pipeline_lib.settings import Jobs, Positive, Positives, Rising, Settings, Whole, at_least, no_fewer_than
 from pipeline_lib.sources.population_settings import Overrides
 
 SLICES = "slices/topk-regret/{slice}"
@@ -36,7 +36,7 @@ class RegretSettings(Settings):
     bandit_factors: Positives = Field(
         (1.0, 10.0), description="its steps, in units of that of its theorem; the best in hindsight counts"
     )
-    slices: Whole = Field(2, description="number of jobs among which the runs are divided")
+    slices: Jobs = Field(2, description="number of jobs among which the runs are divided")
 
 
 def _rounds(settings: RegretSettings) -> int:

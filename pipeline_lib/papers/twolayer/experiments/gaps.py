@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import Cell, Experiment, Job, Outcome, Step
-from pipeline_lib.settings import Names, Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.settings import Jobs, Names, Positive, Probability, Rising, Settings, Whole, at_least
 from pipeline_lib.sources.population_settings import WithoutDocuments
 
 Loss = Literal["hinge", "logistic", "exponential"]
@@ -68,7 +68,7 @@ class GapsSettings(Settings):
     search_queries: Whole = Field(
         10000, description="number of fresh queries that stand for the expected risk in a search"
     )
-    slices: Whole = Field(4, description="number of jobs among which the repetitions are divided")
+    slices: Jobs = Field(4, description="number of jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
     def _lines_rise(self) -> Self:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pipeline_lib.cost import Cost
 from pipeline_lib.experiment import EVERY, Experiment, Job, Outcome, Step
 from pipeline_lib.papers.twolayer.experiments.gaps import POPULATION, SURROGATES, Loss
-from pipeline_lib.settings import Positive, Probability, Rising, Settings, Whole, at_least
+from pipeline_lib.settings import Jobs, Positive, Probability, Rising, Settings, Whole, at_least
 from pipeline_lib.sources.population_settings import WithoutDocuments
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class TradeoffSettings(Settings):
         20000,
         description="number of queries that determine the limiting ranker, to which excess errors refer",
     )
-    slices: Whole = Field(3, description="number of jobs among which the repetitions are divided")
+    slices: Jobs = Field(3, description="number of jobs among which the repetitions are divided")
 
     @model_validator(mode="after")
     def _budgets_are_split(self) -> Self:
