@@ -136,12 +136,12 @@ def jobs_at_once(workflow: Any, jobs: int) -> int:
 def submissions(workflow: Any) -> int | None:
     """How many submissions the run makes to a cluster; None where it runs on this machine.
 
-    Jobs of one group are submitted together, and those of local rules not at all. Snakemake reports groups when it
-    submits them. ``job.is_local`` would be true for every job of a dry run.
+    Jobs of one group are submitted together, and those of local rules without a group not at all. Snakemake reports
+    groups when it submits them. ``job.is_local`` would be true for every job of a dry run.
     """
     if not workflow.resource_settings.nodes:
         return None
-    local = workflow._localrules
+    local = {rule.name for rule in workflow.rules if rule.group is None and rule.name in workflow._localrules}
     sent = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun and job.rule.name not in local]
     return len({job.group or f"job {job.jobid}" for job in sent})
 
