@@ -124,13 +124,13 @@ def finished_jobs(workflow: Any) -> list[FinishedJob]:
     return sorted(found, key=lambda job: (job.ended, job.outputs))
 
 
-def jobs_at_once(workflow: Any, jobs: int) -> int:
-    """How many of so many jobs run at the same time: as many as a cluster's profile allows, or as there are cores.
+def jobs_at_once(workflow: Any) -> int | None:
+    """How many jobs run at the same time: as many as there are cores; None on a cluster, whose queue decides it.
 
     ``workflow.cores`` is documented, the limit ``--jobs`` of a cluster is not.
     """
     settings = workflow.resource_settings
-    return min(settings.nodes, jobs) if settings.nodes else settings.cores or 1
+    return None if settings.nodes else settings.cores or 1
 
 
 def submissions(workflow: Any) -> int | None:
