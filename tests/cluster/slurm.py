@@ -1,8 +1,8 @@
 """A SLURM with two nodes whose daemons are processes of this machine, in a folder of its own.
 
-No file outside the folder is read or written, and the commands are found through wrappers that name the folder's
-configuration, so that clusters do not disturb each other, and a SLURM that is installed is not disturbed either. The
-daemons run as the user who starts them, who need not be root.
+No file outside the folder is read or written. The commands find the folder's configuration by SLURM_CONF in their
+environment alone, so that clusters do not disturb each other, nor a SLURM that is installed. The daemons run as the
+user who starts them, who need not be root.
 """
 
 from __future__ import annotations
@@ -100,7 +100,11 @@ class Slurm:
     @property
     def environment(self) -> dict[str, str]:
         """What processes need in their environment in order to use the cluster."""
-        return {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", FOLDER: str(self.folder)}
+        return {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+            FOLDER: str(self.folder),
+        }
 
     def call(self, *command: str) -> str:
         """What a command of SLURM prints.
@@ -198,7 +202,7 @@ class Slurm:
         self.wait(lambda: all(self.state_of_node(node) == "IDLE" for node in NODES), "the nodes are ready")
 
     def _write_wrapper(self, program: str) -> None:
-        lines = [f"export SLURM_CONF={self.folder}/slurm.conf"]
+        lines = []
         if self.software.libraries:
             lines.append(f"export LD_LIBRARY_PATH={self.software.libraries}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}")
         path = self.folder / "bin" / program
