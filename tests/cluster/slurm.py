@@ -65,6 +65,7 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort={accounting_port}
 AccountingStoragePass={folder}/munge.socket
+AccountingStorageEnforce=limits
 AccountingStoreFlags=job_comment"""
 DATABASE_DAEMON = """\
 AuthType=auth/munge
@@ -134,6 +135,10 @@ class Slurm:
         found = [dict(word.partition("=")[::2] for word in line.split()) for line in lines if line.startswith("JobId=")]
         return sorted(found, key=lambda job: int(job["JobId"]))
 
+    def set_quota(self, submissions: int) -> None:
+        """Let the user have at most so many jobs that wait or run; -1 for any number. Needs accounting."""
+        self.call("sacctmgr", "--immediate", "modify", "user", getpass.getuser(), "set", f"MaxSubmitJobs={submissions}")
+
     def state_of_node(self, node: str) -> str:
         """The state of a node, such as ``IDLE`` or ``MIXED+DRAIN``."""
         (line,) = self.call("scontrol", "--oneliner", "show", "node", node).splitlines()
@@ -149,6 +154,16 @@ class Slurm:
         ]:
             _kill(found)
         self.daemons.pop(node).wait()
+
+    def kill_controller(self) -> None:
+        """Let the controller die."""
+        controller = self.daemons.pop("slurmctld")
+        controller.kill()
+        controller.wait()
+
+    def start_controller(self) -> None:
+        """Start the controller, which continues where another one ended."""
+        self._start("slurmctld", "slurmctld", "-D")
 
     def start_node(self, node: str) -> None:
         """Start the daemon of a node."""
@@ -196,7 +211,7 @@ class Slurm:
         self._start_munge()
         if self.accounting:
             self._start_database(facts)
-        self._start("slurmctld", "slurmctld", "-D")
+        self.start_controller()
         for node in NODES:
             self.start_node(node)
         self.wait(lambda: all(self.state_of_node(node) == "IDLE" for node in NODES), "the nodes are ready")
