@@ -11,6 +11,7 @@ import contextlib
 import io
 import logging
 import math
+import os
 import re
 import sys
 import threading
@@ -214,7 +215,10 @@ def patient(executor: Any) -> Any:
                 str | None, Any
             ] = {}  # by their numbers: those of a check that are neither done nor active
             self.refusal_told = -math.inf
+            # In a job of SLURM, the executor removes all its variables, which would be those of every submission.
+            kept = {name: value for name, value in os.environ.items() if name == "SLURM_CONF"}
             super().__init__(*arguments, **named)
+            os.environ.update(kept)
 
         async def check_active_jobs(self, active_jobs: list[Any]) -> AsyncIterator[Any]:
             self.unsettled = {job.external_jobid: job for job in active_jobs}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ class Executor:
     """What the plugin's executor does with answers of SLURM that a test gives."""
 
     def __init__(self, states: dict[str, str] | None = None, refusals: list[str] | None = None) -> None:
+        os.environ.pop("SLURM_CONF", None)  # as the plugin does where the run is a job of SLURM
         self.states = states
         self.refusals = refusals or []
         self.wait = True
@@ -88,6 +90,14 @@ def test_no_job_is_forgotten_when_a_query_fails(patient: Callable[..., Any], cap
     assert executor.reported == [("success", "1"), ("error", "3")]
     assert "SLURM does not say" not in caplog.text
     assert "TIMEOUT" in caplog.text
+
+
+def test_a_run_that_is_a_job_itself_keeps_the_configuration(
+    patient: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", "/apps/slurm.conf")
+    patient()
+    assert os.environ["SLURM_CONF"] == "/apps/slurm.conf"
 
 
 def until(condition: Callable[[], object]) -> None:
