@@ -211,9 +211,8 @@ def patient(executor: Any) -> Any:
 
     class Patient(executor):  # type: ignore[misc]
         def __init__(self, *arguments: Any, **named: Any) -> None:
-            self.unsettled: dict[
-                str | None, Any
-            ] = {}  # by their numbers: those of a check that are neither done nor active
+            # The submissions of a check, by their numbers, until the executor says what became of them.
+            self.unsettled: dict[str | None, Any] = {}
             self.refusal_told = -math.inf
             # In a job of SLURM, the executor removes all its variables, which would be those of every submission.
             kept = {name: value for name, value in os.environ.items() if name == "SLURM_CONF"}
@@ -228,7 +227,7 @@ def patient(executor: Any) -> Any:
             if self.unsettled:
                 number = len(self.unsettled)
                 self.logger.warning(f"SLURM does not say how {number} submissions are; it will be asked again.")
-            for job in self.unsettled.values():
+            for job in list(self.unsettled.values()):
                 yield job
 
         def report_job_success(self, job_info: Any) -> None:
