@@ -50,6 +50,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
 SlurmdTimeout=10
+MinJobAge=3600
 KillWait=2
 ReturnToService=1
 JobAcctGatherType=jobacct_gather/linux
