@@ -50,11 +50,11 @@ END_OF_LOG = 20
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do: its description, the jobs by Snakemake's numbers, and how many run at a time."""
+    """What a run will do: its description, the jobs by Snakemake's numbers, and how many run at a time if known."""
 
     text: str
     jobs: Mapping[int, PlannedJob]
-    slots: int
+    slots: int | None
 
 
 @dataclass
@@ -98,6 +98,7 @@ class Console(logging.Formatter):
         self._clock = clock
         self._text = ""
         self._left: TimeLeft | None = None
+        self._on_cluster = False
         self._planned: frozenset[int] = frozenset()
         self._started: dict[int, _Started] = {}
 
@@ -153,7 +154,8 @@ class Console(logging.Formatter):
 
     def _begin(self) -> None:
         plan = self._plan()
-        self._left = TimeLeft(plan.jobs, plan.slots)
+        self._left = TimeLeft(plan.jobs, plan.slots or 1)
+        self._on_cluster = plan.slots is None
         self._planned = frozenset(plan.jobs)
         self._text = plan.text
 
@@ -167,8 +169,11 @@ class Console(logging.Formatter):
         self._left.finished(job, took)
         done, left = len(self._planned) - len(self._left), len(self._left)
         now = self._clock()
-        ahead = self._left.seconds({number: now - other.at for number, other in list(self._started.items())})
-        remaining = f"{left} left, about {duration(ahead)}" if left else "none left"
+        if self._on_cluster:  # where a job that was sent may wait, and nobody knows how many will run at a time
+            ahead = f"{duration(self._left.seconds())} of work"
+        else:
+            ahead = duration(self._left.seconds({n: now - other.at for n, other in list(self._started.items())}))
+        remaining = f"{left} left, about {ahead}" if left else "none left"
         return f"[{done}/{len(self._planned)}] {started.name}: {took:.1f} s; {remaining}"
 
     def _failed(self, facts: Mapping[str, Any]) -> str:

@@ -253,7 +253,7 @@ class TimeLeft:
 def describe(
     study: str,
     jobs: Sequence[PlannedJob],
-    cores: int,
+    cores: int | None,
     available: Sequence[str],
     missing: Mapping[str, str],
     submissions: int | None = None,
@@ -261,8 +261,9 @@ def describe(
 ) -> str:
     """Write the plan that is printed before work starts.
 
-    ``missing`` maps a data set's name to how to get it; ``submissions`` are those to a cluster, if it runs on one;
-    ``untrained`` maps a model that cannot be trained to the reason.
+    ``cores`` is None on a cluster, where nobody knows how many jobs will run at a time, and ``submissions`` are those
+    to it; ``missing`` maps a data set's name to how to get it; ``untrained`` maps a model that cannot be trained to the
+    reason.
 
     Example
     -------
@@ -285,10 +286,11 @@ def describe(
     lines += [line.replace("\u00a0", " ") for line in wrapped]
     if submissions is not None:
         lines += [f"  submissions {submissions}"]
-    work = math.fsum(estimates(jobs))
-    parallel = TimeLeft(dict(enumerate(jobs)), cores).seconds()
-    lines += [f"  estimate    about {duration(work)} of work, {duration(parallel)} on {cores} cores"]
-    largest = sorted((job.mb for job in jobs), reverse=True)[: max(cores, 1)]
+    work = f"  estimate    about {duration(math.fsum(estimates(jobs)))} of work"
+    if cores is not None:
+        work += f", {duration(TimeLeft(dict(enumerate(jobs)), cores).seconds())} on {cores} cores"
+    lines += [work]
+    largest = sorted((job.mb for job in jobs), reverse=True)[: max(cores or 1, 1)]
     if largest:
         together = f", {_gigabytes(math.fsum(largest))} for {len(largest)} at a time" if len(largest) > 1 else ""
         lines += [f"  memory      up to {_gigabytes(largest[0])} for one job{together}"]

@@ -21,13 +21,13 @@ TARGET = 9
 class Run:
     """A logger with a console handler, and a clock that a test sets."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, slots: int | None = 2, **options: Any) -> None:
         self.now = 0.0
         self.stream = io.StringIO()
         handler = logging.StreamHandler(self.stream)
         written = console.Console(
             logging.Formatter("usual: %(message)s"),
-            lambda: console.Plan("THE PLAN", JOBS, 2),
+            lambda: console.Plan("THE PLAN", JOBS, slots),
             clock=lambda: self.now,
             **options,
         )
@@ -73,6 +73,16 @@ def test_a_finished_job_is_one_line_with_its_time_and_what_is_left() -> None:
     assert "[1/4] train_model fold=1: 20.0 s; 3 left" in line
     # Two to come at twice their estimates and one that has used all of its own, two at a time.
     assert line.endswith("about 20 s")
+
+
+def test_on_a_cluster_the_work_that_is_left_is_told_and_no_time() -> None:
+    run = Run(slots=None)
+    run.start(1)
+    run.start(2)
+    run.now = 20.0
+    run.finish(1)
+    # The other one may have waited in the queue all the time.
+    assert run.lines()[1].endswith("3 left, about 60 s of work")
 
 
 def test_what_a_job_measured_itself_counts_and_not_the_queue_before_it(tmp_path: Path) -> None:

@@ -100,6 +100,13 @@ def test_the_plan_adds_up_the_memory_of_the_largest_jobs_at_a_time() -> None:
     assert "GB" not in planning.describe("s", [], 2, [], {})
 
 
+def test_the_plan_for_a_cluster_says_nothing_that_its_queue_decides() -> None:
+    jobs = [PlannedJob("train_model", 60.0, None, 500.0)] * 20
+    text = planning.describe("s", jobs, None, [], {}, submissions=7)
+    assert "submissions 7" in text
+    assert re.findall(r"([\d.]+) (min|s|GB)\b", text) == [("20", "min"), ("0.5", "GB")]
+
+
 def test_no_run_is_shorter_than_its_longest_job(tmp_path: Path) -> None:
     long = PlannedJob("lists_grid", 30.0, record(tmp_path / "a.tsv", 600.0))
     text = planning.describe("s", [long, PlannedJob("judge_claims", 1.0, None)], 4, [], {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import inspect
 import io
 import re
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_lib import cli, configuration, files, run_lock, schedulers, storage
+from pipeline_lib import cli, configuration, files, run_lock, schedulers, snakemake_internals, storage
 from pipeline_lib.errors import PipelineError
 from pipeline_lib.sources import acquisition, catalog, download, mirrors
 from tests import documented, test_console, test_run_lock
@@ -147,7 +148,8 @@ def no_slurm(folder: Path) -> str:
         changed.setenv("PATH", str(folder))
         with pytest.raises(PipelineError) as caught:
             schedulers.require("slurm")
-    return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}"
+    waiting = inspect.getsource(snakemake_internals.patient)
+    return f"{caught.value}\n{source_of('snakemake_executor_plugin_slurm')}\n{waiting}"
 
 
 def test_a_configuration_of_slurm_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

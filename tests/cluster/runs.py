@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import threading
 import time
@@ -107,6 +108,14 @@ class Run:
 def megabytes(job: dict[str, str]) -> int:
     """The memory that a submission asked for."""
     return int(job["MinMemoryNode"].removesuffix("M"))
+
+
+def set_constant(project: Project, module: str, name: str, value: float) -> None:
+    """Give a constant of the project's copy another value."""
+    path = project.folder / f"pipeline_lib/{module}.py"
+    text, found = re.subn(rf"(?m)^({name}) = .*", rf"\1 = {value}", path.read_text())
+    assert found == 1
+    path.write_text(text)
 
 
 def plan(folder: Path, accidents: dict[str, str]) -> Path:

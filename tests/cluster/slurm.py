@@ -1,8 +1,8 @@
 """A SLURM with two nodes whose daemons are processes of this machine, in a folder of its own.
 
-No file outside the folder is read or written, and the commands are found through wrappers that name the folder's
-configuration, so that clusters do not disturb each other, and a SLURM that is installed is not disturbed either. The
-daemons run as the user who starts them, who need not be root.
+No file outside the folder is read or written. The commands find the folder's configuration by SLURM_CONF in their
+environment alone, so that clusters do not disturb each other, nor a SLURM that is installed. The daemons run as the
+user who starts them, who need not be root.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
 SlurmdTimeout=10
+MinJobAge=3600
 KillWait=2
 ReturnToService=1
 JobAcctGatherType=jobacct_gather/linux
@@ -65,6 +66,7 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort={accounting_port}
 AccountingStoragePass={folder}/munge.socket
+AccountingStorageEnforce=limits
 AccountingStoreFlags=job_comment"""
 DATABASE_DAEMON = """\
 AuthType=auth/munge
@@ -100,7 +102,11 @@ class Slurm:
     @property
     def environment(self) -> dict[str, str]:
         """What processes need in their environment in order to use the cluster."""
-        return {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", FOLDER: str(self.folder)}
+        return {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "SLURM_CONF": str(self.folder / "slurm.conf"),
+            FOLDER: str(self.folder),
+        }
 
     def call(self, *command: str) -> str:
         """What a command of SLURM prints.
@@ -130,6 +136,10 @@ class Slurm:
         found = [dict(word.partition("=")[::2] for word in line.split()) for line in lines if line.startswith("JobId=")]
         return sorted(found, key=lambda job: int(job["JobId"]))
 
+    def set_quota(self, submissions: int) -> None:
+        """Let the user have at most so many jobs that wait or run; -1 for any number. Needs accounting."""
+        self.call("sacctmgr", "--immediate", "modify", "user", getpass.getuser(), "set", f"MaxSubmitJobs={submissions}")
+
     def state_of_node(self, node: str) -> str:
         """The state of a node, such as ``IDLE`` or ``MIXED+DRAIN``."""
         (line,) = self.call("scontrol", "--oneliner", "show", "node", node).splitlines()
@@ -145,6 +155,16 @@ class Slurm:
         ]:
             _kill(found)
         self.daemons.pop(node).wait()
+
+    def kill_controller(self) -> None:
+        """Let the controller die."""
+        controller = self.daemons.pop("slurmctld")
+        controller.kill()
+        controller.wait()
+
+    def start_controller(self) -> None:
+        """Start the controller, which continues where another one ended."""
+        self._start("slurmctld", "slurmctld", "-D")
 
     def start_node(self, node: str) -> None:
         """Start the daemon of a node."""
@@ -192,13 +212,13 @@ class Slurm:
         self._start_munge()
         if self.accounting:
             self._start_database(facts)
-        self._start("slurmctld", "slurmctld", "-D")
+        self.start_controller()
         for node in NODES:
             self.start_node(node)
         self.wait(lambda: all(self.state_of_node(node) == "IDLE" for node in NODES), "the nodes are ready")
 
     def _write_wrapper(self, program: str) -> None:
-        lines = [f"export SLURM_CONF={self.folder}/slurm.conf"]
+        lines = []
         if self.software.libraries:
             lines.append(f"export LD_LIBRARY_PATH={self.software.libraries}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}")
         path = self.folder / "bin" / program

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -58,13 +59,57 @@ def test_another_scheduler_gives_the_same_bytes_although_jobs_fail_and_are_cance
         assert f"results/small/logs/train_model/letor-sim/{model}.log" in run.output
 
 
+def lose(project: Project, *models: str) -> None:
+    """Delete what a run made of some models, and the tables."""
+    results = project.folder / "results/small"
+    shutil.rmtree(results / "tables")
+    for model in models:
+        shutil.rmtree(results / "models/letor-sim" / model)
+        (results / f"evaluation/letor-sim/{model}.parquet").unlink()
+
+
+def test_a_controller_that_is_away_delays_the_run_and_loses_no_job(
+    cluster: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
+) -> None:
+    lose(finished_copy, "random")
+    run = Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
+    with run.sent():
+        run.wait(lambda: run.happened("random"), "the start of a job")
+        cluster.kill_controller()
+        (run.accidents / "random.go").touch()
+        time.sleep(30.0)
+        cluster.start_controller()
+        cluster.wait(lambda: run.status is not None, "the end of the run", 120.0)
+    assert run.status == 0, run.output[-6000:]
+    assert run.project.tables() == finished.tables()
+    assert run.states("random") == ["COMPLETED"]
+    assert "SLURM does not say" in run.output
+
+
+def test_a_full_quota_delays_submissions_and_is_named(
+    accounted: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
+) -> None:
+    lose(finished_copy, "random", "listnet")
+    runs.set_constant(finished_copy, "planning", "BATCH_SECONDS", 2.0)  # every model is a submission of its own
+    runs.set_constant(finished_copy, "snakemake_internals", "PAUSE", 2.0)
+    before = len(accounted.jobs())
+    run = Run(finished_copy, accounted, runs.plan(tmp_path / "accidents", {}))
+    accounted.set_quota(1)
+    try:
+        run.send()
+    finally:
+        accounted.set_quota(-1)
+    assert run.status == 0, run.output[-6000:]
+    assert run.project.tables() == finished.tables()
+    assert [job["JobState"] for job in accounted.jobs()[before:]] == ["COMPLETED"] * 2
+    assert "  submissions 2\n" in run.output
+    assert "AssocMaxSubmitJobLimit" in run.output
+
+
 def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(
     cluster: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
 ) -> None:
-    results = finished_copy.folder / "results/small"
-    for lost in ("models/letor-sim/random", "tables"):
-        shutil.rmtree(results / lost)
-    (results / "evaluation/letor-sim/random.parquet").unlink()
+    lose(finished_copy, "random")
     run = Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
     with run.sent():
         run.wait(lambda: run.happened("random"), "the start of a job")

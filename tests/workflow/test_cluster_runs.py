@@ -15,12 +15,11 @@ from typing import Any
 
 import pytest
 
+from ..small_settings import SETTINGS
 from . import forked, slurm_stand_in
-from .conftest import ROOT, Project, announced, job_table
+from .conftest import Project, announced, job_table
 
 pytestmark = pytest.mark.workflow
-
-PAGE = ROOT / "docs/clusters.md"
 
 
 @dataclass(frozen=True)
@@ -141,28 +140,16 @@ def test_trainings_share_a_submission_where_they_are_short(new_project: Callable
     assert set(re.findall(r"Group job (\S+)", output)) == {"batch-MQ2008-1"}
 
 
-def submissions_on_the_page() -> dict[str, tuple[int, int]]:
-    """The table of docs/clusters.md: study -> jobs and submissions."""
-    rows = re.findall(r"^ *\| ([\w-]+) \| ([\d,]+) \| ([\d,]+) \|$", PAGE.read_text(), flags=re.MULTILINE)
-    return {study: (int(jobs.replace(",", "")), int(sent.replace(",", ""))) for study, jobs, sent in rows}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("study", submissions_on_the_page())
-def test_the_page_says_how_many_submissions_a_study_needs(
-    study: str, new_project: Callable[..., Project], tmp_path: Path
-) -> None:
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    for archive in ("MQ2008.zip", "OHSUMED.zip"):
-        (mirror / archive).touch()
-    settings = "config.yaml" if study == "default" else f"workflow/studies/{study}.yaml"
-    arguments = ["-n", "--workflow-profile", "profiles/slurm", "--configfile", settings]
-    environment = {**os.environ, "LTR_MIRROR": str(mirror)}
-    status, output = forked.snakemake(arguments, new_project().folder, environment)
+def test_sbatch_is_called_as_often_as_the_plan_says(new_project: Callable[..., Project], cluster: Cluster) -> None:
+    """The steps that join what other jobs made, or take a second, run with the controlling process."""
+    settings = {name: SETTINGS["topk"][name] for name in ("regret", "structure")}
+    project = new_project(papers=["topk"], experiments={"topk": settings})
+    wanted = [f"results/small/tables/topk-{name}.parquet" for name in ("regret", "estimable")]
+    status, output = cluster.run(project, *wanted)
     assert status == 0, output[-6000:]
+    assert announced(output) == {"topk_regret_slice": 1, "topk_regret": 1, "topk_structure": 1}
     (sent,) = re.findall(r"^  submissions (\d+)$", output, flags=re.MULTILINE)
-    assert (sum(announced(output).values()), int(sent)) == submissions_on_the_page()[study]
+    assert (int(sent), len(slurm_stand_in.requests(cluster.jobs))) == (1, 1)
 
 
 def test_without_sbatch_the_run_is_refused_at_once(finished_copy: Project) -> None:

@@ -515,7 +515,7 @@ def plan():
     """What will run, what is missing and how to get it, and how long it may take."""
     jobs = {job.id: planned_job(job) for job in snakemake_internals.jobs_to_run(workflow)}
     missing = {name: AVAILABILITY[name].how_to_get for name in MISSING}
-    at_once = snakemake_internals.jobs_at_once(workflow, len(jobs))
+    at_once = snakemake_internals.jobs_at_once(workflow)
     sent = snakemake_internals.submissions(workflow)
     text = planning.describe(STUDY.name, list(jobs.values()), at_once, DATASETS, missing, sent, STUDY.untrained)
     return console.Plan(text, jobs, at_once)
@@ -560,3 +560,9 @@ if snakemake_internals.is_main_process(workflow):
             )
 else:
     snakemake_internals.run_batches_in_turn(workflow, "batch", "at_once")
+    # The executor plugin removes SLURM_CONF from the environment of srun; the script of this name restores it.
+    if "SLURM_CONF" in os.environ:
+        os.environ.update(
+            LTR_SLURM_CONF=os.environ["SLURM_CONF"],
+            PATH=os.pathsep.join([str(ROOT / "profiles/slurm"), os.environ["PATH"]]),
+        )

@@ -19,8 +19,9 @@ for step in STEPS:
             f"results/{{study}}/benchmarks/{step.rule}{step.cell_path}.tsv"
         wildcard_constraints:
             **step.constraints,
+        # A rule with a group is sent to a cluster, whatever `localrule` says.
         group:
-            batch(step.rule)
+            None if step_runs_locally(step) else batch(step.rule)
         localrule: step_runs_locally(step)
         conda:
             ENVIRONMENT
