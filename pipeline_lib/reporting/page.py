@@ -187,7 +187,7 @@ def _rounded(value: float | None, digits: int | None, form: declared_tables.Form
     """A number rounded in one direction, to so many decimals (of per cent), or else to three significant digits."""
     if value is None:
         return declared_tables.shown_as(None).text
-    exact = Decimal(f"{value:.12g}")  # what arithmetic adds in the last digits is no reason to round
+    exact = Decimal(f"{value:.9g}")  # what arithmetic adds in the last digits is no reason to round
     if digits is None:
         last = min(0, exact.adjusted() - 2) if exact.adjusted() < 7 else exact.adjusted() - 2
     else:

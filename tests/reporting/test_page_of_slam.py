@@ -69,9 +69,10 @@ def test_a_verified_bound_of_rounding_is_not_called_broken(tmp_path: Path) -> No
 def test_the_share_of_the_second_half_is_computed(tmp_path: Path) -> None:
     separable = {"stream": "separable", "gamma": 0.5, "margin_bound": 40.0}
     rows = runs(**separable, T=50, cumulative_loss=4.0) + runs(**separable, cumulative_loss=5.0)
+    rows += runs(**separable, measure="map", cumulative_loss=10.0)
     text = prose(build(tmp_path, "slam", {"slam-perceptron": rows}), "slam-separable-part")
     assert "at most 20.0 % of the loss: it levels off" in text
-    assert "the loss is 12 % of the constant" in text
+    assert "the loss is 25.0 % of the constant for MAP, 12.5 % of the constant for NDCG." in text
 
 
 def test_runs_whose_comparator_is_0_are_counted(tmp_path: Path) -> None:
