@@ -19,6 +19,11 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/report.smk"
 
 
+# A workflow that imports this one may read these files once more, and needs them again.
+if not IMPORTED:
+    snakemake_internals.hide_rules(workflow, "job", "data_job")
+
+
 rule all:
     default_target: True
     input:
@@ -42,9 +47,7 @@ rule all:
 
 
 onsuccess:
-    if Path(f"reports/{STUDY.name}/index.html").exists():
-        describe_results()
-        logger.info(f"The report is in reports/{STUDY.name}/index.html")
+    conclude()
 
 
 rule clean_results:

@@ -231,12 +231,13 @@ class RankingData:
 
     @classmethod
     @checked
-    def from_letor(cls, path: str | os.PathLike[str]) -> RankingData:
+    def from_letor(cls, path: str | os.PathLike[str], *, labels: Literal["whole", "rounded"] = "whole") -> RankingData:
         """Read a file of LETOR (SVMlight) text: ``label qid:Q id:value id:value ... # comment``.
 
         Beside what :func:`pipeline_lib.sources.letor.read` takes, queries may be named by text, labels may be written
         ``1.0``, features may count from 0, the text may be compressed (gzip, bzip2, Zstandard), and the queries may
         stand in a file of group sizes next to it, ``NAME.query`` or ``NAME.group``, as LightGBM and XGBoost have them.
+        ``labels="rounded"`` takes real labels, too, and rounds halves up.
 
         Raises
         ------
@@ -251,7 +252,7 @@ class RankingData:
         >>> data = RankingData.from_letor(path); data.y.tolist(), data.query_names
         ([2, 0], ('cats', 'dogs'))
         """
-        data: RankingData = _by_name("sources.readers").read(path)
+        data: RankingData = _by_name("sources.readers").read(path, labels)
         return data
 
     @checked

@@ -82,6 +82,15 @@ def rule_name(rule: Any) -> str:
     return str(rule.rule.name)
 
 
+def hide_rules(workflow: Any, *names: str) -> None:
+    """Make rules neither listed nor targets, once all rules that inherit from them are declared.
+
+    Snakemake knows no rules that exist to be inherited from: it lists them and tries to run them.
+    """
+    for name in names:
+        del workflow._rules[name]
+
+
 class NeededJob(NamedTuple):
     """A job that a run will execute: Snakemake's number of it, its rule, its wildcards, and its benchmark if any."""
 

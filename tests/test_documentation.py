@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pipeline_lib import cli, papers
 from pipeline_lib.claims import ledger
@@ -122,3 +123,18 @@ def test_the_page_of_studies_is_what_the_command_writes(tmp_path):
     assert cli.main(arguments) == 0
     page = (DOCS / "studies.md").read_text("utf-8")
     assert written.read_text("utf-8") == page, "run python -m pipeline_lib studies --page docs/studies.md"
+
+
+def test_the_first_sentence_of_a_setting_ends_where_it_is_cut():
+    def descriptions(schema):
+        if isinstance(schema, dict):
+            yield from [schema["description"]] if isinstance(schema.get("description"), str) else []
+            schema = list(schema.values())
+        for part in schema if isinstance(schema, list) else []:
+            yield from descriptions(part)
+
+    found = set(descriptions(yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))))
+    assert len(found) > 100
+    # The page of studies and the report show what stands before the first ". ".
+    cut = {text.split(". ")[0] for text in found}
+    assert not {text for text in cut if text.endswith(("..", " e.g", " i.e")) or text.count("(") != text.count(")")}

@@ -39,9 +39,7 @@ NUMBERS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "--data", type=Path, help="documents with labels: LETOR text, or a stored data set as Parquet (.parquet)"
-    )
+    parser.add_argument("--data", type=Path, help="documents with labels: LETOR text, CSV, TSV or Parquet")
     parser.add_argument("--model", type=Path, help="with --data: trained linear ranker, as `save` or a study stored it")
     parser.add_argument(
         "--held-out",

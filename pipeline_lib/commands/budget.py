@@ -1,7 +1,7 @@
 """Plan a labelling budget: the numbers of queries and of documents per query that minimise a bound of `twolayer`.
 
 ``--bound printed`` takes the bound of Theorem 1. ``--bound corrected`` takes the one with the true rates in both
-numbers (:mod:`pipeline_lib.theory.two_layer_rates`), which needs to know how much of the variance of the loss is due to
+numbers (`pipeline_lib.theory.two_layer_rates`), which needs to know how much of the variance of the loss is due to
 queries, to documents and to pairs; without ``--variances`` it presumes the worst case.
 """
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline_lib.markup import listed
+from pipeline_lib.markup import listed, quoted
 from pipeline_lib.reporting import waterfalls
 from pipeline_lib.reporting.blocks import Block, Paragraph, Section
+from pipeline_lib.reporting.certificate_blocks import HELD_OUT
 from pipeline_lib.reporting.queries import Rows, Tables
 from pipeline_lib.reporting.study import CERTIFICATES, Study, count
 from pipeline_lib.reporting.tables import Table
@@ -46,24 +47,30 @@ def pointer(found: Section | None) -> list[Block]:
 
 def certified(study: Study) -> list[Block]:
     """What the bound of our own certifies; nothing where it is not informative."""
-    rows = [row for row in study.certificates if row["risk"] is not None and not study.is_control(row["model"])]
-    own = {(row["dataset"], row["model"]) for row in rows if row["bound"] == OWN}
-    said = {
-        kind: {
-            (row["dataset"], row["model"])
-            for row in rows
-            if row["informative"] and (row["bound"] == OWN) == (kind == OWN) and row["bound"] != "held-out"
-        }
-        for kind in (OWN, "papers")
-    }
-    if not said[OWN]:
+    # By the bound, whether it is informative for a ranker: in all folds, since it is said of the ranker.
+    informative: dict[str, dict[tuple[str, str], bool]] = {}
+    places = {}
+    for row in study.certificates:
+        if row["risk"] is not None and row["bound"] != HELD_OUT and not study.is_control(row["model"]):
+            places[row["bound"]] = quoted(row["place"])
+            rankers = informative.setdefault(row["bound"], {})
+            ranker = (row["dataset"], row["model"])
+            rankers[ranker] = rankers.get(ranker, True) and row["informative"]
+    own = informative.pop(OWN, {})
+    if not any(own.values()):
         return []
-    datasets = listed(sorted({dataset for dataset, _ in said[OWN]}))
-    return [
-        Paragraph(
-            f"The certificate `{OWN}`, a bound of this project's own, is informative for {len(said[OWN])} of "
-            f"{count(len(own), 'linear ranker')} on {datasets}: it bounds the risk on new queries below the largest "
-            f"loss of any ranker with weights of about that size. The bounds of `lists` are for {len(said['papers'])} "
-            f"of them (`{CERTIFICATES}`)."
-        )
+    datasets = listed(sorted({dataset for (dataset, _), told in own.items() if told}))
+    by_count: dict[int, list[str]] = {}
+    for bound, rankers in informative.items():
+        by_count.setdefault(sum(rankers.values()), []).append(places[bound])
+    others = [
+        f"for {number or 'none'} of them ({listed(by_count[number])})" for number in sorted(by_count, reverse=True)
     ]
+    words = (
+        f"The certificate `{OWN}`, a bound of this project's own, is informative for {sum(own.values())} of "
+        f"{count(len(own), 'linear ranker')} on {datasets}: it bounds the risk on new queries below the largest "
+        "loss of any ranker with weights of about that size"
+    )
+    if others:
+        words += f". The bounds that `lists` states or cites are informative {listed(others)}"
+    return [Paragraph(f"{words} (`{CERTIFICATES}`).")]

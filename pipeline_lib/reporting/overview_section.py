@@ -43,7 +43,7 @@ def overview(study: Study) -> list[Block]:
         blocks.append(
             Paragraph(
                 f"The study `{study.name}` {'measures' if len(trained) == 1 else 'compares'} {listed(compared)} "
-                f"on {count(len(names), 'data set')}: {listed(names)}."
+                f"on {count(len(names), 'data set')}: {listed([_described(study, name) for name in names])}."
             )
         )
     else:
@@ -61,6 +61,12 @@ def overview(study: Study) -> list[Block]:
             )
         )
     return blocks + _certificates(study)
+
+
+def _described(study: Study, dataset: str) -> str:
+    """The name of a data set with its title, which says what kind of data it is."""
+    [title] = [entry["title"] for entry in study.data if entry["dataset"] == dataset] or [dataset]
+    return dataset if title == dataset else f"{dataset} ({quoted(title)})"
 
 
 def cost(study: Study) -> list[Block]:

@@ -23,15 +23,17 @@ r"""How does a paper's page become a section of the report?
                                             from measurements to bounds (pipeline_lib.reporting.waterfalls)
 
 and the filters ``number``, ``short`` (three significant digits), ``whole``, ``percent``, ``listed``, ``code`` and
-``called`` (the words for a value, from a mapping). What a template inserts is text, never markup, unless the filter
-``markdown`` says that it is. A shape that cannot be declared is a function of the paper's ``page.py``, which hands it
-in: ``FUNCTIONS = {"ladder": ladder}``. What the front page says of the paper, a few findings with their decisive
-figures, is ``findings.md``: a template of the same kind, without a heading.
+``called`` (the words for a value, from a mapping); ``at_least`` and ``at_most`` round a limit down and up. What a
+template inserts is text, never markup, unless the filter ``markdown`` says that it is. A shape that cannot be declared
+is a function of the paper's ``page.py``, which hands it in: ``FUNCTIONS = {"ladder": ladder}``. What the front page
+says of the paper, a few findings with their decisive figures, is ``findings.md``: a template of the same kind, without
+a heading.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +61,8 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "short": lambda value: scientific(value).text,
     "whole": lambda value: whole(round(value)).text,
     "percent": lambda value, digits=0: declared_tables.shown_as(value, "percent", digits).text,
+    "at_least": lambda value, digits=None, form=None: _rounded(value, digits, form, ROUND_FLOOR),
+    "at_most": lambda value, digits=None, form=None: _rounded(value, digits, form, ROUND_CEILING),
     "called": lambda value, names: str(names.get(value, value)),
     "code": lambda words: _code(words),
     "listed": lambda values: listed([str(value) for value in values]),
@@ -177,6 +181,19 @@ def _row(trial: Trial) -> dict[str, Any]:
         ends = value if isinstance(value, Interval) else Interval(value, value, value)
         row |= {name: ends.value, f"{name}_low": ends.low, f"{name}_high": ends.high}
     return row
+
+
+def _rounded(value: float | None, digits: int | None, form: declared_tables.Form | None, direction: str) -> str:
+    """A number rounded in one direction, to so many decimals (of per cent), or else to three significant digits."""
+    if value is None:
+        return declared_tables.shown_as(None).text
+    exact = Decimal(f"{value:.9g}")  # what arithmetic adds in the last digits is no reason to round
+    if digits is None:
+        last = min(0, exact.adjusted() - 2) if exact.adjusted() < 7 else exact.adjusted() - 2
+    else:
+        last = -digits - (2 if form == "percent" else 0)
+    shown = float(exact.quantize(Decimal(1).scaleb(last), rounding=direction))
+    return declared_tables.shown_as(shown, form, digits).text
 
 
 def _code(words: str) -> str:

@@ -57,12 +57,15 @@ class Form:
         from 0; with ``none``, lines have no query, and all belong to query 0.
     first_id : {0, 1}
         The id of the first feature.
+    rounding : str
+        How whoever reads the file asks for rounded labels, for messages.
     """
 
     n_features: int | None = None
     labels: Literal["integer", "rounded", "whole"] = "integer"
     qid: Literal["token", "comment", "text", "none"] = "token"
     first_id: int = 1
+    rounding: str = "labels='rounded'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +321,7 @@ class Reader:
 
     def _complain(self, status: int, piece: NDArray[np.uint8], fault: int) -> NoReturn:
         number = "a number" if self.form.labels == "rounded" else "a whole number"
-        hint = "" if self.form.labels == "rounded" else " (real labels are read with labels='rounded')"
+        hint = "" if self.form.labels == "rounded" else f" (real labels are read with {self.form.rounding})"
         id_range = f"a feature id in {self.form.first_id}..{self.id_limit}"
         query = (
             f"qid: and a name of at most {len(self._name)} bytes"

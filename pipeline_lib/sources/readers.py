@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from pipeline_lib.sources.own_settings import group_file
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_ROUNDING = "`labels: rounded`"
 
 
 @dataclass(frozen=True)
@@ -81,18 +83,18 @@ def blocks(path: Path, options: tables.Options, known: Layout, digest: Digest) -
         documents = tables.blocks(path, options, known, digest, grouped=groups is not None)
     else:
         qid = "none" if groups else "text" if known.textual else "token"
-        form = Form(known.n_features, _labels(options), qid, known.first_id)  # type: ignore[arg-type]
+        form = Form(known.n_features, _labels(options), qid, known.first_id, _ROUNDING)  # type: ignore[arg-type]
         documents = Reader(path, form, digest).blocks()
     yield from documents if groups is None else _grouped(documents, path, groups)
     if beside is not None:
         digest.update(beside.read_bytes())
 
 
-def read(path: str | os.PathLike[str]) -> RankingData:
+def read(path: str | os.PathLike[str], labels: Literal["whole", "rounded"]) -> RankingData:
     """Read a file of LETOR text whole: see :meth:`RankingData.from_letor`."""
     path = Path(path)
     groups = _groups(path)
-    form = Form(labels="whole", qid="none" if groups else "text", first_id=0)
+    form = Form(labels=labels, qid="none" if groups else "text", first_id=0)
     reader = Reader(path, form)
     X, y, number = gathered(reader)
     if groups:
@@ -134,7 +136,8 @@ def _layout_of(path: Path, options: tables.Options) -> Layout:
         group_sizes(groups)
     if tables.is_table(path):
         return Layout(*tables.layout(path, options, grouped=groups is not None))
-    reader = Reader(path, Form(None, _labels(options), "none" if groups else "text", 0))  # type: ignore[arg-type]
+    qid = "none" if groups else "text"
+    reader = Reader(path, Form(None, _labels(options), qid, 0, _ROUNDING))  # type: ignore[arg-type]
     for _ in reader.blocks():
         pass
     first_id = 0 if reader.has_id_0 else 1

@@ -380,6 +380,23 @@ def test_the_best_of_each_side_are_compared_query_by_query():
     assert {row["p_holm"] for row in rows if row["question"] == "kernel"} == {1 / 501}
 
 
+@pytest.mark.parametrize(
+    ("claim", "question", "p", "answer"),
+    [
+        ("slam-practice", "practice", 0.17, "differ by less than .04"),
+        ("slam-practice", "practice", 0.01, "ranks worse than"),
+        ("slam-kernel", "kernel", 0.17, "differ by less than .04"),
+        ("slam-repaired", "repaired", 0.01, "ranks worse"),
+    ],
+)
+def test_a_difference_that_correction_leaves_to_chance_is_no_answer(claim, question, p, answer, tmp_path):
+    row = {"dataset": "d", "question": question, "model": "s", "title": "S", "value": 0.65, "other": "b"}
+    row |= {"other_title": "B", "other_value": 0.664, "difference": -0.014, "low": -0.025, "high": -0.003}
+    rows = [{**row, "n_queries": 300, "p_holm": p, "unlearned": ""}]
+    judgement = readings.judged(claim, {"slam-practice": rows}, {}, tmp_path)
+    assert (judgement.status, answer in judgement.explanation) == ("answered", True)
+
+
 def test_without_rivals_there_is_nothing_to_read():
     rows = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, 0.95, 100, 1)
     assert rows == []

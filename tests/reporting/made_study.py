@@ -104,7 +104,7 @@ SHIFT = {
 }
 WITHOUT_SURROGATE = "expected a surrogate, found none"
 """Why nothing is certified of a learner without a surrogate."""
-DATASETS = {"letor-sim": ("letor-sim", 500, 0.05), "MQ2008": ("MQ2008 (LETOR 4.0)", 784, -0.02)}
+DATASETS = {"letor-sim": ("Simulated queries", 500, 0.05), "MQ2008": ("MQ2008 (LETOR 4.0)", 784, -0.02)}
 
 
 def make(folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,26 @@ def test_every_status_changes_the_words_on_exact_gaps(
         assert wording(build(exact_tables, **{claim: "refuted"})) != words, claim
     undecided = wording(build(exact_tables, **dict.fromkeys(bounds, "not-run")))
     assert undecided not in (words, wording(build(exact_tables, **dict.fromkeys(bounds, "refuted"))))
+
+
+def test_factors_of_steps_and_shares_of_bounds_are_those_of_the_populations_they_are_said_of(
+    build: Build, exact_tables: dict[str, list[dict[str, Any]]]
+) -> None:
+    pairs = [row for row in exact_tables["lists-slack"] if row["m"] == 2 and row["sharper"] is not None]
+    # Nearer to its bound than any pairs are, in steps that cost less and more than theirs.
+    row = {**pairs[0], "statement": "theorem 9", "case": "listnet", "gap": 1.0, "sharper": 1.5, "integral": 2.0}
+    section = build({**exact_tables, "lists-slack": [*exact_tables["lists-slack"], {**row, "printed": 2.0}]})
+    said = prose(section, "lists-slack-part")
+    most = max(one["sharper"] / one["gap"] for one in pairs)
+    assert f"Over all {len(pairs) + 1} populations and balls, the former cost factors from 1.5 to " in said
+    assert float(re.search(r"from 1\.5 to ([\d.,]+), and", said)[1].replace(",", "")) == pytest.approx(most, rel=0.01)
+    # A gap that nearly reaches a bound above the largest gap, which says nothing.
+    vacuous = {**exact_tables["lists-uniform"][0], "ball": "l2", "gap": 0.9, "largest_gap": 1.0, "bound": 1.1}
+    vacuous |= {"bound_optimistic": 1.1}
+    tables = {**exact_tables, "lists-uniform": [*exact_tables["lists-uniform"], vacuous]}
+    shares = re.findall(r"([\d.]+) % of it", prose(build(tables), "lists-uniform-part"))
+    assert shares
+    assert max(map(float, shares)) < 80.0
 
 
 def test_table_1_stands_beside_our_factors(

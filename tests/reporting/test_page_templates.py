@@ -89,6 +89,29 @@ def test_a_value_without_a_spread_is_shown_alone() -> None:
     assert (unknown.text, unknown.spread) == ("1.5", "")
 
 
+@pytest.mark.parametrize(
+    ("value", "asked", "least", "most"),
+    [
+        (15.88, "(0)", "15", "16"),
+        (1.0279, "(2)", "1.02", "1.03"),
+        (1.0025, "", "1", "1.01"),
+        (-0.0251, "(2)", "−0.03", "−0.02"),
+        (0.15, "(2)", "0.15", "0.15"),
+        (3 * 0.1, "(1)", "0.3", "0.3"),
+        (0.18499, "(0, 'percent')", "18 %", "19 %"),
+        (1.2345e-15, "", "1.23e−15", "1.24e−15"),
+        (76543.2, "", "76,543", "76,544"),
+        (15211.7, "(0, 'whole')", "15,211", "15,212"),
+        (0.0, "", "0", "0"),
+        (None, "(2)", "–", "–"),
+    ],
+)
+def test_limits_are_rounded_away_from_what_they_limit(build, value, asked: str, least: str, most: str) -> None:
+    given = "none" if value is None else repr(value)
+    text = f"# R\n\n{{{{ {given} | at_least{asked} }}}};{{{{ {given} | at_most{asked} }}}}"
+    assert f"{least};{most}" in prose(build(text))
+
+
 def test_a_query_is_answered_and_keeps_its_source(build) -> None:
     text = '{% set most | sql %} SELECT loss, MAX(regret) AS most FROM "draws" GROUP BY loss ORDER BY loss {% endset %}'
     section = build(f"# R\n\n{text}\n{{{{ most.source }}}}: {{% for row in most %}}{{{{ row.most }}}};{{% endfor %}}")

@@ -144,6 +144,11 @@ def small(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
     return render
 
 
+def test_the_front_page_says_what_kind_of_data_was_studied(small: Small) -> None:
+    [title, *_] = made_study.DATASETS["letor-sim"]
+    assert title in small().sections["overview"]
+
+
 @pytest.mark.parametrize("papers", [(), ("cone",), ("slam", "lists"), PAPERS], ids=len)
 def test_the_page_speaks_of_the_papers_that_were_chosen(papers: Sequence[str], small: Small) -> None:
     page = small(papers=papers)

@@ -89,7 +89,7 @@ def test_the_overview_says_which_step_costs_most_and_what_is_certified(tmp_path:
     [pointer] = chains_section.pointer(section)
     assert f"](#{section.id})" in pointer.text
     assert chains_section.pointer(None) == []
-    common = {"dataset": "made", "model": "a", "fold": 1, "place": "", "deviation": 1.0, "empirical_risk": 0.0}
+    common = {"dataset": "made", "model": "a", "fold": 1, "place": "Theorem 9", "deviation": 1.0, "empirical_risk": 0.0}
     common |= {"largest_loss": 4.0, "n": 9, "delta": 0.05, "informative_from": 1, "reason": None}
     certified = [
         common | {"bound": "contraction", "risk": 3.0, "informative": True},
@@ -101,4 +101,31 @@ def test_the_overview_says_which_step_costs_most_and_what_is_certified(tmp_path:
     [first] = chains_section.certified(Study(ResultsFolder.at(tmp_path)))
     assert isinstance(first, Paragraph)
     assert "1 of 1 linear ranker" in first.text
-    assert "for 0 of them" in first.text
+    assert "for none of them (Theorem 9)" in first.text
+
+
+def test_the_overview_credits_every_bound_with_the_rankers_of_which_it_tells_something(tmp_path: Path) -> None:
+    models = [
+        {"model": name, "title": name, "algorithm": "erm", "surrogate": "listnet", "control": False, "settings": {}}
+        for name in "ab"
+    ]
+    storage.write_json(tmp_path / "models.json", {"models": models})
+    common = {"dataset": "made", "deviation": 1.0, "empirical_risk": 0.0, "risk": 3.0, "largest_loss": 4.0, "n": 9}
+    common |= {"delta": 0.05, "informative_from": 1, "reason": None}
+    told = {"contraction": "ab", "chapelle-wu": "b", "erm": "", "optimistic": "", "held-out": "ab"}
+    places = {"chapelle-wu": "Earlier", "erm": "Theorem 9", "optimistic": "Theorem 17"}
+    certified = [
+        common
+        | {"model": name, "fold": fold, "bound": bound, "place": places.get(bound, "")}
+        # That of the earlier bound for the first ranker tells something in one fold only.
+        | {"informative": name in informed or (bound == "chapelle-wu" and fold == 1)}
+        for bound, informed in told.items()
+        for name in "ab"
+        for fold in (1, 2)
+    ]
+    (tmp_path / "tables").mkdir()
+    storage.write_table(tmp_path / CERTIFICATES, pl.DataFrame(certified))
+    [said] = chains_section.certified(Study(ResultsFolder.at(tmp_path)))
+    assert isinstance(said, Paragraph)
+    assert "2 of 2 linear rankers" in said.text
+    assert "for 1 of them (Earlier) and for none of them (Theorem 9 and Theorem 17)" in said.text

@@ -187,6 +187,17 @@ def test_from_letor(tmp_path: Path, name: str, packed: str, queries: list[str]) 
     assert data.query_names == stored.query_names
 
 
+def test_what_a_message_advises_about_real_labels_can_be_done(tmp_path: Path) -> None:
+    path = tmp_path / "some.txt"
+    path.write_bytes(b"0.5 qid:a 1:1\n1.4 qid:a 1:2\n")
+    with pytest.raises(DataError, match=r"some.txt:1: .*labels='rounded'"):
+        RankingData.from_letor(path)
+    assert RankingData.from_letor(path, labels="rounded").y.tolist() == [1, 1]
+    with pytest.raises(DataError, match=r"some.txt:1: .*`labels: rounded`"):  # as in the configuration of a study
+        converted(path)
+    assert converted(path, options=Options(rounded=True)).y.tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("piece", [40, 97])
 @pytest.mark.parametrize("group", [1, 3])
 def test_names_and_ids_across_pieces_and_blocks(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline_lib import papers
-from pipeline_lib.claims import ledger
+from pipeline_lib.claims import judged, ledger
+from pipeline_lib.claims.words import STATUSES, Status
+from pipeline_lib.reporting.blocks import walk
+from pipeline_lib.reporting.markdown import Prose
+from pipeline_lib.reporting.page import PaperPages
+from pipeline_lib.reporting.results import ResultsFolder
 from tests import readings
 from tests.small_settings import SETTINGS
 
@@ -113,3 +120,24 @@ def test_formulas_are_decided_in_a_study_of_any_size(status: dict[str, str]) -> 
 
 def test_claims_that_need_other_data_say_which(claims: dict[str, dict[str, Any]]) -> None:
     assert "letor-real.yaml" in claims["cone-table1-mq2008"]["explanation"]
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_pages_can_be_written_whatever_the_statuses_are(studied: Project, paper: str) -> None:
+    found = judged.read(studied.folder / WANTED[0])
+    results = ResultsFolder.at(studied.folder / "results/small")
+
+    def sentences(status: Status) -> set[str]:
+        claims = tuple(dataclasses.replace(one, status=status) if one.trials else one for one in found.claims)
+        pages = PaperPages(results, dataclasses.replace(found, claims=claims))
+        story = pages.story(paper)
+        assert story is not None
+        blocks = [*walk(story.blocks), *walk(pages.findings(paper))]
+        text = " ".join(block.html for block in blocks if isinstance(block, Prose))
+        parts = re.split(r"[.,:;] ", re.sub(r"</?(p|li|ul|ol)>", " ", text))
+        return {" ".join(part.split()).rstrip(".,:;") for part in parts}
+
+    said = {status: sentences(status) for status in STATUSES}
+    of_failure = said["refuted"] - said["verified"]
+    assert of_failure
+    assert not of_failure & said["consistent"]

@@ -103,6 +103,21 @@ def test_running_again_does_nothing(finished_copy: Project) -> None:
     assert "train_model" not in planned
 
 
+def test_only_a_run_that_brings_the_report_up_to_date_says_where_it_is(finished_copy: Project) -> None:
+    table = "results/small/tables/comparisons.parquet"
+    (finished_copy.folder / table).unlink()
+    assert "reports/small/index.html" not in finished_copy.snakemake(table)
+    (finished_copy.folder / "reports/small/index.html").unlink()
+    assert "The report is in reports/small/index.html" in finished_copy.snakemake("reports/small/index.html")
+
+
+def test_what_jobs_have_in_common_is_no_target(finished: Project) -> None:
+    listed = {line.split()[0] for line in finished.snakemake("--list").splitlines() if line.strip()}
+    assert {"all", "convert_data", "train_model"} <= listed
+    assert not {"job", "data_job"} & listed
+    assert "No rule to produce data_job" in finished.snakemake("-n", "data_job", check=False)
+
+
 def edit(project: Project, file: str, old: str, new: str) -> None:
     """Replace a text that must be there by another, once."""
     path = project.folder / file

@@ -521,13 +521,14 @@ def plan():
     return console.Plan(text, jobs, at_once)
 
 
-def describe_results():
-    """Describe the results folder for archives, once everything that the report shows is there."""
+def conclude():
+    """Describe the results folder for archives and say where the report is, if the targets included the report."""
     from pipeline_lib import run_crate
     from pipeline_lib.reporting import site
 
     jobs = snakemake_internals.finished_jobs(workflow)
-    if not any(f"reports/{STUDY.name}/index.html" in job.outputs for job in jobs):
+    page = f"reports/{STUDY.name}/index.html"
+    if not any(page in job.outputs for job in jobs):
         return
     parts = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk")), ROOT / "requirements.lock"]
     run_crate.write(
@@ -537,6 +538,7 @@ def describe_results():
         [CATALOG[name] for name in DATASETS],
         [(path, path.relative_to(ROOT).as_posix()) for path in parts if path.is_file()],
     )
+    logger.info(f"The report is in {page}")
 
 
 def files_of_job(wildcards, input, output):

@@ -17,8 +17,8 @@ CHECKED = [str(raw_files.record_path(name)) for name in DATASETS if CATALOG[name
 MANIFESTS = [f"data/raw/{name}/manifest.json" for name in DATASETS if CATALOG[name].has_text]
 
 
+# What the jobs that prepare data sets have in common: all studies share their files.
 use rule job as data_job with:
-    """What the jobs that prepare data sets have in common: all studies share their files."""
     log:
         "data/logs/<job>.log",
     benchmark:

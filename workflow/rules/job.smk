@@ -7,8 +7,8 @@ pathvars:
     job="job",
 
 
+# A command of pipeline_lib, whose options are named as the files of the rule.
 rule job:
-    """What all jobs have in common: a command of pipeline_lib, whose options are named as the files of the rule."""
     log:
         "results/{study}/logs/<job>.log",
     benchmark:

@@ -27,7 +27,7 @@ class LossesSettings(Settings):
     descent_rounds: NotNegative = Field(
         60, description="rounds of descent on the slack of a bound, started from the lists with the least slack"
     )
-    programmes: Whole = Field(30, description="number of linear programmes (eq. 3) for every kind of weights")
+    programmes: Whole = Field(30, description="number of linear programmes (equation 3) for every kind of weights")
     directions: Whole = Field(
         4, description="number of random linear rankers on every data set, for the gradient bound"
     )
