@@ -100,7 +100,11 @@ EXPERIMENT = Experiment(
                 "tables/cone-twins": {
                     **dict.fromkeys(("kinds", "P"), int),
                     **dict.fromkeys(
-                        ("epsilon", "largest_beta", "failure_with_own_beta", "failure_with_largest_beta"), float
+                        (
+                            *("c", "epsilon", "largest_beta", "failure_with_own_beta", "failure_with_largest_beta"),
+                            *("failure_without_beta", "failure_without_twice_beta", "failure_with_mean_beta"),
+                        ),
+                        float,
                     ),
                 },
                 "tables/cone-ties": {
