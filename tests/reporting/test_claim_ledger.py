@@ -118,7 +118,6 @@ def test_open_questions_and_only_they_are_answered() -> None:
 
 
 DROPPED = {
-    ("cone-links", "more-queries"): "the rate 1/sqrt(n)",
     ("lists-lemma14", "a-half"): "",
     ("lists-links", "more-queries"): "the rate 1/sqrt(n)",
     ("lists-prop2", "an-eighth"): "",
@@ -128,8 +127,6 @@ DROPPED = {
     ("lists-thm9", "a-three-hundredth"): "",
     ("lists-thm12", "a-nine-thousandth"): "",
     ("lists-thm17", "one-four-thousandth"): "",
-    ("slam-links", "more-queries"): "the rate 1/sqrt(n)",
-    ("two-links", "more-queries"): "the rate 1/sqrt(n)",
 }
 """Plants that change a limit by a factor of more than :data:`SLACK`, and what they leave out."""
 

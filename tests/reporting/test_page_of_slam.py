@@ -264,7 +264,6 @@ SENTENCES = [
         ("slam-prediction", "with_own_documents", 0.0),
         ("slam-thm3-exchanges", "excess_over_exchanges", 0.33),
         ("slam-thm3-exchanges", "excess_over_weights", 0.0),
-        ("slam-cor6-strict", "smallest_margin", 1.0),
     )
 ]
 DIMENSIONS = [
