@@ -97,18 +97,15 @@ class Severity:
         a limit 1.01 times as sharp would be contradicted
         a limit 4.55 times as sharp would not be contradicted either
         a limit 3,350 times as sharp would not be contradicted either
-        a limit of any sharpness would not be contradicted either
+        no sharper limit would be contradicted either, up to rounding
         """
         if self.slack_factor is None or self.slack_factor < 1:
             return ""
         if self.slack_factor < 1.01:
             return "a limit 1.01 times as sharp would be contradicted"
-        times = (
-            f"{rounded_down(self.slack_factor)} times as sharp"
-            if math.isfinite(self.slack_factor)
-            else "of any sharpness"
-        )
-        return f"a limit {times} would not be contradicted either"
+        if math.isinf(self.slack_factor):
+            return "no sharper limit would be contradicted either, up to rounding"
+        return f"a limit {rounded_down(self.slack_factor)} times as sharp would not be contradicted either"
 
 
 def final(verdict: Verdict, severity: Severity) -> tuple[Status, str]:

@@ -101,9 +101,10 @@ def test_the_slack_factor_of_either_sign(check: str, value: float, limit: float,
     assert rules.judge([rules.create(entry)], [trial(a=value)]).slack_factor == factor
 
 
-def test_the_slack_factor_of_a_claim_is_that_of_its_loosest_deciding_check() -> None:
+def test_the_slack_factor_of_a_claim_is_that_of_its_loosest_check() -> None:
     checks = [rules.create({"check": "at-most", "statistic": name, "limit": 1}) for name in ("a", "b")]
     assert rules.judge(checks, [trial(a=0.5), trial(b=0.125)]).slack_factor == 8.0
+    assert rules.judge(checks, [trial(a=0.5), trial(b=Interval(2.0, 0.125, 4.0))]).slack_factor == 8.0
     assert rules.judge(checks, [trial(a=4.0), trial(b=0.125)]).slack_factor == 0.25
 
 
