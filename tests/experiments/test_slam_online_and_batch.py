@@ -96,7 +96,7 @@ def test_one_round_below_its_ranking_loss_refutes_that_every_round_is_above(monk
 
     def status(folder):
         rows = perceptron.bounds_of(stream, "ndcg", 3)
-        assert all(row["surrogate_loss"] > row["cumulative_loss"] for row in rows)    # which is why sums would not do
+        assert all(row["surrogate_loss"] > row["cumulative_loss"] for row in rows)  # which is why sums would not do
         return readings.judged("slam-eq13", {"slam-perceptron": rows}, {}, tmp_path / folder).status
 
     assert status("right") == "verified"

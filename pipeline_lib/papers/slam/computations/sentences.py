@@ -23,7 +23,7 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import perceptron
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
-from pipeline_lib.papers.slam.computations import losses, streams, wrong_weights
+from pipeline_lib.papers.slam.computations import losses, wrong_weights
 from pipeline_lib.ranking import GAINS, discounts
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
