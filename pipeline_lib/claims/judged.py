@@ -7,6 +7,7 @@ of others, read it.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -140,6 +141,8 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
+    if value == math.inf:
+        return "Infinity"  # JSON has no number for it
     if hasattr(value, "__dataclass_fields__"):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value
@@ -153,7 +156,15 @@ def _claim(entry: Mapping[str, Any]) -> JudgedClaim:
 
 def _severity(entry: Mapping[str, Any]) -> Severity:
     excludes = {name: (low, high) for name, (low, high) in entry["excludes"].items()}
-    return Severity(**{**entry, "excludes": excludes, "planted": tuple(Plant(**one) for one in entry["planted"])})
+    slack = None if entry["slack_factor"] is None else float(entry["slack_factor"])
+    return Severity(
+        **{
+            **entry,
+            "slack_factor": slack,
+            "excludes": excludes,
+            "planted": tuple(Plant(**one) for one in entry["planted"]),
+        }
+    )
 
 
 def _values(values: Mapping[str, float | Sequence[float]]) -> dict[str, Value]:

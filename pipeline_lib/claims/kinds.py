@@ -7,6 +7,7 @@ widened for all trials together, contains the limit (:mod:`pipeline_lib.claims.v
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -96,17 +97,17 @@ class Bound:
         return limit < trivial if self.direction == "at-most" else limit > trivial
 
     def _slack_factor(self, trials: Sequence[Trial], excesses: Sequence[Interval]) -> float | None:
-        """The factor at which the first trial would contradict the limit; none for a limit that is not positive."""
-        factors = []
-        for trial, excess in zip(trials, excesses, strict=True):
-            limit = amount(self.limit, trial)
-            if limit <= 0:
-                continue
-            if self.direction == "at-least":
-                factors.append((limit - excess.low) / limit)
-            elif limit + excess.low > 0:
-                factors.append(limit / (limit + excess.low))
-        return max(min(factors), 0.0) if factors else None
+        """The factor at which the first trial would contradict the limit; none where every limit is 0."""
+        limits = [amount(self.limit, trial) for trial in trials]
+        factors = [self._factor(limit, excess) for limit, excess in zip(limits, excesses, strict=True) if limit]
+        return min(factors, default=None)
+
+    def _factor(self, limit: float, excess: Interval) -> float:
+        """By which factor a limit other than 0 must be sharper, which is nearer to 0 or further away by its sign."""
+        nearest = limit + excess.low if self.direction == "at-most" else limit - excess.low
+        if (self.direction == "at-most") is (limit < 0):
+            return max(nearest / limit, 0.0)
+        return limit / nearest if nearest * limit > 0 else math.inf
 
     def _sentence(
         self, trials: Sequence[Trial], excesses: Sequence[Interval], statuses: Sequence[Status], nearest: int

@@ -296,15 +296,16 @@ def _judge(claim: Claim, evidence: Evidence | None, source: str, context: Contex
 
 
 def _plant(claim: Claim, planted: Planted, evidence: Evidence, verdict: Verdict, context: Context) -> Plant:
-    if planted.reading is None:
-        trials = planted.written_into(evidence.trials)
-    else:
-        trials, _, _ = _trials(claim, [planted.reading], context)
-        if not trials:
-            # The study holds no row in which the statement could be tried: nothing was caught.
-            return Plant(planted.name, planted.statement, False, planted.holds)
-    found = rules.judge(claim.checks, trials, claim.displayed)
-    return Plant(planted.name, planted.statement, planted.caught(verdict, found), planted.holds)
+    try:
+        if planted.reading is None:
+            trials = planted.written_into(evidence.trials)
+        elif not (trials := _trials(claim, [planted.reading], context)[0]):
+            raise DataError(f"planted: {planted.name}: expected rows of the study, found none that count")
+        caught, problem = planted.caught(verdict, rules.judge(claim.checks, trials, claim.displayed)), ""
+    except DataError as error:
+        # What cannot be tried on this evidence says nothing of its claim, and nothing of the others.
+        caught, problem = False, str(error)
+    return Plant(planted.name, planted.statement, caught, planted.holds, problem)
 
 
 def _why_consistent(claim: Claim, context: Context) -> str:

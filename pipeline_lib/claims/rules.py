@@ -79,12 +79,14 @@ def _combined(verdicts: Sequence[Verdict], per_trial: tuple[Status, ...]) -> Ver
     status = of_checks([verdict.status for verdict in verdicts])
     first = sorted(verdicts, key=lambda verdict: verdict.status != status)
     sentence = " ".join(verdict.sentence for verdict in first)
-    factors = [verdict.slack_factor for verdict in verdicts if verdict.slack_factor is not None]
+    # Of a claim that fails, the checks that fail; else each limit has to be tested.
+    counted = [one for one in verdicts if one.status == status] if status in ("deviates", "refuted") else verdicts
+    factors = [one.slack_factor for one in counted if one.slack_factor is not None]
     return Verdict(
         status,
         sentence[0].upper() + sentence[1:],
         per_trial,
-        slack_factor=min(factors, default=None),
+        slack_factor=max(factors, default=None),
         excludes={name: ends for verdict in verdicts for name, ends in verdict.excludes.items()},
         resolution={name: size for verdict in verdicts for name, size in verdict.resolution.items()},
         answers=tuple(answer for verdict in verdicts for answer in verdict.answers),

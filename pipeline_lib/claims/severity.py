@@ -7,17 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipeline_lib.claims.verdicts import Verdict
-from pipeline_lib.claims.words import Status
+from pipeline_lib.claims.words import Status, rounded_down
+
+SLACK = 3.0
+"""A claim is verified only if its limits, sharper by this factor, would be contradicted."""
 
 
 @dataclass(frozen=True)
 class Plant:
-    """A planted statement and whether the checks told it apart: an error caught, or a control passed."""
+    """A planted statement and whether the checks told it apart: an error caught, or a control passed.
+
+    ``problem`` says why it could not be tried on this evidence; then nothing was caught.
+    """
 
     name: str
     statement: str
     caught: bool
     holds: bool = False
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,8 @@ class Severity:
     trials, informative : int
         The trials, and how many of them decide: they could have contradicted the claim, and do or do not.
     slack_factor : float or None
-        The largest factor by which the limit could be sharper before a trial contradicts it.
+        The largest factor by which every limit could be sharper before a trial contradicts it; infinite where no factor
+        is enough, and none for rules without a limit other than 0.
     excludes : mapping
         By statistic: exponents below the first number and above the second are excluded in every trial.
     resolution : mapping
@@ -63,26 +71,55 @@ class Severity:
         return (math.inf if self.slack_factor is None else self.slack_factor, -self.informative)
 
     @property
-    def tested(self) -> bool:
-        """Whether something was planted and nothing was missed."""
-        return bool(self.planted) and not self.missed
+    def reservations(self) -> tuple[str, ...]:
+        """Why the claim is not decided although no trial contradicts it, one sentence each."""
+        found = [] if self.planted else ["No wrong statement was planted that the checks would have caught."]
+        if passed := [f"“{plant.statement}”" for plant in self.missed if not plant.problem]:
+            which = "this wrong statement" if len(passed) == 1 else "these wrong statements"
+            found.append(f"The same evidence does not contradict {which} either: {', '.join(passed)}")
+        found += [
+            f"On this evidence a planted statement could not be tried, “{plant.statement}” ({plant.problem})."
+            for plant in self.missed
+            if plant.problem
+        ]
+        if self.slack_factor is not None and self.slack_factor >= SLACK:
+            found.append(f"{self.sharper[0].upper()}{self.sharper[1:]}.")
+        return tuple(found)
+
+    @property
+    def sharper(self) -> str:
+        """Up to which factor the limit is tested, as a clause; nothing for a rule without a limit, and where it fails.
+
+        Example
+        -------
+        >>> for factor in (1.0004, 4.559, 3352.9, math.inf):
+        ...     print(Severity(1, 1, factor).sharper)
+        a limit 1.01 times as sharp would be contradicted
+        a limit 4.55 times as sharp would not be contradicted either
+        a limit 3,350 times as sharp would not be contradicted either
+        no sharper limit would be contradicted either, up to rounding
+        """
+        if self.slack_factor is None or self.slack_factor < 1:
+            return ""
+        if self.slack_factor < 1.01:
+            return "a limit 1.01 times as sharp would be contradicted"
+        if math.isinf(self.slack_factor):
+            return "no sharper limit would be contradicted either, up to rounding"
+        return f"a limit {rounded_down(self.slack_factor)} times as sharp would not be contradicted either"
 
 
 def final(verdict: Verdict, severity: Severity) -> tuple[Status, str]:
-    """The status that a verdict keeps, and the sentence that says why if it is another.
+    """The status that a verdict keeps, and the sentences that say why if it is another.
 
-    A claim is verified or answered only if its checks caught everything that was planted.
+    A claim is verified or answered only if its checks caught everything that was planted, and if a limit :data:`SLACK`
+    times as sharp would have been contradicted.
 
     Example
     -------
-    >>> verdict = Verdict("verified", "It holds.", ("verified",))
+    >>> verdict = Verdict("verified", "It holds.", ("verified",), slack_factor=1.5)
     >>> [final(verdict, Severity.of(verdict, (Plant("one", "C = 1.", caught),))) for caught in (True, False)]
     [('verified', ''), ('consistent', 'The same evidence does not contradict this wrong statement either: “C = 1.”')]
     """
-    if verdict.status not in ("verified", "answered") or severity.tested:
+    if verdict.status not in ("verified", "answered") or not severity.reservations:
         return verdict.status, ""
-    if not severity.planted:
-        return "consistent", "No wrong statement was planted that the checks would have caught."
-    missed = ", ".join(f"“{plant.statement}”" for plant in severity.missed)
-    which = "this wrong statement" if len(severity.missed) == 1 else "these wrong statements"
-    return "consistent", f"The same evidence does not contradict {which} either: {missed}"
+    return "consistent", " ".join(severity.reservations)

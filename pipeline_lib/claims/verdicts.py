@@ -25,7 +25,8 @@ class Verdict:
     Attributes
     ----------
     slack_factor : float or None
-        The largest factor by which the limit could shrink (for at-least: grow) before a trial contradicts it.
+        The largest factor by which every limit could be sharper (smaller, or for at-least larger) before a trial
+        contradicts it; infinite where no factor is enough, and none where there is no limit but 0.
     excludes : mapping
         By statistic: exponents below the first number and above the second are excluded in every trial.
     resolution : mapping

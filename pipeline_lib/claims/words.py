@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Literal, get_args
 
@@ -23,6 +24,21 @@ def plain(number: float) -> str:
     if abs(number) < 1e7 and number == int(number):
         return str(int(number))
     return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{number:.4g}")
+
+
+def rounded_down(number: float) -> str:
+    """Write a number of which "at least" is said: the next smaller one of three significant digits.
+
+    Example
+    -------
+    >>> rounded_down(4.559), rounded_down(21.0), rounded_down(677.9), rounded_down(3352.9), rounded_down(math.inf)
+    ('4.55', '21', '677', '3,350', '∞')
+    """
+    if not 0 < number < math.inf:
+        return "∞" if number > 0 else plain(number)
+    digits = 2 - math.floor(math.log10(number))
+    scaled = math.floor(number * 10.0**digits * (1 + 1e-12)) / 10.0**digits
+    return f"{scaled:,.{max(digits, 0)}f}".rstrip("0").rstrip(".") if digits > 0 else f"{scaled:,.0f}"
 
 
 def spoken(quantity: float | str) -> str:

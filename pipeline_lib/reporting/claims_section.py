@@ -65,8 +65,7 @@ class ClaimList:
         if found is None:
             return ""
         words = [f"decided by {found.informative} of {count(found.trials, 'trial')}"]
-        if found.slack_factor is not None and found.slack_factor > 1.005:
-            words.append(f"the limit could be sharper by a factor of {plain(found.slack_factor)}")
+        words += filter(None, [found.sharper])
         for holds, noun, outcome in ((False, "planted error", "caught"), (True, "planted control", "passed")):
             alike = [plant.caught for plant in found.planted if plant.holds is holds]
             words += [f"{sum(alike)} of {count(len(alike), noun)} {outcome}"] if alike else []
@@ -84,6 +83,8 @@ class ClaimList:
     @staticmethod
     def outcome(plant: Plant) -> str:
         """What became of a planted statement."""
+        if plant.problem:
+            return f"could not be tried ({plant.problem})"
         if plant.holds:
             return "passes, as it should" if plant.caught else "does not pass, as it should"
         return "caught" if plant.caught else "not caught"

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from pipeline_lib import errata
 from pipeline_lib.claims.judged import JudgedClaim, JudgedPaper, JudgedStudy
-from pipeline_lib.claims.severity import Severity
-from pipeline_lib.claims.words import STATUSES, Status, plain
+from pipeline_lib.claims.severity import SLACK, Severity
+from pipeline_lib.claims.words import STATUSES, Status, plain, rounded_down
 from pipeline_lib.markup import listed
 from pipeline_lib.reporting.blocks import Block, Note, Paragraph, Section, Subsection
 from pipeline_lib.reporting.claims_section import excluded
@@ -53,7 +53,11 @@ class Picture:
         """What a cell says of its claim where it is pointed at, or read aloud."""
         found = claim.severity
         tested = f"; {found.informative} of {found.trials} trials informative" if found is not None else ""
-        slack = f", slack {plain(found.slack_factor)}" if found is not None and found.slack_factor is not None else ""
+        slack = (
+            f", slack {rounded_down(found.slack_factor)}"
+            if found is not None and found.slack_factor is not None
+            else ""
+        )
         return f"{claim.id} ({claim.where}): {claim.status.replace('-', ' ')}{tested}{slack}"
 
 
@@ -120,7 +124,8 @@ def section(judged: JudgedStudy, papers: Sequence[str]) -> Section | None:
         return None
     words = (
         "Every status is computed from the evidence by the rule stated with the claim; none is written by hand. "
-        "“Verified” means that the same checks, on the same evidence, caught every wrong statement that was planted; "
+        "“Verified” means that the same checks, on the same evidence, caught every wrong statement that was planted, "
+        f"and that a limit {plain(SLACK)} times as sharp would have been contradicted; "
         "“consistent”, that nothing contradicts the claim but nothing here could have; “deviates”, that it fails, but "
         "within a stated wider tolerance or in some cells of a table only; “refuted” refers to the statement as "
         "printed and to the trials listed; “answered” is what the paper leaves open, with the answer. All numbers are "
@@ -155,9 +160,9 @@ def _ledger(claims: Sequence[JudgedClaim]) -> Table:
         rows = tuple(_severity_row(*pair) for pair in alike)
         groups += [Group(status.replace("-", " "), rows)] if rows else []
     notes = (
-        "Informative: trials that could have contradicted the claim. Slack: the largest factor by which the limit "
-        "could be sharper before a trial contradicts it. Planted: wrong statements, or true ones for a claim that is "
-        "refuted, that the same checks must tell apart on the same evidence.",
+        "Informative: trials that could have contradicted the claim. Slack: the largest factor by which every limit "
+        "could be sharper before a trial contradicts it, rounded down. Planted: wrong statements, or true ones for a "
+        "claim that is refuted, that the same checks must tell apart on the same evidence.",
     )
     return Table("ledger", "The ledger by severity", "claims.json", columns, tuple(groups), notes)
 
@@ -168,7 +173,7 @@ def _severity_row(claim: JudgedClaim, severity: Severity) -> tuple[Cell, ...]:
         Cell(f"[{claim.id}](#claim-{claim.id})", raw=claim.id, running=True),
         whole(severity.informative),
         whole(severity.trials),
-        text(None) if factor is None else Cell(plain(factor), factor),
+        text(None) if factor is None else Cell(rounded_down(factor), factor),
         text(excluded(severity) if severity.excludes else None),
         whole(len(severity.planted) - len(severity.missed)),
         whole(len(severity.planted)),

@@ -8,6 +8,13 @@ average R_k of k independent pairs (Definition 2), with probability at least 1 -
 
 Theorems 2 and 3 state the two layers separately, each with log(2/delta) and with probability 1 - delta.
 
+**For losses that are not negative, D(2n) and D(2 floor(m_i/2)) would do** in place of D(n) and D(floor(m_i/2)). With
+k independent pairs and k more from a ghost sample, E sup_f (E l - (1/k) sum_i l_i) is at most (1/k) E F(s), where F(s)
+= sup_f sum s_i l_i over the 2k pairs and s has k signs of either kind, in random places. F rises in every sign because
+l >= 0. Of free signs, those of the more frequent kind can be made +1 by exchanging f's sum with its negative, and
+enough of them be turned to leave s: sup_f |sum sigma_i l_i| >= F(s). So (1/k) E F(s) <= (2/(2k)) E sup_f |sum_{i <= 2k}
+sigma_i l_i| <= D(2k).
+
 There are four forms of D(k): :func:`vc` (with a constant that the paper leaves open), :func:`sauer_massart` (the same
 with a computable constant), :func:`massart` (for finitely many rankers), and ``two_layer_rademacher.contracted``
 (estimated from a sample). :mod:`pipeline_lib.theory.two_layer_rates` has a bound with the true rates in n and m.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 import yaml
 
 from pipeline_lib import RankingData
+from pipeline_lib.claims import rules
 from pipeline_lib.claims.evidence import Interval, Trial
 from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.learners import cone
 from pipeline_lib.papers.cone.computations import (
     adarank,
     bases,
@@ -33,6 +36,7 @@ from pipeline_lib.papers.cone.experiments.leave_out import LeaveOutSettings
 from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 from pipeline_lib.papers.cone.experiments.table1 import DATASETS
 from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import stability as stability_bounds
 from tests import readings
 from tests.small_settings import SETTINGS
 
@@ -258,11 +262,12 @@ def test_converged_cones_fall_as_one_over_p_and_theorem_2_is_nearly_sharp_on_the
         "cone-leave-out": rows,
         "cone-leave-out-exponents": leave_out.exponents(rows),
         "cone-tails": theorem_1.tails(settings),
+        "cone-twins": theorem_1.twins(theorem_1.TWINS[:4]),
         "cone-stability": [],
     }
-    # Two populations, three P and two repetitions; one cell of tails.
+    # Two populations, three P and two repetitions; one cell of tails, and one case with small c.
     counts = [len(readings.trials(claim, tables)) for claim in ("cone-thm1", "cone-thm2", "cone-smax")]
-    assert counts == [12 + 1, 12, 2]
+    assert counts == [12 + 1 + 1, 12, 2]
 
 
 def test_the_worst_change_of_one_basis_vector_has_a_closed_form() -> None:
@@ -273,11 +278,47 @@ def test_the_worst_change_of_one_basis_vector_has_a_closed_form() -> None:
 
 
 def test_theorem_1_fails_with_the_beta_of_the_sample_on_twins() -> None:
-    [row] = theorem_1.twins([(2, 2, 0.4)])
+    [row] = theorem_1.twins([theorem_1.Twins(2, 2, 2.0, 0.4)])
     # Both queries are of one kind with probability 1/2; the risk is then gamma/2 > gamma sqrt(ln(2.5)/4).
     assert row["failure_with_own_beta"] == pytest.approx(0.5)
     assert row["failure_with_largest_beta"] == 0.0
-    assert theorem_1.twins([(2, 2, 0.36)])[0]["failure_with_own_beta"] == 0.0
+    assert theorem_1.twins([theorem_1.Twins(2, 2, 2.0, 0.36)])[0]["failure_with_own_beta"] == 0.0
+
+
+def _without_beta(empirical_risk: float, beta: float, gamma: float, P: int, epsilon: float) -> float:
+    return empirical_risk + gamma * math.sqrt(-math.log(epsilon) / (2.0 * P))
+
+
+def _mean_change(data: RankingData, whole: Any, others: Any, problem: cone.Problem) -> float:
+    pairs = zip(whole, others, strict=True)
+    found = [np.abs(cone.pair_losses(data, a, problem) - cone.pair_losses(data, b, problem)).mean() for a, b in pairs]
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "error"),
+    [(stability_bounds, "risk_bound", _without_beta), (leave_out, "largest_change", _mean_change), (None, "", None)],
+)
+def test_theorem_1_is_refuted_without_beta_and_with_its_mean(
+    module: Any, name: str, error: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if error is not None:
+        monkeypatch.setattr(module, name, error)
+    settings = LeaveOutSettings.parse({**SETTINGS["cone"]["leave_out"], "queries": [30, 100, 300]})
+    tables = {
+        "cone-leave-out": leave_out.run(settings, 3),
+        "cone-tails": theorem_1.tails(settings),
+        "cone-twins": theorem_1.twins(theorem_1.TWINS[3:5]),
+        "cone-stability": [],
+    }
+    [claim] = [one for one in readings.ledger_of_claims() if one.id == "cone-thm1"]
+    verdict = rules.judge(claim.checks, readings.trials("cone-thm1", tables), claim.displayed)
+    assert verdict.status == ("verified" if error is None else "refuted")
+    if error is None:
+        judgement = readings.judged("cone-thm1", tables, SETTINGS["cone"]["leave_out"], tmp_path)
+        assert judgement.severity is not None
+        caught = {plant.name for plant in judgement.severity.planted if plant.caught}
+        assert caught >= {"no-beta", "no-twice-beta", "mean-beta"}
 
 
 def test_tails_shrink_with_the_margin() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,25 @@ def test_every_claim_gets_evidence(results: constants.Results) -> None:
     [trial] = trials("lists-prop2", results)
     assert trial.values["largest_ratio"] == pytest.approx(0.25, abs=0.01)
     assert all(row["searched"] <= row["stated"] * (1.0 + 1e-9) for row in results.constants)
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "share", "claim", "status"),
+    [
+        ("listnet", 1.0, "lists-prop1", "verified"),
+        ("listnet", 0.9, "lists-prop1", "refuted"),
+        ("smooth-dcg", 1.0, "lists-prop2", "consistent"),  # the supremum is a quarter of what is stated
+        ("smooth-dcg", 0.7, "lists-prop2", "refuted"),
+    ],
+)
+def test_a_lipschitz_constant_that_a_surrogate_understates_is_noticed(
+    surrogate: str, share: float, claim: str, status: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kind = type(surrogates.create(surrogate))
+    declared = kind.lipschitz
+    monkeypatch.setattr(kind, "lipschitz", lambda *given, **named: share * declared(*given, **named))
+    rows = [*constants.proposition_1(SETTING, 1), *constants.proposition_2(SETTING, 1)]
+    assert readings.judged(claim, {"lists-constants": rows}, SETTING.plain(), tmp_path).status == status
 
 
 def test_lemmas_13_and_14_are_tried_on_random_smooth_losses(results: constants.Results) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -80,6 +81,27 @@ def test_every_claim_on_the_perceptron_gets_evidence(online):
     for claim in ("slam-thm5", "slam-cor7", "slam-cor6"):
         assert all(trial.values["cumulative_loss"] <= trial.values["bound"] + 1e-6 for trial in found[claim])
     assert all(0.0 < trial.values["largest_ratio"] <= 1.0 + 1e-6 for trial in found["slam-prop4"])
+
+
+def test_one_round_below_its_ranking_loss_refutes_that_every_round_is_above(monkeypatch, tmp_path):
+    stream = next(one for one in streams.short(PerceptronSettings.parse(ONLINE), 1) if one.name == "noisy-zigzag")
+    run = learner.run
+
+    def with_one_small_round(*asked):
+        result = run(*asked)
+        f = result.surrogate_losses.copy()
+        nearest = np.argmin(np.where(result.mistakes, f - result.losses, np.inf))
+        f[nearest] = result.losses[nearest] - 0.01
+        return dataclasses.replace(result, surrogate_losses=f)
+
+    def status(folder):
+        rows = perceptron.bounds_of(stream, "ndcg", 3)
+        assert all(row["surrogate_loss"] > row["cumulative_loss"] for row in rows)  # which is why sums would not do
+        return readings.judged("slam-eq13", {"slam-perceptron": rows}, {}, tmp_path / folder).status
+
+    assert status("right") == "verified"
+    monkeypatch.setattr(learner, "run", with_one_small_round)
+    assert status("wrong") == "refuted"
 
 
 def test_the_share_of_the_second_half_is_that_of_the_same_run(online):

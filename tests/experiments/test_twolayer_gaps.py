@@ -14,7 +14,7 @@ from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
 from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
 from pipeline_lib.sources.population import Population, PopulationSettings
-from pipeline_lib.theory import pair_losses
+from pipeline_lib.theory import pair_losses, two_layer_bounds
 from pipeline_lib.theory import two_layer_rademacher as rademacher
 from tests import readings
 from tests.small_settings import SETTINGS
@@ -220,18 +220,48 @@ def test_ratios_by_simulation():
     assert 270 <= inside <= 298
 
 
+STATEMENTS: dict[str, Any] = {
+    "draws": 500,
+    "radius": 1.0,
+    "matrices": 3,
+    "budgets": [10, 1000],
+    "vc_dimensions": [2, 20],
+    "deltas": [0.2, 0.01],
+    "c1": [1.0],
+}
+
+
+def test_the_best_plan_is_refuted_with_all_documents_in_the_average(monkeypatch, tmp_path):
+    asked = StatementsSettings.parse(STATEMENTS)
+
+    def status(folder):
+        found = statements.run(asked, 3)
+        tables = {"twolayer-plans": found.plans, "twolayer-uneven-plans": found.uneven}
+        return readings.judged("two-budget", tables, STATEMENTS, tmp_path / folder).status
+
+    assert status("right") == "verified"
+    wrong = lambda complexity, m: float(np.mean([complexity(int(k)) for k in m]))  # noqa: E731
+    monkeypatch.setattr(two_layer_bounds, "_average", wrong)
+    assert status("wrong") == "refuted"
+
+
+def test_a_gap_of_the_other_sign_is_refuted(rows, monkeypatch, tmp_path):
+    def status(name, change):
+        # A cell whose interval leaves out 0.
+        asked = GapsSettings.parse(SMALL)
+        [cell, *_] = [row for row in gaps.join(asked, rows, 1).gaps if row["gap_low"] * row["gap_high"] > 0]
+        return readings.judged("two-layers", {"twolayer-gaps": [change(cell)]}, SMALL, tmp_path / name).status
+
+    assert status("right", dict) == "verified"
+    ends = {"gap": "gap", "gap_low": "gap_high", "gap_high": "gap_low"}
+    assert status("one", lambda cell: {**cell, **{end: -cell[other] for end, other in ends.items()}}) == "refuted"
+    differences = gaps._differences
+    monkeypatch.setattr(gaps, "_differences", lambda rows, greater, lesser: differences(rows, lesser, greater))
+    assert status("every", dict) == "refuted"
+
+
 def test_statements():
-    asked = StatementsSettings.parse(
-        {
-            "draws": 500,
-            "radius": 1.0,
-            "matrices": 3,
-            "budgets": [10, 1000],
-            "vc_dimensions": [2, 20],
-            "deltas": [0.2, 0.01],
-            "c1": [1.0],
-        }
-    )
+    asked = StatementsSettings.parse(STATEMENTS)
     found = statements.run(asked, 3)
     tables = {
         "twolayer-identities": found.identities,

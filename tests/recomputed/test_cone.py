@@ -196,34 +196,51 @@ def test_tails_by_fractions(epsilon: float) -> None:
             assert row[name] == pytest.approx(float(worst), rel=1e-9)
 
 
-def test_twins_by_fractions() -> None:
-    for row in theorem_1.twins([(2, 2, 0.4), (4, 3, 0.05)]):
-        kinds, P, epsilon = row["kinds"], row["P"], row["epsilon"]
-        measured = []
-        for sample in itertools.product(range(kinds), repeat=P):
-            losses = _losses(sample, kinds)
-            betas = [
-                abs(a - b)
-                for i in range(P)
-                for a, b in zip(losses, _losses(sample[:i] + sample[i + 1 :], kinds), strict=True)
-            ]
-            risk, empirical = sum(losses) / kinds, sum(losses[k] for k in sample) / P
-            measured.append((risk, empirical, max(losses), max(betas)))
-        largest = max(beta for *_, beta in measured)
-        assert row["largest_beta"] == pytest.approx(float(largest))
-        root = math.sqrt(math.log(1.0 / epsilon) / (2 * P))
-        for name, of_all in (("failure_with_own_beta", False), ("failure_with_largest_beta", True)):
-            failing = 0
-            for risk, empirical, gamma, own in measured:
-                beta = float(largest if of_all else own)
-                failing += float(risk) > float(empirical) + 2 * beta + (4 * P * beta + float(gamma)) * root + 1e-12
-            assert row[name] == pytest.approx(failing / kinds**P)
+@pytest.mark.parametrize(
+    "case",
+    [
+        theorem_1.Twins(2, 2, 2.0, 0.4),
+        theorem_1.Twins(4, 3, 2.0, 0.05),
+        theorem_1.Twins(6, 3, 3**-0.5, 0.25),
+        theorem_1.Twins(5, 4, 0.5, 0.999),
+    ],
+)
+def test_twins_by_enumeration(case: theorem_1.Twins) -> None:
+    kinds, P = case.kinds, case.P
+    measured = []
+    for sample in itertools.product(range(kinds), repeat=P):
+        losses = _losses(sample, kinds, case.c)
+        changes = [
+            [abs(a - b) for a, b in zip(losses, _losses(sample[:i] + sample[i + 1 :], kinds, case.c), strict=True)]
+            for i in range(P)
+        ]
+        mean = sum(map(sum, changes)) / P / kinds
+        risk, empirical = sum(losses) / kinds, sum(losses[k] for k in sample) / P
+        measured.append((risk - empirical, max(losses), max(map(max, changes)), mean))
+    gamma, largest, mean = (max(one[i] for one in measured) for i in (1, 2, 3))
+    root = math.sqrt(math.log(1.0 / case.epsilon) / (2 * P))
+    [row] = theorem_1.twins([case])
+    assert row["largest_beta"] == pytest.approx(largest)
+    for name, own, twice, inside in (
+        ("failure_with_own_beta", True, 2.0, 4.0),
+        ("failure_with_largest_beta", False, 2.0, 4.0),
+        ("failure_without_beta", False, 0.0, 0.0),
+        ("failure_without_twice_beta", False, 0.0, 4.0),
+        ("failure_with_mean_beta", False, 2.0 * mean / largest, 4.0 * mean / largest),
+    ):
+        failing = 0
+        for excess, _, beta, _ in measured:
+            beta = beta if own else largest
+            failing += excess > twice * beta + (inside * P * beta + gamma) * root + 1e-12
+        assert row[name] == pytest.approx(failing / kinds**P), name
 
 
-def _losses(sample: Sequence[int], kinds: int) -> list[Fraction]:
-    # z of kind k is the k-th unit vector, and u the mean of the sample.
-    u = [Fraction(sum(k == kind for k in sample), len(sample)) for kind in range(kinds)]
-    return [sum(((1 if i == k else 0) - u[i]) ** 2 for i in range(kinds)) for k in range(kinds)]
+def _losses(sample: Sequence[int], kinds: int, c: float) -> list[float]:
+    # z of kind k is the k-th unit vector, and u the mean of the sample, or c times its direction if it is longer.
+    mean = [sum(k == kind for k in sample) / len(sample) for kind in range(kinds)]
+    length = math.sqrt(dot(mean, mean))
+    u = [min(1.0, c / length) * entry for entry in mean]
+    return [sum(((i == k) - u[i]) ** 2 for i in range(kinds)) for k in range(kinds)]
 
 
 def test_one_basis_vector_is_the_mean_of_differences() -> None:

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import yaml
 
@@ -15,6 +16,7 @@ from pipeline_lib.claims import ledger, rules
 from pipeline_lib.claims.evidence import Evidence, Interval, Trial, write_all, write_evidence
 from pipeline_lib.claims.ledger import Claim, Context
 from pipeline_lib.claims.rules import Bound, Cells, Check, Equals, Exponent, Order, Quantity, Question, Status
+from pipeline_lib.claims.severity import SLACK
 from pipeline_lib.errors import ConfigurationError, DataError
 from tests import readings
 from tests.readings import handed_in
@@ -42,7 +44,7 @@ def synthetic(check: Check, wanted: Status) -> list[dict[str, float | Interval]]
         case Order():
             level = _levels(check)
             sign = {"verified": 1.0, "consistent": 0.0, "refuted": -1.0}[wanted]
-            if any(not isinstance(b, str) for _, b in check.greater) and not sign:
+            if any(not isinstance(one, str) for pair in check.greater for one in pair) and not sign:
                 return [{name: Interval(value, -1e6, 1e6) for name, value in level.items()}]
             return [{name: sign * value for name, value in level.items()}]
         case Cells():
@@ -79,12 +81,14 @@ def _with_names(quantity: Quantity, default: float) -> dict[str, float | Interva
 
 
 def _levels(order: Order) -> dict[str, float]:
-    """Positive numbers in the published order: a name stands above everything it must exceed."""
+    """Numbers in the published order, their opposites in the reverse: a name is above everything it must exceed."""
     level = dict.fromkeys(order.names, 1.0)
     for _ in order.names:
         for a, b in order.greater:
             if isinstance(a, str):
                 level[a] = max(level[a], (level[b] if isinstance(b, str) else b) + 1)
+            elif isinstance(b, str):
+                level[b] = -abs(a) - 1
     return level
 
 
@@ -113,6 +117,47 @@ def test_open_questions_and_only_they_are_answered() -> None:
     assert {claim.id for claim in LEDGER if claim.kind == "finding"} == {
         claim.id for claim in LEDGER if any(isinstance(check, Question) for check in claim.checks)
     }
+
+
+DROPPED = {
+    ("lists-lemma14", "without-the-constant"): "the constant 6 of Srebro and others (2010)",
+    ("lists-prop1", "euclidean-smoothness"): "the norm: the largest eigenvalue of diag(q) - q q' is at most 1/2",
+    ("lists-prop10", "without-the-constant"): "the proof in appendix G",
+    ("lists-prop15", "one-for-twelve"): "Lemma 14 and the triangle inequality",
+}
+"""Plants that change a limit by a factor of more than :data:`SLACK`, and what they leave out."""
+
+
+def test_no_planted_factor_is_fitted_to_the_slack() -> None:
+    """A factor of a plant is one that the statement or its proof has; else it only says how loose the limit is."""
+    found = set()
+    for claim in LEDGER:
+        limits = {name for check in claim.checks if isinstance(check, Bound) for name in check.names}
+        for planted in claim.planted:
+            for name in limits & set(planted.values):
+                factor = _factor(name, planted.values[name])
+                if factor is not None and max(factor, 1 / factor) > SLACK:
+                    found.add((claim.id, planted.name))
+    assert found == set(DROPPED)
+
+
+def test_what_is_planted_can_change_a_verdict() -> None:
+    for claim in LEDGER:
+        judged = {name for check in claim.checks for name in check.names}
+        known = {*claim.names, *(name for reading in claim.readings for name in (*reading.axes, *reading.setting))}
+        for planted in claim.planted:
+            assert planted.reading or judged & set(planted.values), f"{claim.id}: {planted.name}"
+            named = {name for text in planted.values.values() for name in pl.sql_expr(text).meta.root_names()}
+            # Only evidence that is handed in has settings that the ledger does not know.
+            assert not claim.readings or named <= known, f"{claim.id}: {planted.name}: {named - known}"
+
+
+def _factor(name: str, text: str) -> float | None:
+    """The constant by which an expression multiplies a value, if it does that and nothing else."""
+    if set(pl.sql_expr(text).meta.root_names()) != {name}:
+        return None
+    one, two = pl.DataFrame({name: [1.0, 2.0]}).select(pl.sql_expr(text).cast(pl.Float64)).to_series()
+    return one if one > 0 and two == pytest.approx(2 * one) else None
 
 
 def test_the_claims_of_some_papers_are_a_part_of_all() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ TRIALS = (
 )
 RULE = [
     {"check": "at-most", "statistic": "gap", "limit": "bound"},
-    {"check": "at-most", "statistic": "share", "limit": 1},
+    {"check": "at-most", "statistic": "share", "limit": 0.5},
 ]
 
 
@@ -67,6 +68,47 @@ def test_a_claim_is_verified_only_if_everything_planted_is_caught() -> None:
     assert judged(claim(), exact).status == "consistent"
 
 
+@pytest.mark.parametrize(("limit", "status"), [(2.9, "verified"), (3.1, "consistent")])
+def test_a_claim_whose_limit_could_be_three_times_as_sharp_is_not_verified(limit: float, status: str) -> None:
+    rule = [
+        {"check": "at-most", "statistic": "a", "limit": "bound"},
+        {"check": "at-most", "statistic": "b", "limit": 1},
+    ]
+    tight = Trial({}, {"a": 1.0, "bound": 1.0}, TABLE)
+    nearest, loose = (Trial({}, {"b": value}, TABLE) for value in (1 / limit, 0.001))
+    planted = {"name": "tenth", "statement": "A tenth.", "values": {"a": "10 * a"}}
+    found = judged(claim(planted, rule=rule), (tight, loose, nearest))
+    assert found.status == status
+    # Every limit is to be tested, so that the loosest check counts; of its trials the nearest.
+    assert found.severity is not None
+    assert found.severity.slack_factor == pytest.approx(limit)
+
+
+def test_a_limit_that_no_factor_contradicts_is_not_verified() -> None:
+    rule = [{"check": "at-most", "statistic": "a", "limit": 1}]
+    never = (Trial({}, {"a": Interval(0.1, 0.0, 0.2)}, TABLE),)
+    planted = {"name": "shifted", "statement": "Ten more.", "values": {"a": "a + 10"}}
+    found = judged(claim(planted, rule=rule), never)
+    assert (found.status, found.severity.slack_factor) == ("consistent", math.inf)  # type: ignore[union-attr]
+    # A limit of 0 has no factor.
+    sign = [{"check": "at-most", "statistic": "a", "limit": 0}]
+    assert judged(claim(planted, rule=sign), (Trial({}, {"a": -1.0}, TABLE),)).status == "verified"
+
+
+def test_a_plant_that_cannot_be_tried_concerns_its_own_claim() -> None:
+    exact = (TRIALS[1], TRIALS[2])
+    near = {"name": "third", "statement": "The constant is a third.", "values": {"bound": "bound / 3"}}
+    for values in ({"gap": "gap"}, {"other": "gap"}, {"gap": "gpa / 2"}):
+        found = judged(claim(near, {"name": "idle", "statement": "Nothing else.", "values": values}), exact)
+        assert (found.status, found.per_trial) == ("consistent", ("verified", "verified"))
+        assert found.severity is not None
+        assert [(plant.caught, bool(plant.problem)) for plant in found.severity.planted] == [
+            (True, False),
+            (False, True),
+        ]
+        assert found.severity.planted[1].problem in found.explanation
+
+
 def test_a_control_must_pass_where_the_statement_is_refuted() -> None:
     rule = [{"check": "equals", "statistic": "printed", "expected": 0, "tolerance": 0}]
     trials = (Trial({}, {"printed": 1.0}, TABLE),)
@@ -95,7 +137,7 @@ def test_a_question_must_give_another_answer() -> None:
         ({"gap": "gpa / 2"}, "planted: wrong: gap: expected an expression over n, gap, bound"),
     ],
 )
-def test_a_plant_that_cannot_be_planted_is_an_error(values: dict[str, str], message: str) -> None:
+def test_what_cannot_be_planted_is_named(values: dict[str, str], message: str) -> None:
     with pytest.raises(DataError, match=message):
         Planted("wrong", "", values).written_into(TRIALS)
 

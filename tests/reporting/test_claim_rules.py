@@ -82,10 +82,30 @@ def test_the_slack_factor_is_where_the_first_trial_contradicts() -> None:
         for shrunk, expected in ((2.99, "verified"), (3.01, "refuted")):
             sharper = [trial(a=one.values["a"], b=one.values["b"] / shrunk**sign) for one in trials[:2]]  # type: ignore[operator]
             assert status(entry, *sharper) == expected
-    assert (
-        rules.judge([rules.create({"check": "at-most", "statistic": "a", "limit": 0})], [trial(a=-1)]).slack_factor
-        is None
-    )
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "limit", "factor"),
+    [
+        ("at-most", -1.0, 0.0, None),
+        ("at-most", -4.0, -2.0, 2.0),
+        ("at-most", -4.0, 2.0, math.inf),
+        ("at-most", 4.0, -2.0, 0.0),
+        ("at-least", -1.0, -3.0, 3.0),
+        ("at-least", 1.0, -3.0, math.inf),
+        ("at-least", -1.0, 3.0, 0.0),
+    ],
+)
+def test_the_slack_factor_of_either_sign(check: str, value: float, limit: float, factor: float | None) -> None:
+    entry = {"check": check, "statistic": "a", "limit": limit}
+    assert rules.judge([rules.create(entry)], [trial(a=value)]).slack_factor == factor
+
+
+def test_the_slack_factor_of_a_claim_is_that_of_its_loosest_check() -> None:
+    checks = [rules.create({"check": "at-most", "statistic": name, "limit": 1}) for name in ("a", "b")]
+    assert rules.judge(checks, [trial(a=0.5), trial(b=0.125)]).slack_factor == 8.0
+    assert rules.judge(checks, [trial(a=0.5), trial(b=Interval(2.0, 0.125, 4.0))]).slack_factor == 8.0
+    assert rules.judge(checks, [trial(a=4.0), trial(b=0.125)]).slack_factor == 0.25
 
 
 def test_many_intervals_are_judged_together() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     trial = judged.JudgedTrial({"k": 3}, {"gap": Interval(0.5, 0.25, 1.0), "n": 7}, "tables/a.parquet", "verified")
     few = judged.JudgedTrial({"k": 4}, {"gap": Interval(0.5, 0.25, 1.0, freedom=4)}, "tables/a.parquet", "verified")
-    severity = Severity(1, 1, 2.5, {"slope": (0.5, 0.75)}, {"gap": 0.25}, (Plant("half", "Half of it.", True),))
+    severity = Severity(1, 1, math.inf, {"slope": (0.5, 0.75)}, {"gap": 0.25}, (Plant("half", "Half of it.", True),))
     about = ("a-thm1", "a", "theorem", "p. 1", "Says.", "Shows.", "Rule.", "verified", "So.")
     claim = judged.JudgedClaim(*about, severity, (trial.table,), "", (trial, few))
     study = judged.JudgedStudy("made", (claim,), {"a": judged.JudgedPaper("A title", "An author")})

@@ -321,7 +321,7 @@ def test_learned_cones_and_steps_are_described_by_their_numbers(tmp_path: Path) 
 
 
 def test_the_bounds_of_the_sample_at_hand_and_of_lowered_sums(tmp_path: Path) -> None:
-    twin = {"kinds": 2, "P": 2, "epsilon": 0.4, "largest_beta": 1.5, "failure_with_own_beta": 0.5}
+    twin = {"kinds": 2, "P": 2, "c": 2.0, "epsilon": 0.4, "largest_beta": 1.5, "failure_with_own_beta": 0.5}
     axes = {"population": "line", "K": 1, "method": "exact", "repetition": 0, "d": 1, "passes": 2, "P": 10}
     left = {**axes, "rho": 1.0, "beta_worst": 0.45, "beta_bound": 0.5, "gamma": 4.0, "risk": 0.1, "bound": 1.0}
     fit = {

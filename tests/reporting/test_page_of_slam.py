@@ -265,7 +265,6 @@ SENTENCES = [
         ("slam-prediction", "with_own_documents", 0.0),
         ("slam-thm3-exchanges", "excess_over_exchanges", 0.33),
         ("slam-thm3-exchanges", "excess_over_weights", 0.0),
-        ("slam-cor6-strict", "smallest_margin", 1.0),
     )
 ]
 DIMENSIONS = [
@@ -294,7 +293,6 @@ CUTOFFS = [{"k": k, "v_max": v, "v_max_limit": v, "added_by_doubling": 3.0} for 
         ({"slam-sentences": SENTENCES}, "mistakes", "Equal scores are enough"),
         ({"slam-sentences": SENTENCES}, "prediction", "differs in up to 29 rounds"),
         ({"slam-sentences": SENTENCES}, "thm3-exchanges", "exceed this by up to 0.33"),
-        ({"slam-sentences": SENTENCES}, "cor6-strict", "exactly 1, which is enough"),
         ({"slam-losses": DIMENSIONS}, "thm10-scores", "contradicts it in 1 of 1 cases"),
         ({"slam-valid-weights": [{**WEIGHTS, "kind": "map"}]}, "eq8", "by up to 0.080"),
         ({"slam-cutoffs": CUTOFFS}, "variance-k", "by 3 for labels up to 2"),

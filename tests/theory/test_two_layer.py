@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -142,6 +143,23 @@ def test_uneven_pairs_are_not_better():
     for a in range(1, 11):
         for b in range(1, 12 - a):
             assert best <= two_layer.bound([2 * a, 2 * b, 24 - 2 * a - 2 * b], two_layer.vc(3), 1.0, 0.05).total + 1e-12
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_twice_as_many_pairs_suffice_for_losses_that_are_not_negative(m):
+    # The mean of sup_f (E l - average over the pairs of m documents) against R_2 of Definition 2, all enumerated.
+    rng = np.random.default_rng(m)
+    for _ in range(30):
+        p = rng.dirichlet(np.full(3, 0.5))
+        losses = rng.random((4, 3, 3)) * (rng.random((4, 3, 3)) < rng.random())
+        risk, excess, average = np.einsum("fab,a,b->f", losses, p, p), 0.0, 0.0
+        for drawn in itertools.product(range(3), repeat=m):
+            pairs = [losses[:, a, b] for a, b in itertools.permutations(drawn, 2)]
+            excess += np.prod(p[list(drawn)]) * (risk - np.mean(pairs, axis=0)).max()
+        for a, b, c, d in itertools.product(range(3), repeat=4):
+            same, other = (np.abs(losses[:, a, b] + sign * losses[:, c, d]).max() for sign in (1, -1))
+            average += p[a] * p[b] * p[c] * p[d] * (same + other) / 2
+        assert excess <= average
 
 
 @pytest.mark.parametrize("m", range(2, 7))

@@ -245,7 +245,7 @@ def solid(K: int = 1) -> Instance:
     place="cone, section 3.4, after Theorem 2",
     says="The bound (16) on beta can be made small by lowering lambda_u.",
     errata="AJ",
-    claims=("cone-lambda", "cone-lambda-corrected"),
+    claims=("cone-lambda",),
     true_for={"least": F(1, 10)},
 )
 def least_stability(least: F = F(1)) -> Instance:
@@ -418,7 +418,7 @@ def wider_cone(wide: Vector = (F(4, 5), F(8, 5))) -> Instance:
     place="cone, section 6.2 and Table 1",
     says="On MQ2008 ConeRank is within 3 % of the best method on both measures.",
     errata="AZ",
-    claims=("cone-margins", "cone-margins-corrected"),
+    claims=("cone-margins",),
     true_for={"cone": F(466, 1000)},
 )
 def three_per_cent(cone: F = F(464, 1000)) -> Instance:

@@ -297,7 +297,7 @@ def root_of_negative(scale: F = F(1, 192)) -> Instance:
     "sqrt(n)/(5 G W2 R_X sqrt(log2(3 m n))); Chapelle and Wu's bound is 3 G W2 R_X sqrt(m/n) + sqrt(8 "
     "log(1/delta)/n).",
     errata="AR",
-    claims=("lists-tighter", "lists-tighter-corrected"),
+    claims=("lists-tighter", "lists-tighter-lengths"),
     true_for={"m": 10**6},
 )
 def length_of_lists(m: int = 1000, n: int = 1000) -> Instance:

@@ -488,7 +488,7 @@ def exchanges(ranking: tuple[int, int, int] = (2, 0, 1)) -> Instance:
     place="slam, section 7.6",
     says="Divided by the margin gamma, the scores of u* are more than 1 apart wherever labels differ.",
     errata="AT",
-    claims=("slam-cor6-strict", "slam-cor6-strict-corrected"),
+    claims=("slam-cor6",),
     true_for={"share": F(1, 2)},
 )
 def margin_attained(share: F = F(1)) -> Instance:

@@ -150,7 +150,7 @@ def slope_at_twice_b(B: int = 4, c: int = 10) -> Instance:
     "n/C)) plus a constant; the bound of Theorem 1 is (c_1 sqrt(V) + sqrt(2 log(4/delta))) n^(-1/2) + c_1 sqrt(2 "
     "V n/C) plus another.",
     errata="Z",
-    claims=("two-programme", "two-budget"),
+    claims=("two-budget",),
     true_for={"averaged": True},
 )
 def programme(averaged: bool = False) -> Instance:
@@ -181,7 +181,7 @@ def programme(averaged: bool = False) -> Instance:
     place="twolayer, Discussion 3 (ii)",
     says="n* increases with delta; it is a constant plus a multiple of sqrt(log(4/delta)).",
     errata="Z",
-    claims=("two-confidence", "two-capacity"),
+    claims=("two-capacity",),
     true_for={"deltas": (F(1, 5), F(1, 10))},
 )
 def confidence(deltas: tuple[F, F] = (F(1, 10), F(1, 5))) -> Instance:

@@ -155,11 +155,7 @@ def _measured(
     problem, P, K, c = kinds.problem, int(counts.sum()), kinds.K, kinds.c
     changes = [float(np.linalg.norm(a - b, ord=2)) for a, b in zip(whole, others, strict=True)]
     s_max = max(changes)
-    pairs = [
-        (cone.pair_losses(kinds.data, a, problem), cone.pair_losses(kinds.data, b, problem))
-        for a, b in zip(whole, others, strict=True)
-    ]
-    beta = max(float(np.abs(a - b).max()) for a, b in pairs)
+    beta = largest_change(kinds.data, whole, others, problem)
     every, gamma = cone.losses(kinds.data, U, problem)[0], float(cone.pair_losses(kinds.data, U, problem).max())
     empirical, risk = float(counts @ every) / P, float(kinds.shares @ every)
     worst = max(worst_change(a, b, RHO, axes) for a, b in zip(whole, others, strict=True))
@@ -177,6 +173,19 @@ def _measured(
         "bound": stability.risk_bound(empirical, beta, gamma, P, settings.epsilon),
         "largest_possible_loss": (RHO + c) ** 2,
     }
+
+
+def largest_change(
+    data: RankingData, whole: Sequence[Floats], others: Sequence[Floats], problem: cone.Problem
+) -> float:
+    """The beta of (12): the largest change of a pair's loss, whichever query is left out and whichever pair it is.
+
+    ``whole`` and ``others`` are the bases with and without the query, one for each that is left out.
+    """
+    return max(
+        float(np.abs(cone.pair_losses(data, a, problem) - cone.pair_losses(data, b, problem)).max())
+        for a, b in zip(whole, others, strict=True)
+    )
 
 
 GROWTH = ("with_pairs", "growth", "change", "change_by_growth")

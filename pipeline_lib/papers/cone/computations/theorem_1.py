@@ -1,6 +1,6 @@
 """How often does Theorem 1 of `cone` fail, computed exactly where all samples can be counted?
 
-Theorem 1 bounds the risk with probability at least 1 - epsilon over the draw of P queries. In two populations the
+Theorem 1 bounds the risk with probability at least 1 - epsilon over the draw of P queries. In these populations the
 probability that it fails is a finite sum:
 
 - *Tails*: one feature and K = 1, with all differences z at c or beyond it. Every sample then gives u = c, so that beta
@@ -9,20 +9,24 @@ probability that it fails is a finite sum:
 - *Twins*: kinds of queries whose differences are orthogonal and of equal length. A sample in which all queries are of
   one kind gives u = z with no loss, and leaving any query out changes nothing. The beta of (12), which is that of the
   sample at hand, is 0 there, whereas the proof that Theorem 1 cites needs the supremum over samples (Bousquet and
-  Elisseff, 2002, definition 6).
+  Elisseff, 2002, definition 6). If there are far more kinds than queries, nearly all samples have only different ones,
+  and u is in their middle: the risk exceeds the empirical risk by about 2/P, which is more than the root allows
+  without the terms in beta. With c = 1/sqrt(P), which is the norm of that middle, no sample has a much larger loss.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import cone
+from pipeline_lib.papers.cone.computations import leave_out
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.theory import stability
 
@@ -31,8 +35,23 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-TWINS = ((2, 2, 0.4), (4, 3, 0.05), (19, 2, 0.05))
-"""Kinds of queries, P, and epsilon."""
+
+@dataclass(frozen=True)
+class Twins:
+    """So many kinds of queries, of which P are drawn, the bound c on the norm of u, and epsilon."""
+
+    kinds: int
+    P: int
+    c: float
+    epsilon: float
+
+
+TWINS = (
+    *(Twins(kinds, P, 2.0, epsilon) for kinds, P, epsilon in ((2, 2, 0.4), (4, 3, 0.05), (19, 2, 0.05))),
+    *(Twins(100, 3, 3**-0.5, epsilon) for epsilon in (0.25, 0.999)),
+    *(Twins(1000, 12, 12**-0.5, epsilon) for epsilon in (0.6, 0.999)),
+)
+"""In the second and third line, epsilon is so large that the root alone does not cover the excess of the risk."""
 SHARES = tuple(k / 20 for k in range(1, 20))
 """Probabilities of the kind with a loss, among which the worst is sought."""
 GAMMA = 0.25
@@ -78,51 +97,80 @@ def failure(P: int, margin: float) -> float:
     return worst
 
 
-def twins(cases: Sequence[tuple[int, int, float]] = TWINS) -> list[Row]:
-    """One row for every number of kinds: how often Theorem 1 fails with the beta of each sample, and of the worst one.
+def twins(cases: Sequence[Twins] = TWINS) -> list[Row]:
+    """How often does Theorem 1 fail with the beta of each sample, with the worst one, and misprinted? One row per case.
 
-    Samples are enumerated as multisets of kinds; each is trained by exact blocks, and without each of its queries.
+    Kinds may be exchanged: what matters of a sample is how many of its queries are of the same kind. Each is trained by
+    exact blocks, and without each of its queries; gamma is the largest loss after any sample.
     """
-    rows = []
-    for kinds, P, epsilon in cases:
-        samples = [_sample(kinds, chosen) for chosen in itertools.combinations_with_replacement(range(kinds), P)]
-        largest = max(sample["beta"] for sample in samples)
-        failures = {"failure_with_own_beta": 0.0, "failure_with_largest_beta": 0.0}
-        for sample in samples:
-            for name, beta in (("own", sample["beta"]), ("largest", largest)):
-                bound = stability.risk_bound(sample["empirical_risk"], beta, sample["gamma"], P, epsilon)
-                if sample["risk"] > bound + 1e-12:
-                    failures[f"failure_with_{name}_beta"] += sample["probability"]
-        rows.append({"kinds": kinds, "P": P, "epsilon": epsilon, "largest_beta": largest, **failures})
-    return rows
+    return [_twins(case) for case in cases]
 
 
-def _sample(kinds: int, chosen: Sequence[int]) -> Row:
-    # One sample: its probability, and what Theorem 1 needs to know of it.
-    problem = cone.Problem(alpha=1.0, rho=2.0, c=2.0, weighted=False)
-    population = _queries(range(kinds), kinds)
-    U = _trained(chosen, kinds, problem)
-    others = [_trained([*chosen[:i], *chosen[i + 1 :]], kinds, problem) for i in range(len(chosen))]
-    every = cone.pair_losses(population, U, problem)
-    orders = math.factorial(len(chosen))
-    for kind in set(chosen):
-        orders //= math.factorial(list(chosen).count(kind))
+def _twins(case: Twins) -> Row:
+    samples = [_sample(case, parts) for parts in _partitions(case.P, case.P) if len(parts) <= case.kinds]
+    gamma, beta, mean_beta = (max(sample[name] for sample in samples) for name in ("gamma", "beta", "mean_beta"))
+
+    def failure(margin: Callable[[Row], float]) -> float:
+        failing = [one for one in samples if one["risk"] > one["empirical_risk"] + margin(one) + 1e-12]
+        return sum((one["probability"] for one in failing), 0.0)
+
+    def with_beta(value: float) -> float:
+        return stability.risk_bound(0.0, value, gamma, case.P, case.epsilon)
+
     return {
-        "probability": orders / kinds ** len(chosen),
-        "beta": max(float(np.abs(cone.pair_losses(population, V, problem) - every).max()) for V in others),
-        "gamma": float(every.max()),
-        "risk": float(every.mean()),
-        "empirical_risk": float(every[list(chosen)].mean()),
+        "kinds": case.kinds,
+        "P": case.P,
+        "c": case.c,
+        "epsilon": case.epsilon,
+        "largest_beta": beta,
+        "failure_with_own_beta": failure(lambda sample: with_beta(sample["beta"])),
+        "failure_with_largest_beta": failure(lambda sample: with_beta(beta)),
+        "failure_without_beta": failure(lambda sample: with_beta(0.0)),
+        "failure_without_twice_beta": failure(lambda sample: with_beta(beta) - 2.0 * beta),
+        "failure_with_mean_beta": failure(lambda sample: with_beta(mean_beta)),
     }
 
 
-def _trained(chosen: Sequence[int], kinds: int, problem: cone.Problem) -> Floats:
-    start = np.zeros((kinds, 1))
-    return cone.fit(_queries(chosen, kinds), 1, method="exact", problem=problem, passes=2, start=start).U
+def _partitions(total: int, most: int) -> Iterator[tuple[int, ...]]:
+    # All falling tuples of whole numbers from 1 to ``most`` with this sum.
+    if total == 0:
+        yield ()
+    for first in range(min(total, most), 0, -1):
+        yield from ((first, *rest) for rest in _partitions(total - first, first))
 
 
-def _queries(chosen: Sequence[int], kinds: int) -> RankingData:
+def _sample(case: Twins, parts: tuple[int, ...]) -> Row:
+    # A sample with so many queries of each of its kinds: its probability, and what Theorem 1 needs to know of it.
+    # One feature more stands for the kinds that the sample lacks, which are all alike to it.
+    problem, seen = cone.Problem(alpha=1.0, rho=2.0, c=case.c, weighted=False), len(parts)
+    rest = case.kinds - seen
+    population = _queries(range(seen + (rest > 0)), seen + 1)
+    shares = np.array([1.0] * seen + [float(rest)] * (rest > 0)) / case.kinds
+    U = _trained(parts, problem)
+    others = [_trained((*parts[:k], parts[k] - 1, *parts[k + 1 :]), problem) for k in range(seen)]
+    every = cone.pair_losses(population, U, problem)
+    changes = [shares @ np.abs(cone.pair_losses(population, V, problem) - every) for V in others]
+    kinds_of_size = [parts.count(size) for size in set(parts)]
+    ways = math.perm(case.kinds, seen) // math.prod(map(math.factorial, kinds_of_size))
+    orders = math.factorial(case.P) // math.prod(map(math.factorial, parts))
+    return {
+        "probability": ways * orders / case.kinds**case.P,
+        "beta": leave_out.largest_change(population, [U] * seen, others, problem),
+        "mean_beta": float(np.array(parts) @ changes) / case.P,
+        "gamma": float(every.max()),
+        "risk": float(shares @ every),
+        "empirical_risk": float(np.array(parts) @ every[:seen]) / case.P,
+    }
+
+
+def _trained(parts: Sequence[int], problem: cone.Problem) -> Floats:
+    chosen = np.repeat(np.arange(len(parts)), parts)
+    start = np.zeros((len(parts) + 1, 1))
+    return cone.fit(_queries(chosen, len(start)), 1, method="exact", problem=problem, passes=2, start=start).U
+
+
+def _queries(chosen: Sequence[int] | NDArray[np.int64], features: int) -> RankingData:
     # For every kind k a query of two documents, with the k-th unit vector as z because alpha = 1 and rho = 2.
-    X = np.zeros((2 * len(chosen), kinds))
+    X = np.zeros((2 * len(chosen), features))
     X[2 * np.arange(len(chosen)) + 1, list(chosen)] = 1.0
     return RankingData.from_arrays(X, [0, 1] * len(chosen), np.repeat(np.arange(len(chosen)), 2))

@@ -25,7 +25,9 @@ class LeaveOutSettings(Settings):
     bases: Rising = Field((1, 2, 3), description="values of K, the number of basis vectors")
     c: Positive = Field(1.0, description="largest norm of a basis vector, in units of rho")
     epsilon: Probability = Field(0.05, description="Theorem 1 holds with probability 1 - epsilon")
-    tail_queries: Rising = Field((10, 100, 1000, 10000), description="values of P for exact probabilities of failure")
+    tail_queries: Rising = Field(
+        (2, 10, 100, 1000, 10000), description="values of P for exact probabilities of failure"
+    )
     tail_epsilons: tuple[Probability, ...] = Field((0.05, 0.25), description="values of epsilon for these")
     tied_queries: Rising = Field(
         (5, 50, 500, 5000), description="queries of each kind in samples for which two bases are equally good"
@@ -100,7 +102,11 @@ EXPERIMENT = Experiment(
                 "tables/cone-twins": {
                     **dict.fromkeys(("kinds", "P"), int),
                     **dict.fromkeys(
-                        ("epsilon", "largest_beta", "failure_with_own_beta", "failure_with_largest_beta"), float
+                        (
+                            *("c", "epsilon", "largest_beta", "failure_with_own_beta", "failure_with_largest_beta"),
+                            *("failure_without_beta", "failure_without_twice_beta", "failure_with_mean_beta"),
+                        ),
+                        float,
                     ),
                 },
                 "tables/cone-ties": {

@@ -8,6 +8,11 @@ of two rankers is G max_i |w_i - w'_i| with G = 2. The points (W/r) z of a ball 
 
 Their number is a sum of coefficients of (1 + 2 x + 2 x^4 + 2 x^9 + ...)^d, or of (1 + 2 x + 2 x^2 + ...)^d. The 2^d
 points with all coordinates W/sqrt(d) or -W/sqrt(d) are a packing of the Euclidean ball for eps < G W / sqrt(d).
+
+How the number depends on m is seen where lists are long: the list of query i holds the unit vectors e_j, j < d = 2^n,
+of which the i-th binary digit of j is 1. The loss of the highest irrelevant document, max(0, max_j s_j) with G = 1, is
+W or 0 at W e_j by that digit, so that the d points W e_j are a packing for eps < W / 2, with lists of m = 2^(n - 1)
+documents.
 """
 
 from __future__ import annotations
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.exact import ExactSettings
 
 RADIUS = 0.5
+DIGITS = (10, 30, 40, 50)
+"""Values of n for the lists of 2^(n - 1) documents."""
 BELOW = 1.0 - 1e-9
 """Packings need points that are further apart than 2 eps."""
 
@@ -29,11 +36,12 @@ def run(settings: ExactSettings) -> list[dict[str, Any]]:
     """The rows of `lists-packings`."""
     rows = []
     for d in settings.packing_dimensions:
-        rows.append(_row("l2", "signs", d, float(d), 2.0 / math.sqrt(d) * RADIUS))
+        rows.append(_row("l2", "signs", d, d, 2, float(d), 2.0 * 2.0 / math.sqrt(d) * RADIUS))
         for k in settings.packing_norms:
-            rows.append(_row("l2", f"|z|^2 <= {k}", d, _log2(lattice_points(d, k, 2)), RADIUS / math.sqrt(k)))
-            rows.append(_row("l1", f"|z| <= {k}", d, _log2(lattice_points(d, k, 1)), RADIUS / k))
-    return rows
+            points = lattice_points(d, k, 2), lattice_points(d, k, 1)
+            rows.append(_row("l2", f"|z|^2 <= {k}", d, d, 2, math.log2(points[0]), 2.0 * RADIUS / math.sqrt(k)))
+            rows.append(_row("l1", f"|z| <= {k}", d, d, 2, math.log2(points[1]), 2.0 * RADIUS / k))
+    return [*rows, *(_row("l2", "unit vectors", 2**n, n, 2 ** (n - 1), float(n), 2.0 * RADIUS) for n in DIGITS)]
 
 
 def lattice_points(d: int, k: int, power: int) -> int:
@@ -62,20 +70,16 @@ def _product(a: list[int], b: list[int]) -> list[int]:
     return [sum(a[i] * b[j - i] for i in range(j + 1)) for j in range(len(a))]
 
 
-def _log2(number: int) -> float:
-    return math.log2(number)
-
-
-def _row(ball: str, points: str, d: int, log2_packing: float, apart: float) -> dict[str, Any]:
-    scale, m = 2.0 * RADIUS, 2
-    eps = BELOW * 2.0 * apart / 2.0
-    given: dict[str, Any] = {"n": d, "m": m, "lipschitz": 2.0, "radius": RADIUS, "feature_norm": 1.0}
+def _row(ball: str, points: str, d: int, n: int, m: int, log2_packing: float, apart: float) -> dict[str, Any]:
+    """A packing of points whose losses are ``apart``; G W = 1 for both losses."""
+    scale, eps = 2.0 * RADIUS, BELOW * apart / 2.0
+    given: dict[str, Any] = {"n": n, "m": m, "lipschitz": 2.0, "radius": RADIUS, "feature_norm": 1.0}
     covering = entropy.proposition_7(**given) if ball == "l2" else entropy.proposition_10(d=d, **given)
     return {
         "class": ball,
         "points": points,
         "d": d,
-        "n": d,
+        "n": n,
         "m": m,
         "eps": eps,
         "log2_packing": log2_packing,

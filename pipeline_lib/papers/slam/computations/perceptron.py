@@ -91,7 +91,8 @@ def bounds_of(stream: Stream, measure: str, checkpoints: int) -> list[Row]:
     rows
         With stream, measure, repetition, eta, active, T, cumulative_loss, mistakes, largest_ratio, comparator_loss,
         constant, bound, gap, certified, gamma, margin_bound, largest_loss (that of the reversed orders of all rounds),
-        surrogate_loss (sum of f_t(w_t)), squared_norms (sum of ||z_t||^2) and step, the terms of (15).
+        surrogate_loss (sum of f_t(w_t)), squared_norms (sum of ||z_t||^2) and step, the terms of (15); least_excess of
+        f_t(w_t), and of half of it, over the ranking loss in any round up to T.
     """
     rows: list[Row] = []
     data, order = stream.data, stream.order
@@ -104,6 +105,7 @@ def bounds_of(stream: Stream, measure: str, checkpoints: int) -> list[Row]:
         ratios[result.mistakes] = perceptron_bounds.ratios(data, order, result, measure)
         summed = (result.losses, result.mistakes, result.surrogate_losses, result.squared_norms)
         losses, mistakes, surrogate_losses, squared_norms = map(np.cumsum, summed)
+        excess, of_half = (share * result.surrogate_losses - result.losses for share in (1.0, 0.5))
         factor = perceptron.norm_factor(data, order, measure, active)
         for T in _checkpoints(len(order), checkpoints):
             side = perceptron_bounds.right_side(data, order[:T][result.mistakes[:T]], factor, measure, stream.tol)
@@ -125,6 +127,8 @@ def bounds_of(stream: Stream, measure: str, checkpoints: int) -> list[Row]:
                     "margin_bound": None if gamma is None else factor / gamma**2,
                     "largest_loss": float(largest[T - 1]),
                     "surrogate_loss": float(surrogate_losses[T - 1]),
+                    "least_excess": float(excess[:T].min()),
+                    "least_excess_of_half": float(of_half[:T].min()),
                     "squared_norms": float(squared_norms[T - 1]),
                     "step": result.eta,
                 }

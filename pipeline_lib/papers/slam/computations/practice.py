@@ -1,10 +1,11 @@
 """How do SLAM's learners compare with others, and do a kernel or repairs help them? (`slam`, section 7, question 3)
 
-Four paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
+Five paired comparisons are made on every data set of the study, by NDCG@10 on the test queries of all folds: the best
 SLAM learner with every other kind of learner, the best of these with the remaining SLAM learners, the best perceptron
-that has a kernel with those that have none, and the best repaired SLAM learner with those as printed. A learner is
-repaired if it updates on misordered documents only, or is trained on short lists. The first two comparisons are one
-family of tests.
+that has a kernel with those that have none, the best repaired SLAM learner with those as printed, and the best
+perceptron that is the mean of its iterates with those that are the last one. A learner is repaired if it updates on
+misordered documents only, or is trained on short lists; the last comparison leaves repaired learners and kernels out.
+The first two comparisons are one family of tests.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Family = Literal["slam", "baseline", "control"]
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the study: name, title, family, and whether it is a perceptron, has a kernel, is a repaired one."""
+    """A model of the study: name, title, family; whether it is a perceptron, has a kernel, is repaired, is a mean."""
 
     name: str
     title: str
@@ -38,6 +39,7 @@ class Model:
     perceptron: bool
     kernel: bool
     repaired: bool = False
+    averaged: bool = False
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> Model:
@@ -56,7 +58,8 @@ class Model:
         settings = entry["settings"]
         kernel = isinstance(settings.get("features"), Mapping)
         repaired = family == "slam" and bool(settings.get("active") == "misordered" or settings.get("sublists"))
-        return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired)
+        averaged = perceptron and bool(settings.get("average"))
+        return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired, averaged)
 
 
 def per_query(evaluations: Iterable[Path]) -> dict[str, dict[str, Floats]]:
@@ -86,7 +89,9 @@ def run(
         slam, baselines = ([m for m in tested if m.family == family] for family in ("slam", "baseline"))
         with_kernel, without = ([m for m in tested if m.perceptron and m.kernel is kernel] for kernel in (True, False))
         repaired, printed = ([m for m in slam if not m.kernel and m.repaired is repairs] for repairs in (True, False))
-        tests: list[list[Row]] = [[], [], []]
+        plain = [m for m in printed if m.perceptron]
+        averaged, last = ([m for m in plain if m.averaged is mean] for mean in (True, False))
+        tests: list[list[Row]] = [[], [], [], []]
         if slam and baselines:
             others = [m for m in slam if m is not _best(slam, per_model)]
             tests[0] += _compared(dataset, "practice", slam, baselines, per_model, level, resamples, seed)
@@ -95,12 +100,15 @@ def run(
             tests[1] += _compared(dataset, "kernel", with_kernel, without, per_model, level, resamples, seed)
         if repaired and printed:
             tests[2] += _compared(dataset, "repaired", repaired, printed, per_model, level, resamples, seed)
+        if averaged and last:
+            tests[3] += _compared(dataset, "averaged", averaged, last, per_model, level, resamples, seed)
         for family in filter(None, tests):
             corrected = statistics.holm([row.pop("p") for row in family])
-            unlearned = _unlearned(slam, per_model)
-            rows += [
-                {**row, "p_holm": float(p), "unlearned": unlearned} for row, p in zip(family, corrected, strict=True)
-            ]
+            of_file = {
+                "unlearned": _unlearned(slam, per_model),
+                "file_order": float(per_model[FILE_ORDER].mean()) if FILE_ORDER in per_model else None,
+            }
+            rows += [{**row, "p_holm": float(p), **of_file} for row, p in zip(family, corrected, strict=True)]
     return rows
 
 

@@ -23,7 +23,7 @@ from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import perceptron
 from pipeline_lib.papers import score_lists
 from pipeline_lib.papers.score_lists import Labels
-from pipeline_lib.papers.slam.computations import losses, streams, wrong_weights
+from pipeline_lib.papers.slam.computations import losses, wrong_weights
 from pipeline_lib.ranking import GAINS, discounts
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
@@ -59,7 +59,6 @@ def _found(settings: SentencesSettings, seed: int) -> Iterator[tuple[str, str | 
             yield "slam-largest-weight", kind, m, None, largest_weights(y, kind)
             yield "slam-mistakes", kind, m, None, leads_of_mistakes(kind, scores, y)
         yield "slam-norm-1-2", None, m, None, stretches(m, rng)
-        yield "slam-cor6-strict", None, m, None, margins(m)
         for kind in ("ndcg", "map"):
             yield "slam-prediction", kind, m, None, predictions(settings.rounds, m, kind, rng)
     for m in settings.enumerated:
@@ -170,16 +169,6 @@ def exchanges(m: int, largest_label: int) -> Values:
         "excess_over_weights": over_weights,
         "excess_over_weights_but_the_first": over_second,
     }
-
-
-def margins(m: int) -> Values:
-    """The smallest lead of u* / gamma on an orthogonal stream of lists of m, where u* attains the largest margin."""
-    axes, norm = 4, 0.5
-    data = streams.orthogonal(axes, m, norm)
-    gamma = 2.0 * norm / math.sqrt(axes)
-    scores = (data.X64 @ np.full(axes, 1.0 / math.sqrt(axes)) / gamma).reshape(axes, m)
-    leads = scores[:, -1] - scores[:, :-1].max(axis=1)
-    return {"smallest_margin": float(leads.min()), "smallest_margin_of_half": float(leads.min() / 2.0)}
 
 
 def stretches(m: int, rng: np.random.Generator) -> Values:

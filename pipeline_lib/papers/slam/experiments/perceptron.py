@@ -83,7 +83,8 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("largest_ratio", "comparator_loss", "constant", "bound", "gap"), float),
                     "certified": bool,
                     **dict.fromkeys(("gamma", "margin_bound"), float),
-                    **dict.fromkeys(("largest_loss", "surrogate_loss", "squared_norms", "step"), float),
+                    **dict.fromkeys(("largest_loss", "surrogate_loss", "least_excess", "least_excess_of_half"), float),
+                    **dict.fromkeys(("squared_norms", "step"), float),
                 },
                 "tables/slam-eta": {
                     **_AXES,

@@ -1,4 +1,4 @@
-"""SLAM's learners and all others, perceptrons with and without a kernel, and repaired learners, on every data set."""
+"""SLAM's learners and all others, perceptrons with and without a kernel or a mean of iterates, and repaired ones."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ EXPERIMENT = Experiment(
                     "n_queries": int,
                     "p_holm": float,
                     "unlearned": str,
+                    "file_order": float,
                 }
             },
         ),
