@@ -106,10 +106,9 @@ def test_rankers_of_whole_and_short_lists_are_compared_query_by_query(tmp_path: 
     y = rng.permuted(np.tile((np.arange(30) < 4).astype(int), (24, 1)), axis=1).ravel()
     X = rng.standard_normal((720, 2)) + 1.2 * y[:, None] * np.array([1.0, 0.0])
     whole = RankingData.from_arrays(X, y, np.repeat(np.arange(24), 30))
-    folds = {
-        1: (whole.take(range(12)), whole.take(range(12, 24))),
-        2: (whole.take(range(12, 24)), whole.take(range(12))),
-    }
+    first, second = range(12), range(12, 24)
+    parts = {1: whole.divided(train=first, test=second), 2: whole.divided(train=second, test=first)}
+    folds = {number: (fold["train"], fold["test"]) for number, fold in parts.items()}
     rows = short_lists.run(parsed("weights", WeightsSettings), "own", folds, {"level": 0.9, "resamples": 200}, 1)
     by = {(row["weights"], row["lists"]): row for row in rows}
     assert all(row["n_queries"] == 24 for row in rows)

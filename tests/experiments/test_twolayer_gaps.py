@@ -13,6 +13,7 @@ from pipeline_lib.papers.twolayer.computations import complexities, gaps, interv
 from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
 from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
+from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 from pipeline_lib.theory import two_layer_rademacher as rademacher
@@ -139,7 +140,7 @@ def test_the_layers_add_up_to_the_gap(rows):
 
 def test_samples_are_nested_and_middle_documents_are_others():
     asked = GapsSettings.parse(SMALL)
-    drawn = gaps._drawn(asked, gaps._population(asked), np.random.default_rng(0))
+    drawn = gaps._drawn(asked, gaps._population(asked), generator("nested", role="train"))
     sizes = [(data.n_queries, data.n_documents // data.n_queries) for data, _ in drawn]
     assert sizes == asked.cells
     largest = drawn[asked.cells.index((4, 16))][0]
@@ -153,7 +154,7 @@ def test_samples_are_nested_and_middle_documents_are_others():
 
 def test_the_pool_measures_what_all_pairs_measure():
     population = Population(PopulationSettings.from_mapping(POPULATION))
-    data = population.draw(4000, np.random.default_rng(0), 2)
+    data = population.draw(4000, generator("pool", role="truth"), 2)
     weights = np.random.default_rng(1).normal(size=(3, 2))
     for name in pair_losses.LOSSES:
         loss = pair_losses.get(name)
@@ -168,7 +169,7 @@ def test_the_best_ranker_has_no_gap_in_the_mean():
     # What is subtracted from gaps must have mean 0: its empirical risk is unbiased for any m.
     population = Population(PopulationSettings.from_mapping(POPULATION))
     loss, w = pair_losses.get("logistic"), np.array([0.5, -1.0, 0.3])
-    pool = risks.Pool.of(population.draw(200_000, np.random.default_rng(0), 2))
+    pool = risks.Pool.of(population.draw(200_000, generator("pool", role="truth"), 2))
     [expected], [error] = pool.risk(loss, w[:, None])
     for m in (2, 5):
         data = population.draw(20_000, np.random.default_rng(m), m)
