@@ -202,7 +202,8 @@ def test_repaired_learners_are_compared_with_those_as_printed() -> None:
     assert [model.repaired for model in models] == [False, True, True, True]
     base = np.random.default_rng(1).random(100)
     shifts = {"margin": 0.0, "misordered": 0.02, "short": 0.05, "kernel": 0.1}
-    rows = practice.run(models, {"d": {name: base + shift for name, shift in shifts.items()}}, 0.95, 200, 1)
+    values = {name: base + shift for name, shift in shifts.items()}
+    rows = practice.run(models, {"d": values}, {"d": np.ones(100, int)}, 0.95, 200, 1)
     [row] = [row for row in rows if row["question"] == "repaired"]
     assert (row["model"], row["other"]) == ("short", "margin")
     assert row["difference"] == pytest.approx(0.05)

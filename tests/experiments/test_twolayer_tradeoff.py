@@ -83,6 +83,7 @@ def test_the_excess_is_paired_by_repetition():
             "queries": n,
             "documents": m,
             "error": 0.2 + 0.01 * r + 0.1 / m,
+            "training_error": 0.1,
             "reference_error": 0.2 + 0.01 * r,
         }
         for r in range(4)
