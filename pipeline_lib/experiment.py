@@ -105,18 +105,12 @@ class Job:
 
     def parts(self, dataset: str, fold: int, parts: Sequence[Part]) -> list[RankingData]:
         """Parts of one fold of a data set, such as ``("train", "validation", "test")``, as far as in the sample."""
-        import numpy as np
-
-        from pipeline_lib.ranking_data import RankingData
         from pipeline_lib.sources import folds
 
         documents = next(path for path in self.documents if path.parent.name == dataset)
         table = next(path for path in self.folds if path.parent.name == dataset)
         sample = self._sample(documents)
-        chosen = [folds.queries(table, fold, part) for part in parts]
-        if sample is not None:
-            chosen = [queries[np.isin(queries, sample)] for queries in chosen]
-        return [RankingData.read_parquet(documents, queries, stored=True) for queries in chosen]
+        return [folds.read(documents, table, fold, part, sample) for part in parts]
 
     def _sample(self, documents: Path) -> NDArray[np.int64] | None:
         """The indices of the queries that may be read, ascending; None where that are all."""

@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline_lib import checks, field_checks, query_blocks, stored_data
+from pipeline_lib import checks, field_checks, query_blocks, seeds, stored_data
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
+from pipeline_lib.seeds import Role
 
 # So many documents are standardised at a time.
 ROWS_AT_ONCE = 4096
@@ -42,6 +43,8 @@ class RankingData:
         The features' names, if they have any.
     query_names : tuple of Q str, optional
         The queries' names where these are text.
+    role : str, optional
+        What the queries were drawn for, where that was said (:data:`pipeline_lib.seeds.Role`).
 
     Example
     -------
@@ -56,6 +59,7 @@ class RankingData:
     qids: NDArray[np.int64]
     feature_names: tuple[str, ...] | None = None
     query_names: tuple[str, ...] | None = None
+    role: Role | None = None
 
     def __post_init__(self) -> None:
         field_checks.fields(self.X, self.y, self.offsets, self.qids)
@@ -297,7 +301,45 @@ class RankingData:
         offsets = np.r_[0, np.cumsum(sizes)].astype(np.int64)
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
         names = None if self.query_names is None else tuple(self.query_names[q] for q in chosen)
-        return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen], self.feature_names, names)
+        return RankingData(self.X[rows], self.y[rows], offsets, self.qids[chosen], self.feature_names, names, self.role)
+
+    def in_role(self, *roles: Role) -> RankingData:
+        """The data themselves, where they were drawn for one of the roles.
+
+        Raises
+        ------
+        DataError
+            When they were drawn for something else, or nobody said what for.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6])
+        >>> data.divided(train=[0], test=[1])["train"].in_role("test")
+        Traceback (most recent call last):
+        ...
+        pipeline_lib.errors.DataError: queries: expected to be drawn for test, found train
+        """
+        seeds.required("queries", self.role, *roles)
+        return self
+
+    def divided(self, **queries: ArrayLike) -> dict[str, RankingData]:
+        """Parts of the queries, by the role that each is for.
+
+        Raises
+        ------
+        DataError
+            When a query is in two parts, or an index is outside 0..Q-1.
+
+        Example
+        -------
+        >>> data = RankingData.from_arrays([[0.], [1.], [2.]], [0, 1, 2], [5, 6, 6])
+        >>> [(role, part.qids.tolist()) for role, part in data.divided(train=[1], test=[0]).items()]
+        [('train', [6]), ('test', [5])]
+        """
+        used = np.concatenate([np.unique(np.asarray(part)) for part in queries.values()])
+        if len(np.unique(used)) < len(used):
+            raise DataError(f"{', '.join(queries)}: expected parts that share no query, found some that do")
+        return {role: replace(self.take(part), role=role) for role, part in queries.items()}  # type: ignore[arg-type]
 
     def with_binary_labels(self) -> RankingData:
         """The same documents, labelled 1 where they are relevant in any degree and 0 elsewhere.

@@ -3,16 +3,47 @@
 A generator is seeded by a stable hash of the experiment's axes (the study's seed, the data set, the fold, the
 repetition, ...), never by the order in which jobs run. The same configuration therefore gives the same numbers on
 any number of cores, and two different places never share a stream.
+
+A generator also knows what is drawn from it (:data:`Role`). Samples carry this role
+(:attr:`pipeline_lib.ranking_data.RankingData.role`), and wherever a risk is computed it is required, so that no risk is
+called true that was measured on the queries a ranker was trained on. No seed is given to two roles.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from typing import Literal
 
 import numpy as np
 
+from pipeline_lib.errors import DataError
+
 Axis = str | int | float | bool | None
+Role = Literal["train", "validation", "test", "reference", "truth", "middle"]
+"""What queries are for: training; choosing among rankers; measuring them on a sample of limited size; standing in for
+the population in a search, or in a fit of its best ranker; measuring the expected risk; measuring it given the queries
+of a training sample, on fresh documents of these."""
+
+_ROLES: dict[int, Role] = {}
+"""The role of every seed that was asked for in one."""
+
+
+class Stream(np.random.Generator):
+    """A generator that knows what is drawn from it; ``role`` is None for what is no sample: orders, starts, signs."""
+
+    role: Role | None = None
+
+    def continued(self, role: Role) -> Stream:
+        """The rest of the stream, in another role: numbers are never drawn twice.
+
+        Example
+        -------
+        >>> first = generator(1, "sample", role="train"); _ = first.random()
+        >>> first.continued("middle").role, generator(1, "sample", role="train").random() == first.random()
+        ('middle', False)
+        """
+        return _stream(self.bit_generator, role)
 
 
 def seed(*axes: Axis) -> int:
@@ -37,12 +68,46 @@ def seed(*axes: Axis) -> int:
     return int.from_bytes(hashlib.sha256(text.encode("ascii")).digest()[:16], "big")
 
 
-def generator(*axes: Axis) -> np.random.Generator:
-    """Make the ``numpy.random.Generator`` that belongs to the axes (PCG64, seeded by :func:`seed`).
+def generator(*axes: Axis, role: Role | None = None) -> Stream:
+    """Make the generator that belongs to the axes (PCG64, seeded by :func:`seed`), whose samples are for ``role``.
+
+    Raises
+    ------
+    DataError
+        When this process asked for the same axes in another role.
 
     Example
     -------
     >>> bool(generator(1, "a").random() == generator(1, "a").random())
     True
+    >>> generator(1, "held out", role="test").role
+    'test'
+    >>> generator(1, "held out", role="train")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: stream (1, 'held out'): expected to draw it for test only, found train
     """
-    return np.random.Generator(np.random.PCG64(seed(*axes)))
+    number = seed(*axes)
+    if role is not None and _ROLES.setdefault(number, role) != role:
+        raise DataError(f"stream {axes}: expected to draw it for {_ROLES[number]} only, found {role}")
+    return _stream(np.random.PCG64(number), role)
+
+
+def required(what: str, found: Role | None, *roles: Role) -> None:
+    """Refuse ``what`` unless it was drawn for one of the ``roles``.
+
+    Example
+    -------
+    >>> required("queries", "train", "test", "truth")
+    Traceback (most recent call last):
+    ...
+    pipeline_lib.errors.DataError: queries: expected to be drawn for test or truth, found train
+    """
+    if found not in roles:
+        raise DataError(f"{what}: expected to be drawn for {' or '.join(roles)}, found {found}")
+
+
+def _stream(bits: np.random.BitGenerator, role: Role | None) -> Stream:
+    stream = Stream(bits)
+    stream.role = role
+    return stream

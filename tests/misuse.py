@@ -433,6 +433,12 @@ OWN: dict[str, dict[str, Callable[[Good], Any]]] = {
         "by_hand": value("place it"),
     },
     "sources.folds.queries": {"path": lambda good: good.parquet, "fold": value(1), "part": value("train")},
+    "sources.folds.read": {
+        "documents": lambda good: good.parquet,
+        "path": lambda good: good.parquet,
+        "fold": value(1),
+        "part": value("train"),
+    },
     "sources.letor.write": {"path": lambda good: good.target()},
     "sources.manifest.Manifest": {"data_set": value("x"), "source": value("download"), "parts": value(())},
     "sources.conversion.convert_drawn": {"drawn": lambda good: {"all": lambda: good.data}},

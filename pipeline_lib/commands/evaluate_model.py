@@ -44,18 +44,23 @@ def run(arguments: argparse.Namespace) -> None:
     tables, risks = [], []
     for path in arguments.models:
         trained = models.load(path)
-        test, indices = _test_part(int(trained.about["fold"]), arguments)
-        tables.append(_evaluate(trained, test, indices, y_max, arguments.measures))
-        risks.append(_risk(trained, test))
+        test, indices = _test_part(path, int(trained.about["fold"]), arguments)
+        tables.append(_evaluate(trained, test.in_role("test"), indices, y_max, arguments.measures))
+        risks.append(_risk(trained, test.in_role("test")))
     storage.write_table(arguments.output, pl.concat(tables))
     storage.write_json(arguments.held_out, {"folds": risks})
 
 
-def _test_part(fold: int, arguments: argparse.Namespace) -> tuple[RankingData, NDArray[np.int64]]:
+def _test_part(model: Path, fold: int, arguments: argparse.Namespace) -> tuple[RankingData, NDArray[np.int64]]:
     indices = folds.queries(arguments.folds, fold, "test")
-    if not len(indices):
-        raise DataError(f"{arguments.folds}: expected test queries in fold {fold}, found none")
-    return RankingData.read_parquet(arguments.documents, indices, stored=True), indices
+    for part in ("train", "validation"):
+        seen = np.intersect1d(indices, folds.queries(arguments.folds, fold, part))
+        if len(seen):
+            raise DataError(
+                f"{model}: expected to measure it on queries that it does not know, found {len(seen):,} of the "
+                f"{part} part of fold {fold} in {arguments.folds}"
+            )
+    return folds.read(arguments.documents, arguments.folds, fold, "test"), indices
 
 
 def _risk(trained: Trained, test: RankingData) -> dict[str, Any]:

@@ -56,10 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _train(arguments: argparse.Namespace, fold: int, settings: dict[str, Any], output: Path) -> None:
     """Read the fold, train, and write the model with the record of its training and the facts for its certificates."""
-    train, validation = (
-        RankingData.read_parquet(arguments.documents, folds.queries(arguments.folds, fold, part), stored=True)
-        for part in ("train", "validation")
-    )
+    train = folds.read(arguments.documents, arguments.folds, fold, "train").in_role("train")
+    validation = folds.read(arguments.documents, arguments.folds, fold, "validation").in_role("validation")
     _LOG.info(
         f"{arguments.model} on {arguments.dataset}, fold {fold}: {_size(train)} for training, "
         f"{_size(validation)} for validation"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from pipeline_lib import storage
 from pipeline_lib.checks import checked
 from pipeline_lib.errors import DataError
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import seed
 from pipeline_lib.sources.catalog import ROLES, DataSet
 from pipeline_lib.stored_data import queries_of_parts, query_index
@@ -116,6 +118,31 @@ def queries(path: str | os.PathLike[str], fold: int, part: Part) -> NDArray[np.i
     if not len(indices):
         raise DataError(f"{path}: expected one of {', '.join(ROLES)}, found {part!r}")
     return np.asarray(indices, dtype=np.int64)
+
+
+@checked
+def read(
+    documents: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    fold: int,
+    part: Part,
+    among: NDArray[np.int64] | None = None,
+) -> RankingData:
+    """Read the queries of :func:`queries` with their documents; the data know their role.
+
+    Parameters
+    ----------
+    documents : path
+        The data set's Parquet file.
+    path, fold, part
+        As in :func:`queries`.
+    among : shape (k,), optional
+        Indices of queries; all others are left out.
+    """
+    chosen = queries(path, fold, part)
+    if among is not None:
+        chosen = chosen[np.isin(chosen, among)]
+    return replace(RankingData.read_parquet(documents, chosen, stored=True), role=part)
 
 
 def _blocks(data_set: DataSet, queries_of: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:

@@ -232,7 +232,8 @@ class Population:
             rows = slice(start, start + step)
             X[rows], y[rows] = self._block(queries, owner[rows], rng)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        return RankingData(X, y, offsets, np.arange(first_qid, first_qid + len(queries), dtype=np.int64))
+        names = np.arange(first_qid, first_qid + len(queries), dtype=np.int64)
+        return RankingData(X, y, offsets, names, role=getattr(rng, "role", None))
 
     def risk(
         self,

@@ -20,6 +20,7 @@ from pipeline_lib.papers.lists.experiments.grid import GridSettings
 from pipeline_lib.papers.lists.experiments.real import RealSettings
 from pipeline_lib.papers.lists.experiments.sparse import SparseSettings
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import list_bounds
 from tests import readings
@@ -243,7 +244,7 @@ def test_samples_share_queries_over_lengths():
     short, long = (grid.Slice(ASKED, "listnet", "noisy", m, 1) for m in (3, 12))
     one, other = (part.population.draw_queries(5, np.random.default_rng(0)) for part in (short, long))
     np.testing.assert_array_equal(one.level, other.level)
-    assert short.sample(5, "sample", 0).n_documents == 15
+    assert short.sample("train", 5, "sample", 0).n_documents == 15
 
 
 def tables_of(results):
@@ -524,8 +525,8 @@ def test_held_out_queries_of_the_l1_class_are_drawn_in_blocks(monkeypatch):
     population = sparse._population(SPARSE, 50)
     W = np.random.default_rng(0).normal(size=(50, 2))
     monkeypatch.setattr(sparse, "NUMBERS_PER_BLOCK", 4 * 50 * 30)
-    scores, levels, held = sparse._held_out(population, W, np.random.default_rng(1), 100)
-    rng, whole, known = np.random.default_rng(1), [], []
+    scores, levels, held = sparse._held_out(population, W, generator("held out", role="test"), 100)
+    rng, whole, known = generator("held out", role="test"), [], []
     for n in (30, 30, 30, 10):
         queries = population.draw_queries(n, rng)
         known.append(queries.level)

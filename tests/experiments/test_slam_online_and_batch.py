@@ -290,7 +290,7 @@ def test_the_expected_excess_of_two_points_is_that_of_simulated_samples():
 def test_learners_that_rank_as_the_file_does_are_named():
     values = {"file-order": np.arange(3.0), "slam": np.arange(3.0), "linear": np.ones(3), "listnet": np.zeros(3)}
     models = [model for model in MODELS if model.name in values]
-    rows = practice.run(models, {"d": values}, 0.95, 100, 1)
+    rows = practice.run(models, {"d": values}, {"d": np.ones(3, int)}, 0.95, 100, 1)
     assert {row["unlearned"] for row in rows} == {"SLAM"}
 
 
@@ -382,7 +382,7 @@ def test_the_best_of_each_side_are_compared_query_by_query():
     base = rng.random(200)
     shifts = {"random": 1.0, "listnet": 0.02, "squared": 0.01, "slam": 0.05, "linear": 0.0, "kernel": 0.03}
     values = {"d": {name: base + shift + 0.01 * rng.standard_normal(200) for name, shift in shifts.items()}}
-    rows = practice.run(MODELS, values, 0.95, 500, 1)
+    rows = practice.run(MODELS, values, {"d": np.repeat([1, 2], 100)}, 0.95, 500, 1)
     [best] = readings.trials("slam-practice", {"slam-practice": rows})
     assert dict(best.setting) == {"dataset": "d", "model": "SLAM", "other": "LISTNET"}
     difference = best.values["difference_to_best_baseline"]
@@ -420,7 +420,7 @@ def test_a_difference_that_correction_leaves_to_chance_is_no_answer(claim, quest
 
 
 def test_without_rivals_there_is_nothing_to_read():
-    rows = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, 0.95, 100, 1)
+    rows = practice.run(MODELS, {"d": {"slam": np.ones(3)}}, {"d": np.ones(3, int)}, 0.95, 100, 1)
     assert rows == []
     for claim in ("slam-practice", "slam-kernel"):
         assert readings.trials(claim, {"slam-practice": rows}) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,9 @@ def folds_of(y_max: int, seed: int = 4) -> dict[int, tuple[RankingData, RankingD
     y = rng.permuted(np.tile([0, 0, 0, 0, 1, 1, 0, y_max], (96, 1)), axis=1).ravel()
     X = rng.standard_normal((len(y), 2)) + 3.0 * np.column_stack([y == 1, y > 1])
     whole = RankingData.from_arrays(X, y, np.repeat(np.arange(96), 8))
-    halves = whole.take(range(48)), whole.take(range(48, 96))
-    return {1: halves, 2: halves[::-1]}
+    first, second = range(48), range(48, 96)
+    folds = {1: whole.divided(train=first, test=second), 2: whole.divided(train=second, test=first)}
+    return {number: (fold["train"], fold["test"]) for number, fold in folds.items()}
 
 
 def run(folds: dict[int, tuple[RankingData, RankingData]]) -> list[relevance.Row]:
@@ -68,6 +70,6 @@ def test_queries_without_a_relevant_document_are_left_out() -> None:
     y = test.y.copy()
     y[:8] = np.minimum(y[:8], 1)  # the first query has no document of label 2
     y[8:16] = 0  # the second has no relevant one at all
-    folds[1] = train, RankingData.from_arrays(test.X, y, test.qids.repeat(8))
+    folds[1] = train, replace(test, y=y)
     counts = {(row["measure"], row["counted_from"]): row["n_queries"] for row in run(folds)}
     assert counts == {("ndcg@10", 1): 95, ("map", 1): 95, ("map", 2): 94}

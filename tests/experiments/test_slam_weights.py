@@ -106,10 +106,9 @@ def test_rankers_of_whole_and_short_lists_are_compared_query_by_query(tmp_path: 
     y = rng.permuted(np.tile((np.arange(30) < 4).astype(int), (24, 1)), axis=1).ravel()
     X = rng.standard_normal((720, 2)) + 1.2 * y[:, None] * np.array([1.0, 0.0])
     whole = RankingData.from_arrays(X, y, np.repeat(np.arange(24), 30))
-    folds = {
-        1: (whole.take(range(12)), whole.take(range(12, 24))),
-        2: (whole.take(range(12, 24)), whole.take(range(12))),
-    }
+    first, second = range(12), range(12, 24)
+    parts = {1: whole.divided(train=first, test=second), 2: whole.divided(train=second, test=first)}
+    folds = {number: (fold["train"], fold["test"]) for number, fold in parts.items()}
     rows = short_lists.run(parsed("weights", WeightsSettings), "own", folds, {"level": 0.9, "resamples": 200}, 1)
     by = {(row["weights"], row["lists"]): row for row in rows}
     assert all(row["n_queries"] == 24 for row in rows)
@@ -201,7 +200,8 @@ def test_repaired_learners_are_compared_with_those_as_printed() -> None:
     assert [model.repaired for model in models] == [False, True, True, True]
     base = np.random.default_rng(1).random(100)
     shifts = {"margin": 0.0, "misordered": 0.02, "short": 0.05, "kernel": 0.1}
-    rows = practice.run(models, {"d": {name: base + shift for name, shift in shifts.items()}}, 0.95, 200, 1)
+    values = {name: base + shift for name, shift in shifts.items()}
+    rows = practice.run(models, {"d": values}, {"d": np.ones(100, int)}, 0.95, 200, 1)
     [row] = [row for row in rows if row["question"] == "repaired"]
     assert (row["model"], row["other"]) == ("short", "margin")
     assert row["difference"] == pytest.approx(0.05)

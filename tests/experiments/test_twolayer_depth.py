@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from pipeline_lib.papers.twolayer.computations import depth, risks
+from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 
@@ -56,13 +57,13 @@ def test_gradients_average_to_that_of_the_training_risk():
 def test_trained_rankers_follow_the_depth():
     # C = 1200 documents: the depth by variance is near 5, and both ends are worse in the logistic risk.
     population = Population(PopulationSettings.from_mapping(SETTINGS))
-    loss, rng = pair_losses.get("logistic"), np.random.default_rng(0)
+    loss, rng = pair_losses.get("logistic"), generator("depth", role="reference")
     best = risks.best_ranker(population, loss, 5.0, 40_000, rng)
     found = depth.by_variance(population, loss, 5.0, best, 10_000, rng)
     assert found is not None
     assert found.standard_error < 0.3
     near = next(m for m in (2, 3, 4, 5, 6, 8, 10) if m >= found.estimate - 1)
-    pool = risks.Pool.of(population.draw(40_000, rng, 2))
+    pool = risks.Pool.of(population.draw(40_000, rng.continued("truth"), 2))
     excess = {}
     for m in (2, near, 60):
         weights = [risks.fitted(population.draw(1200 // m, rng, m), loss, 5.0)[0] for _ in range(150)]

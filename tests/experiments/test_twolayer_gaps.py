@@ -13,6 +13,7 @@ from pipeline_lib.papers.twolayer.computations import complexities, gaps, interv
 from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
 from pipeline_lib.papers.twolayer.experiments.samplings import SamplingsSettings
 from pipeline_lib.papers.twolayer.experiments.statements import StatementsSettings
+from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses, two_layer_bounds
 from pipeline_lib.theory import two_layer_rademacher as rademacher
@@ -86,8 +87,12 @@ def test_limits_are_shares_of_the_first_gap(rows):
 def test_the_largest_errors_are_compared_with_the_bounds(rows):
     tables = {"twolayer-gaps": gaps.join(GapsSettings.parse(SMALL), rows, 1).gaps, **NONE}
     cells = {(row["loss"], row["queries"], row["documents"]): row for row in tables["twolayer-gaps"]}
-    assert [tuple(trial.setting.values()) for trial in readings.trials("two-thm1", tables)] == list(cells)
-    for trial in readings.trials("two-thm3", tables):
+    largest, means = (
+        [trial for trial in readings.trials("two-thm1", tables) if name in trial.values] for name in ("gap", "mean_gap")
+    )
+    assert [tuple(trial.setting.values()) for trial in largest] == list(cells)
+    assert [tuple(trial.setting.values()) for trial in means] == [cell for cell in cells if cell[1:] == (4, 2)]
+    for trial in readings.trials("two-thm3", tables)[: len(cells)]:
         row = cells[tuple(trial.setting.values())]
         assert trial.values["document_layer_error"] == row["document_error_largest"]
         assert trial.values["bound"] == row["document_bound"]
@@ -139,7 +144,7 @@ def test_the_layers_add_up_to_the_gap(rows):
 
 def test_samples_are_nested_and_middle_documents_are_others():
     asked = GapsSettings.parse(SMALL)
-    drawn = gaps._drawn(asked, gaps._population(asked), np.random.default_rng(0))
+    drawn = gaps._drawn(asked, gaps._population(asked), generator("nested", role="train"))
     sizes = [(data.n_queries, data.n_documents // data.n_queries) for data, _ in drawn]
     assert sizes == asked.cells
     largest = drawn[asked.cells.index((4, 16))][0]
@@ -153,7 +158,7 @@ def test_samples_are_nested_and_middle_documents_are_others():
 
 def test_the_pool_measures_what_all_pairs_measure():
     population = Population(PopulationSettings.from_mapping(POPULATION))
-    data = population.draw(4000, np.random.default_rng(0), 2)
+    data = population.draw(4000, generator("pool", role="truth"), 2)
     weights = np.random.default_rng(1).normal(size=(3, 2))
     for name in pair_losses.LOSSES:
         loss = pair_losses.get(name)
@@ -168,7 +173,7 @@ def test_the_best_ranker_has_no_gap_in_the_mean():
     # What is subtracted from gaps must have mean 0: its empirical risk is unbiased for any m.
     population = Population(PopulationSettings.from_mapping(POPULATION))
     loss, w = pair_losses.get("logistic"), np.array([0.5, -1.0, 0.3])
-    pool = risks.Pool.of(population.draw(200_000, np.random.default_rng(0), 2))
+    pool = risks.Pool.of(population.draw(200_000, generator("pool", role="truth"), 2))
     [expected], [error] = pool.risk(loss, w[:, None])
     for m in (2, 5):
         data = population.draw(20_000, np.random.default_rng(m), m)

@@ -12,6 +12,7 @@ from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.twolayer.computations import tradeoff
 from pipeline_lib.papers.twolayer.experiments.tradeoff import TradeoffSettings
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from tests import readings
 from tests.small_settings import SETTINGS
@@ -33,8 +34,9 @@ SMALL: dict[str, Any] = {
 
 
 def fold(queries: int, documents: int) -> tradeoff.Fold:
-    population, rng = Population(PopulationSettings(features=3)), np.random.default_rng(0)
-    train, test = (population.draw(queries, rng, documents) for _ in range(2))
+    population, rng = Population(PopulationSettings(features=3)), generator("tradeoff", role="train")
+    train = population.draw(queries, rng, documents)
+    test = population.draw(queries, rng.continued("test"), documents)
     return tradeoff.Fold("toy", 1, train, test)
 
 
@@ -81,6 +83,7 @@ def test_the_excess_is_paired_by_repetition():
             "queries": n,
             "documents": m,
             "error": 0.2 + 0.01 * r + 0.1 / m,
+            "training_error": 0.1,
             "reference_error": 0.2 + 0.01 * r,
         }
         for r in range(4)
@@ -106,9 +109,9 @@ def test_all_splits_draw_from_the_same_queries(monkeypatch):
     # 8 long lists and 12 short ones; 12 documents need 6 lists of 6, 24 documents 12 lists of 12.
     seen = []
     monkeypatch.setattr(tradeoff.risks, "fitted", lambda data, loss, radius: (seen.append(data), np.zeros(3))[::-1])
-    population, rng = Population(PopulationSettings(features=3)), np.random.default_rng(0)
+    population, rng = Population(PopulationSettings(features=3)), generator("tradeoff", role="train")
     train = population.draw(20, rng, np.array([6] * 8 + [5] * 12))
-    one = tradeoff.Fold("toy", 1, train, population.draw(5, rng, 4))
+    one = tradeoff.Fold("toy", 1, train, population.draw(5, rng.continued("test"), 4))
     tradeoff._on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), one, 1, 0)
     assert {data.n_documents for data in seen} == {12}
     assert {qid for data in seen for qid in data.qids} == set(train.qids[:8])
@@ -124,7 +127,7 @@ def test_single_documents_are_no_test():
     lonely = fold(20, 6)
     data = lonely.test
     X, y = np.vstack([data.X, data.X[:1]]), np.append(data.y, 1).astype(np.int32)
-    test = RankingData(X, y, np.append(data.offsets, len(y)), np.append(data.qids, 99))
+    test = RankingData(X, y, np.append(data.offsets, len(y)), np.append(data.qids, 99), role="test")
     rows = tradeoff._on_data(
         TradeoffSettings.parse({**SMALL, "slices": 1}), tradeoff.Fold("toy", 1, lonely.train, test), 1, 0
     )
@@ -137,7 +140,7 @@ def test_the_choice_is_not_judged_on_what_chose_it():
     gains = []
     for _ in range(300):
         errors = {m: rng.normal(size=20) for m in range(2, 40)}
-        found = tradeoff._compared(errors, 80, 1.0, rng)
+        found = tradeoff._compared(errors)
         deepest = found["error_deepest"]
         assert isinstance(deepest, Interval)
         gains.append(deepest.value - float(found["error_inner"]))  # type: ignore[arg-type]
@@ -148,13 +151,12 @@ def test_an_inner_minimum_is_seen():
     rng = np.random.default_rng(0)
     level = rng.normal(size=40)  # folds differ more than splits
     errors = {m: level + (np.log(m) - 2.0) ** 2 / 10 + 0.01 * rng.normal(size=40) for m in (2, 4, 8, 20, 60)}
-    found = tradeoff._compared(errors, 120, 10.0, rng)
+    found = tradeoff._compared(errors)
     for end in ("error_deepest", "error_shallowest"):
         interval = found[end]
         assert isinstance(interval, Interval)
         assert interval.low > found["error_inner"]  # type: ignore[operator]
-    best = found["best_queries"]
-    assert isinstance(best, Interval)
+    best = tradeoff._best_queries(errors, 120, rng)
     assert (best.value, best.low, best.high) == (15.0, 15.0, 15.0)
 
 

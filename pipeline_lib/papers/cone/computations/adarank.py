@@ -33,6 +33,7 @@ def run_fold(dataset: str, fold: int, parts: Sequence[RankingData], seed: int, r
     samples of the validation queries, for the same boosting run; the other rules have none.
     """
     train, validation, test = parts
+    train, validation, test = train.in_role("train"), validation.in_role("validation"), test.in_role("test")
     rows = []
     for measure in MEASURES:
         for repeats in REPEATS:

@@ -78,7 +78,9 @@ def run_fold(
     And those of :mod:`pipeline_lib.papers.cone.computations.practice`: next to simpler rankers, and shares. ``parts``
     are the training, validation and test part, not standardised.
     """
-    standard = Standardisation.of(parts[0])
+    train, validation, test = parts
+    parts = train.in_role("train"), validation.in_role("validation"), test.in_role("test")
+    standard = Standardisation.of(train)
     train, validation, test = (standard.apply(part) for part in parts)
     rows, predictions = [_ranksvm(settings, dataset, fold, parts)], []
     trained: dict[tuple[Any, ...], cone.Fit] = {}

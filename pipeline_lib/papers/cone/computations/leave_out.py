@@ -69,7 +69,7 @@ class Kinds:
 
 def populations(settings: LeaveOutSettings, seed: int) -> Iterator[Kinds]:
     """Those with random queries, for every K, and the one with two kinds on a line, where Theorem 2 is nearly sharp."""
-    rng = generator(seed, "cone-leave-out", "kinds")
+    rng = generator(seed, "cone-leave-out", "kinds", role="truth")
     d, shares = settings.features, np.full(settings.kinds, 1.0 / settings.kinds)
     population = Population(PopulationSettings(features=d, documents=settings.documents, label_shares=(0.4, 0.3, 0.3)))
     scale = Standardisation(np.zeros(d), np.full(d, population.settings.feature_norm / math.sqrt(d)))
@@ -98,7 +98,7 @@ def run(settings: LeaveOutSettings, seed: int) -> list[Row]:
 
 def _rows(settings: LeaveOutSettings, kinds: Kinds, P: int, repetition: int, seed: int) -> list[Row]:
     axes = (seed, "cone-leave-out", kinds.name, kinds.K, P, repetition)
-    counts = _sample(kinds, P, generator(*axes, "sample"))
+    counts = _sample(kinds, P, generator(*axes, "sample", role="train"))
     start = cone.started(kinds.data.n_features, kinds.K, kinds.problem, (*axes[:4], repetition))
     U, steps = trained(kinds, counts, start)
     drawn, others = np.flatnonzero(counts), []

@@ -39,12 +39,12 @@ def run_slice(settings: StabilitySettings, P: int, seed: int) -> list[dict[str, 
     # The coordinates of a document are of size feature_norm / sqrt(d). A scale that depends on no query makes it 1.
     d = settings.features
     scale = Standardisation(np.zeros(d), np.full(d, population.settings.feature_norm / math.sqrt(d)))
-    rng = generator(seed, "cone-stability", "test")
+    rng = generator(seed, "cone-stability", "test", role="test")
     test = scale.apply(population.draw(settings.test_queries, rng))
-    compared = scale.apply(population.draw(settings.compared_queries, rng))
+    compared = scale.apply(population.draw(settings.compared_queries, rng.continued("reference")))
     rows = []
     for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions with {P} queries"):
-        rng = generator(seed, "cone-stability", P, repetition)
+        rng = generator(seed, "cone-stability", P, repetition, role="train")
         train = scale.apply(population.draw(P, rng))
         rows += [_row(settings, train, test, compared, method, repetition, seed) for method in settings.methods]
     return rows
@@ -60,6 +60,7 @@ def _row(
     seed: int,
 ) -> dict[str, Any]:
     # Theorem 2 concerns the loss without weights.
+    train, test, compared = train.in_role("train"), test.in_role("test"), compared.in_role("reference")
     problem, K, P = cone.Problem(weighted=False), settings.basis, train.n_queries
     axes = (seed, "cone-stability", P, repetition)
     start = cone.started(train.n_features, K, problem, axes)

@@ -25,7 +25,7 @@ from pipeline_lib.errors import ConfigurationError, hint
 from pipeline_lib.learners import erm, ogd
 from pipeline_lib.papers.lists.computations import held_out, worst_gap
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import Axis, generator
+from pipeline_lib.seeds import Axis, Role, generator
 from pipeline_lib.sources.population import Population, PopulationSettings, Queries
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
@@ -92,14 +92,15 @@ class Slice:
         S = self.settings.radius * self.population.feature_norm
         return self.loss.lipschitz(self.m, self.population.settings.y_max, score_bound=S)
 
-    def queries(self, n: int, *axes: Axis) -> Queries:
+    def queries(self, role: Role, n: int, *axes: Axis) -> Queries:
         """n queries, which depend neither on m nor on the loss."""
-        return self.population.draw_queries(n, generator(self.seed, "lists-grid", self.kind, "queries", *axes))
+        rng = generator(self.seed, "lists-grid", self.kind, "queries", *axes, role=role)
+        return self.population.draw_queries(n, rng)
 
-    def sample(self, n: int, *axes: Axis) -> RankingData:
+    def sample(self, role: Role, n: int, *axes: Axis) -> RankingData:
         """These queries with m documents each, which do not depend on the loss."""
-        documents = generator(self.seed, "lists-grid", self.kind, "documents", self.m, *axes)
-        return self.population.draw_documents(self.queries(n, *axes), self.m, documents)
+        documents = generator(self.seed, "lists-grid", self.kind, "documents", self.m, *axes, role=role)
+        return self.population.draw_documents(self.queries(role, n, *axes), self.m, documents)
 
 
 def run(settings: GridSettings, name: str, seed: int) -> list[dict[str, Any]]:
@@ -118,15 +119,15 @@ def measure(part: Slice) -> list[dict[str, Any]]:
     settings, sizes = part.settings, part.settings.queries_of(part.m)
     if not sizes:
         return []
-    reference = part.sample(settings.reference_queries(part.m), "reference")
-    held = part.sample(settings.held_out_queries(part.m), "held out")
-    levels = part.queries(settings.held_out_queries(part.m), "held out").level
+    reference = part.sample("reference", settings.reference_queries(part.m), "reference")
+    held = part.sample("test", settings.held_out_queries(part.m), "held out").in_role("test")
+    levels = part.queries("test", settings.held_out_queries(part.m), "held out").level
     best = _best(part)
     known = held_out.risk_of_one(part.loss, _scored_by(part, best))
     rankers = []
     repetitions = range(settings.repetitions_of(part.m))
     for repetition in progress.counted(repetitions, _LOG, f"{part.kind} samples of {part.name}, m = {part.m},"):
-        whole = part.sample(sizes[-1], "sample", repetition)
+        whole = part.sample("train", sizes[-1], "sample", repetition)
         for n in sizes:
             rankers += _rankers(part, whole.take(np.arange(n)), reference, known.value, n, repetition)
     measured = held_out.risks(part.loss, held, np.column_stack([ranker.w for ranker in rankers]), best, levels, known)
@@ -158,14 +159,14 @@ def _best(part: Slice) -> Floats:
     documents = part.settings.held_out_documents
     if not part.loss.convex:
         documents = min(documents, DOCUMENTS_FOR_RESTARTS)
-    sample = part.sample(max(2, documents // part.m), "best")
+    sample = part.sample("reference", max(2, documents // part.m), "best")
     return erm.fit(sample, part.loss, l2=0.0, radius=part.settings.radius, tol=part.settings.tol, seed=part.seed).w
 
 
 def _scored_by(part: Slice, w: Floats) -> Iterator[held_out.Scored]:
     # Drawn and scored block by block: memory does not grow with the sample.
     left, block = part.settings.best_ranker_queries(part.m), max(1, DOCUMENTS_PER_BLOCK // part.m)
-    rng = generator(part.seed, "lists-grid", part.kind, "best ranker", part.m)
+    rng = generator(part.seed, "lists-grid", part.kind, "best ranker", part.m, role="truth")
     while left:
         queries = part.population.draw_queries(min(block, left), rng)
         data = part.population.draw_documents(queries, part.m, rng)
@@ -178,6 +179,7 @@ def _rankers(
     part: Slice, sample: RankingData, fresh: RankingData, optimum: float, n: int, repetition: int
 ) -> list[Ranker]:
     settings, loss, R = part.settings, part.loss, part.population.feature_norm
+    sample, fresh = sample.in_role("train"), fresh.in_role("reference")
     seed = (part.seed, "lists-grid", part.name, part.m, n, repetition)
 
     def ranker(learner: str, w: Floats, gap: float | None = None) -> Ranker:

@@ -48,7 +48,8 @@ def run(settings: RealSettings, data: RankingData, dataset: str, seed: int) -> l
                 loss = surrogates.create(entry.surrogate, **entry.options)
                 best = erm.fit(cut, loss, l2=0.0, radius=settings.radius, tol=settings.tol).w
                 for n in sizes:
-                    part = _Part(settings, loss, m, int(data.y.max()), cut.take(order[:n]), cut.take(order[n:]), best)
+                    parts = cut.divided(train=order[:n], test=order[n:])
+                    part = _Part(settings, loss, m, int(data.y.max()), parts["train"], parts["test"], best)
                     axes = {"dataset": dataset, "m": m, "n": n, "repetition": repetition, "loss": entry.name}
                     rows += [{**axes, **row} for row in part.rows()]
     return rows
@@ -76,10 +77,10 @@ class _Part:
         least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, tol=settings.tol)
         gap = least.relative_gap if loss.convex else None
         rows = [self._row("erm", least.w, self.rest, gap, of_minimiser)]
-        half = self.rest.n_queries // 2
-        reference, truth = (self.rest.take(part) for part in np.split(np.arange(self.rest.n_queries), [half]))
-        worst = worst_gap.search(loss, sample, reference, settings.radius, settings.ascent_steps)
-        rows.append(self._row("worst", worst, truth, None, None))
+        reference, truth = np.split(np.arange(self.rest.n_queries), [self.rest.n_queries // 2])
+        halves = self.rest.divided(reference=reference, test=truth)
+        worst = worst_gap.search(loss, sample, halves["reference"], settings.radius, settings.ascent_steps)
+        rows.append(self._row("worst", worst, halves["test"], None, None))
         if loss.convex:
             steep = {"radius": settings.radius, "lipschitz": given["lipschitz"], "feature_norm": 1.0}
             l2 = list_bounds.rerm_l2(n, **steep)
@@ -93,8 +94,8 @@ class _Part:
     def _row(
         self, learner: str, w: Floats, truth: RankingData, certified: float | None, excess_bound: float | None
     ) -> dict[str, Any]:
-        empirical = float(held_out.losses(self.loss, self.sample, w).mean())
-        true = held_out.losses(self.loss, truth, w)
+        empirical = float(held_out.losses(self.loss, self.sample.in_role("train"), w).mean())
+        true = held_out.losses(self.loss, truth.in_role("test"), w)
         above = true - held_out.losses(self.loss, truth, self.best)
         risk, root = float(true.mean()), math.sqrt(truth.n_queries)
         return {

@@ -103,7 +103,7 @@ def _measure(settings: SparseSettings, d: int, seed: int) -> list[dict[str, Any]
     population, loss = _population(settings, d), surrogates.create(LOSS)
     rankers = _rankers(settings, population, seed)
     weights = np.column_stack([ranker.w for ranker in rankers])
-    rng = generator(seed, "lists-sparse", d, "held out")
+    rng = generator(seed, "lists-sparse", d, "held out", role="test")
     scores, levels, held = _held_out(population, weights, rng, settings.held_out_queries)
     best = erm.fit(held, loss, l2=0.0, radius=settings.radius, ball="l1", tol=BEST_TOL)
     block = held_out.Scored(np.vstack([held.X64 @ best.w, scores]), held.y, held.offsets, levels)
@@ -132,10 +132,10 @@ def _measure(settings: SparseSettings, d: int, seed: int) -> list[dict[str, Any]
 
 def _rankers(settings: SparseSettings, population: Population, seed: int) -> list[_Ranker]:
     loss, d, n = surrogates.create(LOSS), population.settings.features, settings.queries
-    reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference"))
+    reference = population.draw(2 * n, generator(seed, "lists-sparse", d, "reference", role="reference"))
     rankers = []
     for repetition in progress.counted(range(settings.repetitions), _LOG, f"repetitions with {d} features"):
-        sample = population.draw(n, generator(seed, "lists-sparse", d, repetition))
+        sample = population.draw(n, generator(seed, "lists-sparse", d, repetition, role="train")).in_role("train")
         least = erm.fit(sample, loss, l2=0.0, radius=settings.radius, ball="l1", tol=settings.tol)
         worst = worst_gap.search(loss, sample, reference, settings.radius, settings.ascent_steps, "l1")
         certified = least.relative_gap if math.isfinite(least.relative_gap) else None
@@ -159,7 +159,7 @@ def _held_out(
     scores, levels, features, labels = [], [], [], []
     for start in range(0, n_queries, step):
         queries = population.draw_queries(min(step, n_queries - start), rng)
-        data = population.draw_documents(queries, m, rng)
+        data = population.draw_documents(queries, m, rng).in_role("test")
         scores.append((data.X.astype(np.float64) @ weights).T)
         levels.append(queries.level)
         features.append(data.X[:, active])

@@ -158,7 +158,7 @@ def _simulated(settings: RiskSettings, loss: Surrogate, level: float, seed: int)
         documents=settings.finite_documents,
     )
     population = Population(described)
-    data = population.draw(settings.finite_queries, generator(seed, "slam-risk", "finite"))
+    data = population.draw(settings.finite_queries, generator(seed, "slam-risk", "finite", role="truth"))
     m = int(np.diff(data.offsets).max())
     best = erm.fit(data, loss, l2=0.0, radius=RADIUS, tol=TOLERANCE)
 
@@ -170,7 +170,7 @@ def _simulated(settings: RiskSettings, loss: Surrogate, level: float, seed: int)
         constants = {"radius": RADIUS, "lipschitz": loss.lipschitz(m, 1), "feature_norm": population.feature_norm}
         fits: list[list[float]] = []
         for repetition in range(settings.finite_repetitions):
-            rng = generator(seed, "slam-risk", "finite", n, repetition)
+            rng = generator(seed, "slam-risk", "finite", n, repetition, role="train")
             counts = rng.multinomial(n, np.full(data.n_queries, 1.0 / data.n_queries))
             l2 = list_bounds.rerm_l2(n, **constants)
             w = _fitted(data, loss, l2, counts)

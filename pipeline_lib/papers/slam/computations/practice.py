@@ -10,12 +10,14 @@ The first two comparisons are one family of tests.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline_lib import statistics, storage
 from pipeline_lib.arrays import Floats
@@ -24,6 +26,9 @@ from pipeline_lib.seeds import generator
 MEASURE = "ndcg@10"
 FILE_ORDER = "file-order"
 """The control that leaves documents in the order of the file."""
+
+NORMAL = 1.96
+"""Half of a 95 % interval in standard errors, for means over many queries."""
 
 Row = dict[str, Any]
 Family = Literal["slam", "baseline", "control"]
@@ -62,26 +67,30 @@ class Model:
         return cls(entry["model"], entry["title"], family, perceptron, kernel, repaired, averaged)
 
 
-def per_query(evaluations: Iterable[Path]) -> dict[str, dict[str, Floats]]:
-    """The values of :data:`MEASURE` by data set and model, in the order of folds and queries."""
+def per_query(evaluations: Iterable[Path]) -> tuple[dict[str, dict[str, Floats]], dict[str, NDArray[np.int64]]]:
+    """The values of :data:`MEASURE` by data set and model, in the order of folds and queries, and the fold of each."""
     values: dict[str, dict[str, Floats]] = {}
+    folds: dict[str, NDArray[np.int64]] = {}
     for path in evaluations:
         table = storage.read_table(path).sort("fold", "query")
         if MEASURE in table.columns:
             values.setdefault(table["dataset"][0], {})[table["model"][0]] = table[MEASURE].to_numpy()
-    return values
+            folds[table["dataset"][0]] = table["fold"].to_numpy().astype(np.int64)
+    return values, folds
 
 
 def run(
     models: Sequence[Model],
     values: Mapping[str, Mapping[str, Floats]],
+    folds: Mapping[str, NDArray[np.int64]],
     level: float,
     resamples: int,
     seed: int,
 ) -> list[Row]:
     """Compare the models; the rows of a comparison begin with the best of the others.
 
-    ``values[dataset][model]`` holds NDCG@10 of every test query, in the same order for all models.
+    ``values[dataset][model]`` holds NDCG@10 of every test query, in the same order for all models, and
+    ``folds[dataset]`` the fold of each.
     """
     rows: list[Row] = []
     for dataset, per_model in values.items():
@@ -108,7 +117,9 @@ def run(
                 "unlearned": _unlearned(slam, per_model),
                 "file_order": float(per_model[FILE_ORDER].mean()) if FILE_ORDER in per_model else None,
             }
-            rows += [{**row, "p_holm": float(p), **of_file} for row, p in zip(family, corrected, strict=True)]
+            for row, p in zip(family, corrected, strict=True):
+                worst = _worst_fold(per_model[row["model"]], folds[dataset])
+                rows.append({**row, "p_holm": float(p), **of_file, **worst})
     return rows
 
 
@@ -117,6 +128,21 @@ def _unlearned(slam: Sequence[Model], values: Mapping[str, Floats]) -> str:
     if FILE_ORDER not in values:
         return ""
     return ", ".join(model.title for model in slam if np.array_equal(values[model.name], values[FILE_ORDER]))
+
+
+def _worst_fold(values: Floats, folds: NDArray[np.int64]) -> dict[str, float]:
+    """The largest lag of a fold behind all others, with its interval; 0 where there is a single fold.
+
+    A ranker falls to the level of chance where the labels of a fold are not those of its documents.
+    """
+    lags = [(0.0, 0.0)]
+    for fold in np.unique(folds):
+        inside, outside = values[folds == fold], values[folds != fold]
+        if min(len(inside), len(outside)) > 1:
+            error = math.hypot(*(float(part.std(ddof=1)) / math.sqrt(len(part)) for part in (inside, outside)))
+            lags.append((float(inside.mean() - outside.mean()), NORMAL * error))
+    lag, half = min(lags)
+    return {"worst_fold": lag, "worst_fold_low": lag - half, "worst_fold_high": lag + half}
 
 
 def _compared(

@@ -58,7 +58,7 @@ def run(
     norms: dict[tuple[str, int], float] = {}
     for fold, (train, test) in folds.items():
         standard = Standardisation.of(train)
-        inside, outside = standard.apply(train), standard.apply(test)
+        inside, outside = standard.apply(train.in_role("train")), standard.apply(test.in_role("test"))
         for measure, of_order in _measured(np.zeros(test.n_documents), test, thresholds).items():
             unranked.setdefault(measure, []).append(of_order)
         for t in thresholds:

@@ -23,11 +23,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline_lib import progress, surrogates
+from pipeline_lib.arrays import Floats
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import erm
+from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.seeds import generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent, over_folds
+from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.theory import list_bounds
 
 if TYPE_CHECKING:
@@ -49,7 +52,8 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
     rows
         surrogate, radius, regularisation, n, repetition, l2, lipschitz, excess, truth_error (standard error of the
         excess due to the finite sample that represents the population), best (min of L), best_gap (its certificate),
-        norm, relative_gap, certified, bound, zero_excess (the excess risk of w = 0).
+        norm, relative_gap, certified, bound, zero_excess (the excess risk of w = 0), gap (the risk less that on the
+        training sample, minus the same of w = 0, whose expectation is 0: with less noise, the gap on average).
 
     Raises
     ------
@@ -65,24 +69,25 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
     lipschitz, longest = loss.lipschitz(m, labels), population.feature_norm
     # MAP distinguishes relevant and irrelevant documents only.
     binary = surrogate == "slam-map"
-    truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth"))
-    truth = truth.with_binary_labels() if binary else truth
+    truth = population.draw(settings.truth, generator(seed, "slam-risk", "truth", role="truth"))
+    truth = (truth.with_binary_labels() if binary else truth).in_role("truth")
     best = {B: erm.fit(truth, loss, l2=0.0, radius=B, tol=TOLERANCE) for B in settings.radii}
-    at_zero = float(loss.value(np.zeros(len(truth.y)), truth.y, truth.offsets).mean())
-    least = {B: loss.value(truth.X64 @ fit.w, truth.y, truth.offsets) for B, fit in best.items()}
+    at_zero = float(_losses(loss, truth, np.zeros(truth.n_features)).mean())
+    least = {B: _losses(loss, truth, fit.w) for B, fit in best.items()}
     rows = []
     for repetition in progress.counted(range(part, settings.repetitions, settings.parts), _LOG, "repetitions"):
         for n in settings.sizes:
             # Every surrogate and radius has the same samples, so that they can be compared.
-            sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition))
-            sample = sample.with_binary_labels() if binary else sample
+            sample = population.draw(n, generator(seed, "slam-risk", "sample", n, repetition, role="train"))
+            sample = (sample.with_binary_labels() if binary else sample).in_role("train")
+            own_at_zero = _losses(loss, sample, np.zeros(sample.n_features)).mean()
             for B in settings.radii:
                 for regularisation in REGULARISATIONS:
                     l2 = 0.0
                     if regularisation == "theorem":
                         l2 = list_bounds.rerm_l2(n, radius=B, lipschitz=lipschitz, feature_norm=longest)
                     fit = erm.fit(sample, loss, l2=l2, radius=B, tol=TOLERANCE)
-                    values = loss.value(truth.X64 @ fit.w, truth.y, truth.offsets)
+                    values, own = (_losses(loss, data, fit.w) for data in (truth.in_role("truth"), sample))
                     rows.append(
                         {
                             "surrogate": surrogate,
@@ -103,9 +108,14 @@ def measure(settings: RiskSettings, surrogate: str, part: int, seed: int) -> lis
                                 "rerm", n=n, m=m, lipschitz=lipschitz, radius=B, feature_norm=longest
                             ),
                             "zero_excess": at_zero - best[B].objective,
+                            "gap": float((values.mean() - at_zero) - (own.mean() - own_at_zero)),
                         }
                     )
     return rows
+
+
+def _losses(loss: Surrogate, data: RankingData, w: Floats) -> Floats:
+    return loss.value(data.X64 @ w, data.y, data.offsets)
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,7 @@ def summarise(rows: Sequence[Mapping[str, Any]], level: float) -> Rates:
         grid = sorted(by_n)
         excess = np.array([[r["excess"] for r in sorted(by_n[n], key=lambda r: r["repetition"])] for n in grid])
         for n, values in zip(grid, excess, strict=True):
-            interval = over_folds(values, level=level)
+            interval, gap = (over_folds(one, level=level) for one in (values, [row["gap"] for row in by_n[n]]))
             means.append(
                 {
                     **axes,
@@ -142,6 +152,9 @@ def summarise(rows: Sequence[Mapping[str, Any]], level: float) -> Rates:
                     "norm": float(np.mean([row["norm"] for row in by_n[n]])),
                     "certified": all(row["certified"] for row in by_n[n]),
                     "zero_excess": by_n[n][0]["zero_excess"],
+                    "gap": gap.mean,
+                    "gap_low": gap.low,
+                    "gap_high": gap.high,
                 }
             )
         if len(grid) >= 3:

@@ -52,7 +52,7 @@ def run(
     unranked: list[Floats] = []
     for fold, (train, test) in folds.items():
         standard = Standardisation.of(train)
-        inside, outside = standard.apply(train), standard.apply(test)
+        inside, outside = standard.apply(train.in_role("train")), standard.apply(test.in_role("test"))
         rng = generator(seed, "slam-weights", "short-lists", dataset, fold)
         trained_on = {"whole": inside, "short": sublists.cut(inside, settings.trained_sublists, rng)}
         unranked.append(_ndcg(np.zeros(test.n_documents), test))

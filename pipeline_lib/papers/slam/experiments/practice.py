@@ -17,8 +17,8 @@ def _run(job: Job) -> Outcome:
     [models] = job.files
     compared = [practice.Model.from_entry(entry) for entry in storage.read_json(models)["models"]]
     statistics = job.facts["statistics"]
-    values = practice.per_query(job.evaluations)
-    return Outcome([practice.run(compared, values, statistics["level"], statistics["resamples"], job.seed)])
+    found = practice.per_query(job.evaluations)
+    return Outcome([practice.run(compared, *found, statistics["level"], statistics["resamples"], job.seed)])
 
 
 EXPERIMENT = Experiment(
@@ -40,6 +40,7 @@ EXPERIMENT = Experiment(
                     "p_holm": float,
                     "unlearned": str,
                     "file_order": float,
+                    **dict.fromkeys(("worst_fold", "worst_fold_low", "worst_fold_high"), float),
                 }
             },
         ),

@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("l2", "lipschitz", "excess", "truth_error", "best", "best_gap", "norm"), float),
                     "relative_gap": float,
                     "certified": bool,
-                    **dict.fromkeys(("bound", "zero_excess"), float),
+                    **dict.fromkeys(("bound", "zero_excess", "gap"), float),
                 }
             },
             surrogates=SURROGATES,
@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
                     "n": int,
                     **dict.fromkeys(("excess_risk", "low", "high", "truth_error", "bound", "l2", "norm"), float),
                     "certified": bool,
-                    "zero_excess": float,
+                    **dict.fromkeys(("zero_excess", "gap", "gap_low", "gap_high"), float),
                 },
                 "tables/slam-rates": {**_AXES, **dict.fromkeys(("exponent", "low", "high"), float)},
             },

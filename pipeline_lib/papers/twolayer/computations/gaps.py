@@ -32,7 +32,7 @@ from pipeline_lib.papers.twolayer.computations.intervals import (
     ratio_interval,
 )
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.seeds import Stream, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.statistics import fit_exponent
 from pipeline_lib.theory import pair_losses, two_layer
@@ -67,7 +67,8 @@ def _population(settings: GapsSettings) -> Population:
 def measure(settings: GapsSettings, seed: int, part: int) -> list[dict[str, Any]]:
     """Measure the repetitions of slice ``part``, which counts from 0: one row for every repetition, loss, n and m."""
     population = _population(settings)
-    pool = risks.Pool.of(population.draw(settings.risk_queries, generator(seed, "twolayer-gaps", "pool"), 2))
+    rng = generator(seed, "twolayer-gaps", "pool", role="truth")
+    pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
     losses = [pair_losses.get(name) for name in settings.losses]
     best = {
         loss.name: risks.best_ranker(
@@ -75,13 +76,13 @@ def measure(settings: GapsSettings, seed: int, part: int) -> list[dict[str, Any]
             loss,
             settings.radius,
             settings.reference_queries,
-            generator(seed, "twolayer-gaps", "best", loss.name),
+            generator(seed, "twolayer-gaps", "best", loss.name, role="reference"),
         )
         for loss in losses
     }
     rows = []
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
-        drawn = _drawn(settings, population, generator(seed, "twolayer-gaps", "sample", repetition))
+        drawn = _drawn(settings, population, generator(seed, "twolayer-gaps", "sample", repetition, role="train"))
         for loss in losses:
             rows += [
                 {"repetition": repetition, **row} for row in _measured(settings, drawn, pool, loss, best[loss.name])
@@ -97,7 +98,7 @@ def _measured(
     best: Floats,
 ) -> list[dict[str, Any]]:
     """Train with one loss on every sample of a repetition, and measure."""
-    rankers = [risks.fitted(data, loss, settings.radius) for data, _ in drawn]
+    rankers = [risks.fitted(data.in_role("train"), loss, settings.radius) for data, _ in drawn]
     weights = np.column_stack([*(w for w, _ in rankers), best])
     rows = []
     for one in [loss] + ([pair_losses.get(ZERO_ONE)] if loss.name == HINGE else []):
@@ -110,8 +111,8 @@ def _measured(
                     "loss": one.name,
                     "queries": n,
                     "documents": m,
-                    "empirical": risks.empirical(data, one, w),
-                    "middle": risks.empirical(fresh, one, w),
+                    "empirical": risks.empirical(data.in_role("train"), one, w),
+                    "middle": risks.empirical(fresh.in_role("middle"), one, w),
                     "expected": float(expected[column]),
                     "expected_error": float(errors[column]),
                     "best_empirical": risks.empirical(data, one, best),
@@ -122,9 +123,7 @@ def _measured(
     return rows
 
 
-def _drawn(
-    settings: GapsSettings, population: Population, rng: np.random.Generator
-) -> list[tuple[RankingData, RankingData]]:
+def _drawn(settings: GapsSettings, population: Population, rng: Stream) -> list[tuple[RankingData, RankingData]]:
     """For every cell its sample, and fresh documents of its queries; the samples are nested in each other."""
     queries = population.draw_queries(max(n for n, _ in settings.cells), rng)
     fresh = {n: max(2, settings.middle_documents // n) for n, _ in settings.cells}
@@ -134,7 +133,7 @@ def _drawn(
         for wanted in (settings.cells, tuple(fresh.items()))
     )
     data = population.draw_documents(queries, lengths, rng)
-    others = population.draw_documents(queries, fresh_lengths, rng)
+    others = population.draw_documents(queries, fresh_lengths, rng.continued("middle"))
     return [(risks.first(data, n, m), risks.first(others, n, fresh[n])) for n, m in settings.cells]
 
 

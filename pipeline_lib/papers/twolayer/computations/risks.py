@@ -7,13 +7,14 @@ on fresh documents of the same queries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.learners import erm
 from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.seeds import Role, required
 from pipeline_lib.sources.population import Population
 from pipeline_lib.theory.pair_losses import PairLoss
 from pipeline_lib.theory.two_layer_rademacher import disjoint_pairs
@@ -27,20 +28,23 @@ TOLERANCE = 1e-6
 class Pool:
     """Independent pairs of documents, one of every query.
 
-    ``differences`` sgn(y - y') (x - x') of those with different labels, shape (P, d); ``size`` counts all pairs.
+    ``differences`` sgn(y - y') (x - x') of those with different labels, shape (P, d); ``size`` counts all pairs;
+    ``role`` is what they were drawn for.
     """
 
     differences: Floats
     size: int
+    role: Role | None
 
     @classmethod
     def of(cls, data: RankingData) -> Pool:
         """The first floor(m/2) disjoint pairs of every query."""
         differences = disjoint_pairs(data.X64, data.y, data.offsets).differences
-        return cls(differences[differences.any(axis=1)], len(differences))
+        return cls(differences[differences.any(axis=1)], len(differences), data.role)
 
     def risk(self, loss: PairLoss, weights: Floats) -> tuple[Floats, Floats]:
         """The expected risks of the rankers in the columns of ``weights``, shape (d, K), and their standard errors."""
+        required("pool", self.role, "truth")
         total, squares = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
         step = max(1, LOSSES_PER_BLOCK // weights.shape[1])
         for start in range(0, len(self.differences), step):
@@ -58,7 +62,7 @@ def first(data: RankingData, queries: int, documents: int) -> RankingData:
     starts = data.offsets[:queries]
     rows = (starts[:, None] + np.arange(documents)).ravel()
     offsets = np.arange(0, queries * documents + 1, documents, dtype=np.int64)
-    return RankingData(data.X[rows], data.y[rows], offsets, data.qids[:queries].copy())
+    return replace(data, X=data.X[rows], y=data.y[rows], offsets=offsets, qids=data.qids[:queries].copy())
 
 
 def fitted(data: RankingData, loss: PairLoss, radius: float) -> tuple[Floats, bool]:

@@ -14,6 +14,7 @@ and queries as tasks, the two samplings are therefore the same.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,9 +69,9 @@ class _Target:
         self._settings, self._population, self._loss, self._name, self._seed = settings, population, loss, name, seed
         # The expected risk does not depend on lengths: even and uneven lists share pool and best ranker.
         shared = TWO_LAYER if name == UNEVEN else name
-        rng = generator(seed, "twolayer-samplings", "pool", shared)
+        rng = generator(seed, "twolayer-samplings", "pool", shared, role="truth")
         self._pool = risks.Pool.of(self._draw(settings.risk_queries, 2, rng, shared))
-        rng = generator(seed, "twolayer-samplings", "best", shared)
+        rng = generator(seed, "twolayer-samplings", "best", shared, role="reference")
         self._best, _ = risks.fitted(self._draw(settings.reference_queries, 2, rng, shared), loss, settings.radius)
 
     def gaps(self, n: int, m: int) -> Floats:
@@ -78,8 +79,8 @@ class _Target:
         gaps = []
         repetitions = range(self._settings.repetitions)
         for repetition in progress.counted(repetitions, _LOG, f"{self._name} samples, n = {n} and m = {m},"):
-            rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition)
-            data = self._draw(n, m, rng, self._name)
+            rng = generator(self._seed, "twolayer-samplings", self._name, n, m, repetition, role="train")
+            data = self._draw(n, m, rng, self._name).in_role("train")
             w, _ = risks.fitted(data, self._loss, self._settings.radius)
             expected, _ = self._pool.risk(self._loss, np.column_stack([w, self._best]))
             empirical = [risks.empirical(data, self._loss, one) for one in (w, self._best)]
@@ -89,6 +90,6 @@ class _Target:
     def _draw(self, n: int, m: int, rng: np.random.Generator, name: str) -> RankingData:
         if name == INDEPENDENT:
             data = self._population.draw(n * m, rng, 1)
-            return RankingData(data.X, data.y, np.arange(0, n * m + 1, m, dtype=np.int64), np.arange(1, n + 1))
+            return replace(data, offsets=np.arange(0, n * m + 1, m, dtype=np.int64), qids=np.arange(1, n + 1))
         lengths = rng.integers(2, 2 * m - 2, n, endpoint=True) if name == UNEVEN else m
         return self._population.draw(n, rng, lengths)

@@ -14,7 +14,7 @@ import logging
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,25 +74,30 @@ def measure(settings: TradeoffSettings, folds: Iterable[Fold], seed: int, part: 
 
 def _on_population(settings: TradeoffSettings, seed: int, part: int) -> list[dict[str, Any]]:
     population = Population(PopulationSettings.from_mapping(settings.population))
-    loss, features = pair_losses.get(settings.loss), population.settings.features
+    loss, measured = pair_losses.get(settings.loss), pair_losses.get(ZERO_ONE)
+    features = population.settings.features
     best = _reference(settings, population, seed)
     rows = []
     for repetition in progress.counted(range(part, settings.repetitions, settings.slices), _LOG, "repetitions"):
         # Splits differ by less than the error of a pool, so that every repetition has another; intervals contain it.
-        rng = generator(seed, "twolayer-tradeoff", "pool", repetition)
+        rng = generator(seed, "twolayer-tradeoff", "pool", repetition, role="truth")
         pool = risks.Pool.of(population.draw(settings.risk_queries, rng, 2))
         for budget in settings.budgets:
-            rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition)
+            rng = generator(seed, "twolayer-tradeoff", POPULATION, budget, repetition, role="train")
             splits = settings.splits(budget)
-            weights = [risks.fitted(population.draw(n, rng, m), loss, settings.radius)[0] for n, m in splits]
-            errors, _ = pool.risk(pair_losses.get(ZERO_ONE), np.column_stack([*weights, best]))
+            weights, training = [], []
+            for n, m in splits:
+                sample = population.draw(n, rng, m).in_role("train")
+                weights.append(risks.fitted(sample, loss, settings.radius)[0])
+                training.append(risks.empirical(sample, measured, weights[-1]))
+            errors, _ = pool.risk(measured, np.column_stack([*weights, best]))
             place = {"dataset": POPULATION, "features": features, "budget": budget, "fold": 0}
-            rows += _rows({**place, "repetition": repetition}, splits, errors[:-1], float(errors[-1]))
+            rows += _rows({**place, "repetition": repetition}, splits, errors[:-1], training, float(errors[-1]))
     return rows
 
 
 def _reference(settings: TradeoffSettings, population: Population, seed: int) -> Floats:
-    rng = generator(seed, "twolayer-tradeoff", "best")
+    rng = generator(seed, "twolayer-tradeoff", "best", role="reference")
     return risks.best_ranker(
         population, pair_losses.get(settings.loss), settings.radius, settings.reference_queries, rng
     )
@@ -123,30 +128,38 @@ def _on_data(settings: TradeoffSettings, fold: Fold, seed: int, part: int) -> li
             eligible = np.flatnonzero(train.documents_per_query >= budget // 2)
             if len(eligible) < budget // 2:
                 continue
-            splits, errors = settings.data_splits(budget), []
+            splits, errors, training = settings.data_splits(budget), [], []
             for n, m in splits:
                 sample = train.take(rng.choice(eligible, n, replace=False)).subsample_documents(m, rng)
-                w, _ = risks.fitted(sample, loss, settings.data_radius)
-                errors.append(risks.empirical(test, measured, w))
+                w, _ = risks.fitted(sample.in_role("train"), loss, settings.data_radius)
+                errors.append(risks.empirical(test.in_role("test"), measured, w))
+                training.append(risks.empirical(sample, measured, w))
             place = {"dataset": fold.dataset, "features": train.n_features, "budget": budget, "fold": fold.number}
-            rows += _rows({**place, "repetition": repetition}, splits, errors, None)
+            rows += _rows({**place, "repetition": repetition}, splits, errors, training, None)
     return rows
 
 
 def _scaled(data: RankingData) -> RankingData:
-    X = (data.X / math.sqrt(data.n_features)).astype(np.float32)
-    return RankingData(X, data.y, data.offsets, data.qids)
+    return replace(data, X=(data.X / math.sqrt(data.n_features)).astype(np.float32))
 
 
 def _rows(
     place: Mapping[str, Any],
     splits: Sequence[tuple[int, int]],
     errors: Sequence[float] | Floats,
+    training: Sequence[float],
     reference_error: float | None,
 ) -> list[dict[str, Any]]:
     return [
-        {**place, "queries": n, "documents": m, "error": float(error), "reference_error": reference_error}
-        for (n, m), error in zip(splits, errors, strict=True)
+        {
+            **place,
+            "queries": n,
+            "documents": m,
+            "error": float(error),
+            "training_error": on_sample,
+            "reference_error": reference_error,
+        }
+        for (n, m), error, on_sample in zip(splits, errors, training, strict=True)
     ]
 
 
@@ -154,9 +167,11 @@ def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
     """The two tables from the rows of all slices."""
     places: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     references: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    trainings: dict[tuple[str, int, int], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in sorted(rows, key=lambda row: (row["fold"], row["repetition"], row["documents"])):
         place = row["dataset"], row["features"], row["budget"]
         places[place][row["documents"]].append(row["error"])
+        trainings[place][row["documents"]].append(row["training_error"])
         if row["reference_error"] is not None:
             references[place][row["documents"]].append(row["reference_error"])
     tradeoff, best = [], []
@@ -175,15 +190,17 @@ def join(settings: TradeoffSettings, rows: Iterable[Row], seed: int) -> Results:
             tradeoff.append({**on, **split, **columns("excess", excess)})
         rng = generator(seed, "twolayer-tradeoff", "bootstrap", dataset, budget)
         predicted = two_layer.budget(budget, features, settings.delta, settings.c1).queries
-        one = _compared(errors, budget, predicted, rng)
+        one = {**_compared(errors), "best_queries": _best_queries(errors, budget, rng), "predicted_queries": predicted}
+        training = {m: np.array(measured) for m, measured in trainings[dataset, features, budget].items()}
+        on_samples = {f"training_{name}": value for name, value in _compared(training).items()}
         judged = by_variance if dataset == POPULATION else None
-        best.append({**on, "repetitions": repetitions, **_flat(one), **columns("variance_documents", judged)})
+        best.append(
+            {**on, "repetitions": repetitions, **_flat({**one, **on_samples}), **columns("variance_documents", judged)}
+        )
     return Results(tradeoff, best)
 
 
-def _compared(
-    errors: Mapping[int, Floats], budget: int, predicted: float, rng: np.random.Generator
-) -> dict[str, float | Interval]:
+def _compared(errors: Mapping[int, Floats]) -> dict[str, float | Interval]:
     """The errors at both extremes and of the best inner splits, with intervals of their paired differences from these.
 
     The inner splits are three neighbours, whose errors are averaged: where the average is less than the error of an
@@ -202,8 +219,6 @@ def _compared(
         "error_deepest": _shifted(mean_interval(errors[numbers[-1]] - inner), level),
         "error_inner": level,
         "error_shallowest": _shifted(mean_interval(errors[numbers[0]] - inner), level),
-        "best_queries": _best_queries(errors, budget, rng),
-        "predicted_queries": predicted,
     }
 
 

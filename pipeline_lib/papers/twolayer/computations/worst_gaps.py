@@ -21,7 +21,7 @@ from pipeline_lib.papers.twolayer.computations import risks
 from pipeline_lib.papers.twolayer.computations.complexities import Complexities
 from pipeline_lib.papers.twolayer.computations.intervals import columns, mean_interval
 from pipeline_lib.ranking_data import RankingData
-from pipeline_lib.seeds import generator
+from pipeline_lib.seeds import Role, generator
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import pair_losses
 from pipeline_lib.theory.pair_losses import PairLoss
@@ -70,15 +70,15 @@ def run(settings: GapsSettings, seed: int) -> list[dict[str, Any]]:
     """For every loss and sample size: the gaps of the trained and of the worst ranker, and the bound."""
     population = Population(PopulationSettings.from_mapping(settings.population))
     complexities = Complexities(settings, population, seed)
-    pools = {
-        name: risks.Pool.of(population.draw(queries, generator(seed, "twolayer-worst-gaps", name), 2))
-        for name, queries in (("search", settings.search_queries), ("measure", settings.risk_queries))
-    }
+    searched, measured = (
+        risks.Pool.of(population.draw(queries, generator(seed, "twolayer-worst-gaps", name, role=role), 2))
+        for name, role, queries in _pools(settings)
+    )
     m, rows = settings.searched_documents, []
     for loss in map(pair_losses.get, settings.losses):
-        expected = Pairs.weighted(pools["search"].differences, pools["search"].size)
+        expected = Pairs.weighted(searched.differences, searched.size)
         for n in settings.searched_queries:
-            found = _of_size(settings, population, loss, (expected, pools["measure"]), n, seed)
+            found = _of_size(settings, population, loss, (expected, measured), n, seed)
             gaps, errors = np.array([one[:2] for one in found]), max(one[2] for one in found)
             bound = complexities.bound(loss.name, n, m)
             rows.append(
@@ -103,6 +103,10 @@ def run(settings: GapsSettings, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
+def _pools(settings: GapsSettings) -> tuple[tuple[str, Role, int], ...]:
+    return ("search", "reference", settings.search_queries), ("measure", "truth", settings.risk_queries)
+
+
 def _of_size(
     settings: GapsSettings, population: Population, loss: PairLoss, pools: tuple[Pairs, risks.Pool], n: int, seed: int
 ) -> list[tuple[float, float, float]]:
@@ -110,8 +114,8 @@ def _of_size(
     found = []
     expected, measured = pools
     for repetition in progress.counted(range(settings.repetitions), _LOG, f"searches, {loss.name}, n = {n},"):
-        rng = generator(seed, "twolayer-worst-gaps", n, repetition)
-        data = population.draw(n, rng, settings.searched_documents)
+        rng = generator(seed, "twolayer-worst-gaps", n, repetition, role="train")
+        data = population.draw(n, rng, settings.searched_documents).in_role("train")
         trained, _ = risks.fitted(data, loss, settings.radius)
         worst = search(settings, loss, expected, Pairs.of_sample(data), trained, rng)
         weights = [trained, worst]

@@ -135,7 +135,7 @@ EXPERIMENT = Experiment(
                 SLICES: {
                     **_PLACE,
                     **dict.fromkeys(("fold", "repetition", "queries", "documents"), int),
-                    **dict.fromkeys(("error", "reference_error"), float),
+                    **dict.fromkeys(("error", "training_error", "reference_error"), float),
                 }
             },
             surrogates=SURROGATES,
@@ -159,6 +159,8 @@ EXPERIMENT = Experiment(
                     **dict.fromkeys(("error_inner", "best_queries", "best_queries_low", "best_queries_high"), float),
                     "predicted_queries": float,
                     **{f"variance_documents{end}": float for end in ("", "_low", "_high")},
+                    **{f"training_{name}{end}": float for name in _ENDS for end in ("", "_low", "_high")},
+                    "training_error_inner": float,
                 },
             },
             surrogates=SURROGATES,

@@ -1,0 +1,333 @@
+"""Is any risk measured on queries that a ranker was trained on, or a stream drawn for two purposes?
+
+Samples know what they were drawn for, and every comparison of risks asks them. Here every experiment runs, and leaks
+are planted: some are refused where they happen, others are seen by a claim.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline_lib import experiment, metrics, papers, seeds, storage
+from pipeline_lib.claims import rules
+from pipeline_lib.commands import evaluate_model
+from pipeline_lib.errors import DataError
+from pipeline_lib.experiment import Job, Step
+from pipeline_lib.learners.models import LinearModel
+from pipeline_lib.learners.ranker import Trained
+from pipeline_lib.papers.cone.computations import stability
+from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
+from pipeline_lib.papers.lists.computations import grid, sparse
+from pipeline_lib.papers.lists.experiments.grid import GridSettings
+from pipeline_lib.papers.lists.experiments.sparse import SparseSettings
+from pipeline_lib.papers.slam.computations import practice, risk
+from pipeline_lib.papers.slam.experiments.risk import RiskSettings
+from pipeline_lib.papers.twolayer.computations import gaps, risks
+from pipeline_lib.papers.twolayer.experiments.gaps import GapsSettings
+from pipeline_lib.ranking_data import RankingData
+from pipeline_lib.sources import catalog, folds
+from pipeline_lib.sources.catalog import Fold, Part
+from pipeline_lib.sources.population import Population, PopulationSettings
+from pipeline_lib.theory import pair_losses
+from tests import readings
+from tests.small_settings import SETTINGS
+
+COMPARES = {
+    ("cone", "bases"): {"train", "validation", "test"},
+    ("cone", "stability"): {"train", "test"},
+    ("lists", "grid"): {"train", "reference", "test"},
+    ("lists", "real"): {"train", "test"},
+    ("lists", "sparse"): {"train", "test"},
+    ("slam", "relevance"): {"train", "test"},
+    ("slam", "risk"): {"train", "truth"},
+    ("slam", "weights"): {"train", "test"},
+    ("twolayer", "gaps"): {"train", "middle", "truth"},
+    ("twolayer", "samplings"): {"train", "truth"},
+    ("twolayer", "tradeoff"): {"train", "test", "truth"},
+}
+"""The experiments that compare rankers or risks on samples, and the roles without which they refuse them.
+
+In all others the population is known, or everything is exact."""
+EXPERIMENTS = [
+    pytest.param(paper, name, id=f"{paper}-{name}", marks=[] if (paper, name) in COMPARES else [pytest.mark.slow])
+    for paper, found in SETTINGS.items()
+    for name in found
+]
+STATISTICS = {"level": 0.95, "resamples": 100}
+
+
+@pytest.fixture(autouse=True)
+def _no_stream_has_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeds, "_ROLES", {})
+
+
+# --- No experiment has a leak ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small data set with four folds."""
+    folder = tmp_path_factory.mktemp("data") / "letor-sim"
+    population = Population(PopulationSettings(features=4, documents=8))
+    population.draw(60, np.random.default_rng(0)).write_parquet(folder / "documents.parquet")
+    parts = (("1", "2"), "3", "4"), (("3", "4"), "1", "2"), (("2", "4"), "3", "1"), (("2", "4"), "1", "3")
+    layout = tuple(
+        Fold(tuple(f"all/{block}" for block in train), (f"all/{validation}",), (f"all/{test}",))
+        for train, validation, test in parts
+    )
+    whole = {"all": Part("all", (), (), None, None, None)}
+    data_set = replace(catalog.get("letor-sim"), parts=whole, split={"all": 4}, folds=layout)
+    folds.write_folds(data_set, folder / "documents.parquet", folder / "folds.parquet")
+    return folder
+
+
+@dataclass
+class Seen:
+    """What the samples of an experiment were drawn for: the documents of every role, and the roles asked for."""
+
+    documents: dict[str, set[bytes]] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+
+    def add(self, data: RankingData) -> RankingData:
+        if data.role is not None:
+            self.documents.setdefault(data.role, set()).update(row.tobytes() for row in data.X)
+        return data
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    found, drawn, required = Seen(), Population.draw_documents, seeds.required
+
+    def asked(what: str, role: seeds.Role | None, *roles: seeds.Role) -> None:
+        required(what, role, *roles)
+        found.asked.add(str(role))
+
+    monkeypatch.setattr(Population, "draw_documents", lambda *given, **more: found.add(drawn(*given, **more)))
+    monkeypatch.setattr(seeds, "required", asked)
+    monkeypatch.setattr(risks, "required", asked)
+    return found
+
+
+def cells(step: Step, settings: Any) -> Iterator[dict[str, str]]:
+    values = {**{name: [str(one) for one in of(settings)] for name, of in step.divided.items()}}
+    values |= {name: [one] for name, one in (("dataset", "letor-sim"), ("fold", "1")) if name in step.axes}
+    for chosen in itertools.product(*(values[name] for name in step.axes)):
+        yield dict(zip(step.axes, chosen, strict=True))
+
+
+def run(paper: str, name: str, data: Path, folder: Path) -> None:
+    """All steps of an experiment one after the other, in one process."""
+    one = papers.experiment(paper, name)
+    settings, written = one.settings.parse(SETTINGS[paper][name], name), list[Path]()
+    for step in one.steps:
+        for cell in cells(step, settings):
+            paths = [folder / f"{table.format(**cell)}.parquet" for table in step.tables]
+            facts = {"statistics": STATISTICS, "folds": {"letor-sim": [1, 2]}, "reproduces": {}}
+            job = Job(
+                settings,
+                1,
+                cell,
+                facts,
+                documents=[data / "documents.parquet"] if step.documents or "dataset" in step.axes else [],
+                folds=[data / "folds.parquet"],
+                tables=written,
+            )
+            experiment.write(step.tables, paths, step.run(job))
+            written += paths
+
+
+@pytest.mark.parametrize(("paper", "name"), EXPERIMENTS)
+def test_no_experiment_draws_a_stream_in_two_roles(
+    paper: str, name: str, seen: Seen, toy: Path, tmp_path: Path
+) -> None:
+    run(paper, name, toy, tmp_path)
+    for (one, mine), (other, others) in itertools.combinations(seen.documents.items(), 2):
+        assert not mine & others, f"documents for {one} are documents for {other}"
+    assert seen.asked >= COMPARES.get((paper, name), set())
+
+
+# --- Planted leaks are refused --------------------------------------------------------------------------------------
+
+
+def leak(monkeypatch: pytest.MonkeyPatch, module: Any, into: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> None:
+    """Draw from other axes in a module, in the role in which its samples are used."""
+    original = module.generator
+    monkeypatch.setattr(module, "generator", lambda *axes, **role: original(*into(axes), **role))
+
+
+def parsed(paper: str, name: str, settings: Any) -> Any:
+    return settings.parse(SETTINGS[paper][name], name)
+
+
+def test_training_samples_that_are_those_held_out_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    leak(monkeypatch, grid, lambda axes: (*axes[: axes.index("sample")], "held out") if "sample" in axes else axes)
+    with pytest.raises(DataError, match="for test only, found train"):
+        grid.run(parsed("lists", "grid", GridSettings), "listnet", 1)
+
+
+def test_training_on_the_held_out_sample_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    original, held = grid.Slice.sample, list[RankingData]()
+
+    def sample(part: grid.Slice, *given: Any) -> RankingData:
+        drawn = original(part, *given)
+        held.extend([drawn] if "held out" in given else [])
+        return held[0] if "sample" in given else drawn
+
+    monkeypatch.setattr(grid.Slice, "sample", sample)
+    with pytest.raises(DataError, match="for train, found test"):
+        grid.run(parsed("lists", "grid", GridSettings), "listnet", 1)
+
+
+def test_a_true_risk_on_a_training_sample_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = parsed("slam", "risk", RiskSettings)
+    leak(monkeypatch, risk, lambda axes: (*axes[:2], "sample", settings.sizes[0], 0) if "truth" in axes else axes)
+    with pytest.raises(DataError, match="for truth only, found train"):
+        risk.measure(settings, "slam-ndcg", 0, 1)
+
+
+def test_a_middle_risk_on_the_training_documents_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = gaps._drawn
+    monkeypatch.setattr(gaps, "_drawn", lambda *given: [(data, data) for data, _ in original(*given)])
+    with pytest.raises(DataError, match="for middle, found train"):
+        gaps.measure(parsed("twolayer", "gaps", GapsSettings), 1, 0)
+
+
+def test_a_pool_that_a_search_has_seen_measures_no_risk() -> None:
+    population = Population(PopulationSettings(features=2))
+    searched = risks.Pool.of(population.draw(4, seeds.generator("search", role="reference"), 2))
+    with pytest.raises(DataError, match="for truth, found reference"):
+        searched.risk(pair_losses.get("hinge"), np.zeros((2, 1)))
+
+
+def test_samples_of_cones_and_of_sparse_rankers_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    leak(monkeypatch, stability, lambda axes: (*axes[:2], "test"))
+    with pytest.raises(DataError, match="for test only, found train"):
+        stability.run_slice(parsed("cone", "stability", StabilitySettings), 4, 1)
+    leak(monkeypatch, sparse, lambda axes: (*axes[:3], 0) if axes[-1] == "held out" else axes)
+    with pytest.raises(DataError, match="for train only, found test"):
+        sparse.run(parsed("lists", "sparse", SparseSettings), 1)
+
+
+def test_parts_of_a_data_set_share_no_query() -> None:
+    data = RankingData.from_arrays(np.eye(4), [0, 1, 0, 1], [1, 2, 3, 4])
+    with pytest.raises(DataError, match="share no query"):
+        data.divided(train=[0, 1], test=[1, 2])
+
+
+# --- Models ---------------------------------------------------------------------------------------------------------
+
+
+def evaluated(toy: Path, folder: Path) -> dict[str, Any]:
+    """The arguments of the evaluation of one ranker on the folds of the data set."""
+    for fold in (1, 2, 3, 4):
+        about = {"dataset": "letor-sim", "model": "m", "fold": fold, "settings": {}}
+        Trained(LinearModel.of(np.ones(4)), {}, about).save(folder / f"fold-{fold}.json")
+    storage.write_json(folder / "summary.json", {"labels": {"0": 1, "2": 1}})
+    return {
+        "models": [folder / f"fold-{fold}.json" for fold in (1, 2, 3, 4)],
+        "documents": toy / "documents.parquet",
+        "folds": toy / "folds.parquet",
+        "measures": ["ndcg@10"],
+        "summary": folder / "summary.json",
+        "output": folder / "m.parquet",
+        "held_out": folder / "m.held-out.json",
+    }
+
+
+def test_a_model_is_not_measured_on_what_it_was_trained_or_chosen_on(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = argparse.Namespace(**evaluated(toy, tmp_path))
+    evaluate_model.run(arguments)
+    original = folds.queries
+    for part in ("train", "validation"):
+        leaking = {"train": "train", "validation": "validation", "test": part}
+        monkeypatch.setattr(folds, "queries", lambda path, fold, asked, as_=leaking: original(path, fold, as_[asked]))
+        with pytest.raises(DataError, match=f"of the {part} part of fold 1"):
+            evaluate_model.run(arguments)
+    # The test part of the next fold.
+    monkeypatch.setattr(folds, "queries", lambda path, fold, part: original(path, fold % 4 + (part == "test"), part))
+    with pytest.raises(DataError, match="expected to measure it on queries that it does not know"):
+        evaluate_model.run(arguments)
+
+
+def test_the_labels_of_two_folds_exchanged_change_the_answer(tmp_path: Path) -> None:
+    population = Population(PopulationSettings(features=4, documents=20))
+    data = population.draw(200, np.random.default_rng(0))
+    number = np.repeat([1, 2, 3, 4], 50)
+    exchanged = data.y.reshape(4, -1)[[1, 0, 2, 3]].ravel()
+    scores = {"slam": data.X64 @ population.utility, "listnet": data.X64 @ (population.utility + 0.3)}
+    models = [
+        practice.Model("slam", "SLAM", "slam", perceptron=False, kernel=False),
+        practice.Model("listnet", "ListNet", "baseline", perceptron=False, kernel=False),
+    ]
+    answers = []
+    for y in (data.y, exchanged):
+        values = {name: metrics.ndcg(one, y, data.offsets, 10) for name, one in scores.items()}
+        rows = practice.run(models, {"d": values}, {"d": number}, 0.95, 200, 1)
+        judged = readings.judged("slam-practice", {"slam-practice": rows}, {}, tmp_path)
+        assert [plant.caught for plant in judged.severity.planted if plant.name == "labels-exchanged"] == [y is data.y]
+        answers.append(judged.explanation)
+    assert "ranks better than the best baseline" in answers[0]
+    assert "labels" in answers[1]
+
+
+# --- Leaks that no role could refuse are seen by claims ---------------------------------------------------------------
+
+
+def status(claim: str, tables: dict[str, list[dict[str, Any]]], settings: dict[str, Any]) -> str:
+    """What the checks of a claim say of such tables, whatever is planted."""
+    [found] = [one for one in readings.ledger_of_claims() if one.id == claim]
+    return rules.judge(found.checks, readings.trials(claim, tables, settings), found.displayed).status
+
+
+def test_the_document_layer_of_a_leak_refutes_theorem_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, original = SETTINGS["twolayer"]["gaps"], gaps._drawn
+
+    def leaking(*given: Any) -> list[tuple[RankingData, RankingData]]:
+        return [(data, replace(data, role="middle")) for data, _ in original(*given)]
+
+    statuses = []
+    for drawn in (original, leaking):
+        monkeypatch.setattr(gaps, "_drawn", drawn)
+        settings = GapsSettings.parse(small)
+        found = gaps.join(settings, gaps.measure(settings, 1, 0), 1)
+        statuses.append(status("two-thm3", {"twolayer-gaps": found.gaps, "twolayer-extremes": []}, small))
+    assert statuses[1] == "refuted" != statuses[0]
+
+
+def test_a_true_risk_that_is_the_training_risk_refutes_theorem_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, original = {**SETTINGS["slam"]["risk"], "sizes": [10], "repetitions": 6}, risk._losses
+
+    def leaking(loss: Any, data: RankingData, w: Any) -> Any:
+        sample = Population(PopulationSettings(features=3, documents=(3, 5))).draw(10, np.random.default_rng(0))
+        return original(loss, sample, w)
+
+    statuses = []
+    for losses in (original, leaking):
+        monkeypatch.setattr(risk, "_losses", losses)
+        settings = RiskSettings.parse(small)
+        found = risk.summarise(risk.measure(settings, "listnet", 0, 1), 0.95)
+        statuses.append(status("slam-thm8", {"slam-risk": found.means, "slam-finite-risk": []}, small))
+    assert statuses[1] == "refuted" != statuses[0]
+
+
+def test_every_experiment_that_compares_risks_has_a_planted_leak() -> None:
+    planted = {
+        table
+        for claim in readings.ledger_of_claims()
+        if any(plant.name == "leak" for plant in claim.planted)
+        for table in (reading.table.removeprefix("tables/") for reading in claim.readings)
+    }
+    assert planted >= {
+        *("lists-cells", "lists-on-data", "lists-sparse", "slam-risk", "cone-stability", "cone-leave-out"),
+        *("twolayer-gaps", "twolayer-worst-gaps", "twolayer-samplings", "twolayer-best-splits"),
+    }
