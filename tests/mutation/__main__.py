@@ -238,8 +238,8 @@ class Trial:
         while not (late := not select.select([read], [], [], SLEEPING)[0]) and (more := os.read(read, 65536)):
             text += more.decode()
         os.close(read)
-        if late:
-            os.kill(child, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # with what its tests started
         _, status = os.waitpid(child, 0)
         late |= os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
         said = text.splitlines()
@@ -254,6 +254,7 @@ class Trial:
     def _prepare(self, users: Set[str]) -> None:
         """Import the package anew from the copy, and compile what does not depend on the changed module."""
         import numba
+        import numpy as np
 
         os.chdir(self.tree)
         sys.path.insert(0, str(self.tree))
@@ -263,8 +264,10 @@ class Trial:
         caches = self.tree.parent / "caches"
         numba.config.CACHE_DIR = tempfile.mkdtemp(dir=caches) if own else str(caches)
         os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR
-        if not own:
+        if users and not own:
             numba.njit = _compiling_all_but({_dotted(path) for path in users}, numba.njit)
+        if users:
+            np.seterr(all="ignore")  # compiled code does not warn either
 
 
 class Verdicts:

@@ -139,3 +139,8 @@ def test_what_is_never_shown_cannot_be_estimated() -> None:
 def test_impossible_estimation_is_refused(k: int, gamma: float) -> None:
     with pytest.raises(DataError, match="gamma"):
         estimation_error(lambda y: 0.0, 3, 1, k, gamma)
+
+
+def test_estimation_from_too_many_outcomes_is_refused() -> None:
+    with pytest.raises(DataError, match="m = 6, labels = 6"):  # 6! orders of 2^6 outcomes, for 2^6 label vectors
+        estimation_error(lambda y: 0.0, 6, 1, 6, 0.1)
