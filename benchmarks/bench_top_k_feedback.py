@@ -12,10 +12,10 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from benchmarks.timing import Timing, compare
 from pipeline_lib import RankingData
+from pipeline_lib.compiled import njit
 from pipeline_lib.learners import top_k_feedback
 
 SIZES = ((2_000, 20, 46, 40_000), (3_000, 24, 700, 10_000))
@@ -54,7 +54,7 @@ def plain(data: RankingData, order: np.ndarray, m: int) -> np.ndarray:
     return np.append(w, [quality, loss])
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def read_only(X, order, m):  # type: ignore[no-untyped-def]
     """The sum of all features met, in the same order."""
     total = np.float32(0.0)

@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from pipeline_lib import ranking
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates import pair_sweeps, vector_exp
 
 IN_CACHE, IN_MEMORY = 1_000, 2**24
@@ -36,7 +36,7 @@ class Rate:
     unit: str
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _sum(a):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(len(a)):
@@ -44,25 +44,25 @@ def _sum(a):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def _triad(a, b, c):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
         a[i] = b[i] + 0.5 * c[i]
 
 
-@njit(cache=True)
+@njit
 def _our_exp(a, b):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
         a[i] = vector_exp.exp(b[i])
 
 
-@njit(cache=True)
+@njit
 def _libm_exp(a, b):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
         a[i] = math.exp(b[i])
 
 
-@njit(cache=True)
+@njit
 def _compare(a, cut):  # type: ignore[no-untyped-def]
     count = 0
     for i in range(len(a)):
@@ -70,19 +70,19 @@ def _compare(a, cut):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _divide(a, b, c):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
         a[i] = b[i] / c[i]
 
 
-@njit(cache=True)
+@njit
 def _sort_lists(s, m, ranked):  # type: ignore[no-untyped-def]
     for begin in range(0, len(s), m):
         ranking.order_by_score(s[begin : begin + m], ranked)
 
 
-@njit(cache=True)
+@njit
 def _radix_lists(s, m):  # type: ignore[no-untyped-def]
     last = 0
     for begin in range(0, len(s), m):

@@ -1,8 +1,8 @@
 """What if a function that numba compiled in an earlier process, and keeps in a file, can no longer be read?
 
-Numba writes two files per function into ``__pycache__``, an index (``.nbi``) and the machine code (``.nbc``). It reads
-them without a check, so that one that was cut off, by a loss of power or a copy that was interrupted, would make every
-later process fail. Removing the index has the function compiled anew.
+Numba writes two files per function (:mod:`pipeline_lib.compiled`), an index (``.nbi``) and the machine code
+(``.nbc``). It reads them without a check, so that one that was cut off, by a loss of power or a copy that was
+interrupted, would make every later process fail. Removing the index has the function compiled anew.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def remove_damaged(error: BaseException) -> list[Path]:
     met = next(_indices(error), None)
     if met is None:
         return []
-    folders = {met.parent, *(_PACKAGE.rglob("__pycache__") if met.is_relative_to(_PACKAGE) else ())}
-    damaged = {met} | {path for folder in folders for path in folder.glob("*.nbi") if not _is_whole(path)}
+    others = _PACKAGE.rglob("*.nbi") if met.is_relative_to(_PACKAGE) else met.parent.glob("*.nbi")
+    damaged = {met} | {path for path in others if not _is_whole(path)}
     for path in damaged:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)

@@ -8,11 +8,11 @@ the entries ``offsets[q]:offsets[q + 1]`` throughout.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib import ranking
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -22,7 +22,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 COUNTING_STEPS_PER_SORTING_STEP = 40.0
 
 
-@njit(cache=True)
+@njit
 def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
     # the label at every rank, 0 for irrelevant documents
     labels = np.zeros(len(y), np.uint8)
@@ -44,7 +44,7 @@ def labels_by_rank(scores: Floats, y: NDArray[np.uint8], offsets: NDArray[np.int
     return labels
 
 
-@njit(cache=True)
+@njit
 def ndcg(
     labels: NDArray[np.uint8],
     offsets: NDArray[np.int64],
@@ -72,7 +72,7 @@ def ndcg(
     return values
 
 
-@njit(cache=True)
+@njit
 def mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floats, discounts: Floats) -> Floats:
     # (1/m) sum_{k <= m} NDCG@k
     values = np.zeros(len(offsets) - 1)
@@ -91,7 +91,7 @@ def mean_ndcg(labels: NDArray[np.uint8], offsets: NDArray[np.int64], gains: Floa
     return values
 
 
-@njit(cache=True)
+@njit
 def average_precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Floats:
     # AP = (1/r) sum_{i : label at i >= 1} |{l <= i : label at l >= 1}| / i
     values = np.zeros(len(offsets) - 1)
@@ -107,7 +107,7 @@ def average_precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64]) -> 
     return values
 
 
-@njit(cache=True)
+@njit
 def precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], cutoffs: NDArray[np.int64]) -> Floats:
     # P@k = |{i <= min(k, m) : label at i >= 1}| / k
     values = np.zeros((len(cutoffs), len(offsets) - 1))
@@ -122,7 +122,7 @@ def precision(labels: NDArray[np.uint8], offsets: NDArray[np.int64], cutoffs: ND
     return values
 
 
-@njit(cache=True)
+@njit
 def expected_reciprocal_rank(labels: NDArray[np.uint8], offsets: NDArray[np.int64], stops: Floats) -> Floats:
     # ERR = sum_i (1/i) R_i prod_{l < i} (1 - R_l), R_i = stops[label at i]
     values = np.zeros(len(offsets) - 1)

@@ -10,11 +10,11 @@ results must not change with the function that a caller takes, and every caller 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.checks import checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.errors import DataError
 from pipeline_lib.labels import MAX_LABEL
 
@@ -86,7 +86,7 @@ def letor4_discounts(m: int) -> Floats:
     return np.asarray(1.0 / np.log2(np.maximum(ranks, 2.0)))
 
 
-@njit(cache=True)
+@njit
 def gain(label):  # type: ignore[no-untyped-def]
     """G of a label that is stored as a float.
 
@@ -98,7 +98,7 @@ def gain(label):  # type: ignore[no-untyped-def]
     return 2.0**label - 1.0
 
 
-@njit(cache=True)
+@njit
 def order_by_score(s, ranked):  # type: ignore[no-untyped-def]
     """Write the documents of one query into ``ranked`` from the top down, equal scores in document order.
 
@@ -120,7 +120,7 @@ def order_by_score(s, ranked):  # type: ignore[no-untyped-def]
         ranked[place] = i
 
 
-@njit(cache=True)
+@njit
 def rank_by_score(s, i):  # type: ignore[no-untyped-def]
     """The rank of document ``i`` of one query, counted from 0, without ranking the others.
 
@@ -141,7 +141,7 @@ def rank_by_score(s, i):  # type: ignore[no-untyped-def]
     return rank
 
 
-@njit(cache=True)
+@njit
 def top_by_score(s, n, top):  # type: ignore[no-untyped-def]
     """Write the n documents that :func:`order_by_score` puts first into ``top``; n <= len(s).
 
@@ -167,7 +167,7 @@ def top_by_score(s, n, top):  # type: ignore[no-untyped-def]
         top[place] = i
 
 
-@njit(cache=True)
+@njit
 def worst_order(s, y, ranked):  # type: ignore[no-untyped-def]
     """Write one query's documents into ``ranked`` from the top down, of equal scores the one of lower label first.
 
@@ -184,7 +184,7 @@ def worst_order(s, y, ranked):  # type: ignore[no-untyped-def]
     ranked[: len(s)] = by_label[np.argsort(-s[by_label], kind="mergesort")]
 
 
-@njit(cache=True)
+@njit
 def best_below(s, y, best):  # type: ignore[no-untyped-def]
     """Put k into best: best[l] is the first of one list's best-scored documents with a label below l, or -1.
 
@@ -205,7 +205,7 @@ def best_below(s, y, best):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(cache=True)
+@njit
 def largest_labels(y, n, count, labels):  # type: ignore[no-untyped-def]
     """Write the n largest labels of one query into ``labels``, the largest first; n <= len(y).
 
@@ -228,7 +228,7 @@ def largest_labels(y, n, count, labels):  # type: ignore[no-untyped-def]
         count[label] = 0
 
 
-@njit(cache=True)
+@njit
 def ideal_dcg(y, D):  # type: ignore[no-untyped-def]
     """The sum over the ranks i <= len(D) of D(i) times the gain of the i-th largest label of one query.
 
@@ -253,7 +253,7 @@ def ideal_dcg(y, D):  # type: ignore[no-untyped-def]
     return ideal
 
 
-@njit(cache=True)
+@njit
 def ideal_dcg_in_data_order(y, ranks, D):  # type: ignore[no-untyped-def]
     """As :func:`ideal_dcg`, of labels whose :func:`ideal_ranks` are known; terms are added in the order of the data.
 
@@ -285,7 +285,7 @@ def ideal_dcgs(y: ArrayLike, offsets: ArrayLike, k: int) -> Floats:
     return np.asarray(np.add.reduceat(counted, bounds[:-1])) if len(labels) else np.zeros(0)
 
 
-@njit(cache=True)
+@njit
 def normalised_gains(y, offsets, sums):  # type: ignore[no-untyped-def]
     """G(y_i) / Z(y) of every document, 0 where Z(y) = 0; ``sums`` are the :func:`discount_sums` of the longest list.
 
@@ -314,7 +314,7 @@ def normalised_gains(y, offsets, sums):  # type: ignore[no-untyped-def]
     return shares
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def ideal_ranks(y, offsets):  # type: ignore[no-untyped-def]
     """The rank 1..m of every document when its query is sorted by decreasing label, equal labels in document order."""
     ranks = np.empty(len(y), np.int64)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from pipeline_lib.compiled import njit
 from pipeline_lib.learners.top_k_kernels import SHOWN, _loss, _score, _uniform
 from pipeline_lib.ranking import top_by_score
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
 
-@njit(cache=True)
+@njit
 def play(  # type: ignore[no-untyped-def]
     X, y, offsets, order, values, kind, sigma, sign, step, delta, inner, measured, ideal, D, gains, stops, state
 ):
@@ -65,7 +65,7 @@ def play(  # type: ignore[no-untyped-def]
     return w, path, ndcg, losses, own, norms
 
 
-@njit(cache=True)
+@njit
 def _direction(state, u):  # type: ignore[no-untyped-def]
     # uniform on the unit sphere: normal entries (Box and Muller), divided by their length
     length = 0.0

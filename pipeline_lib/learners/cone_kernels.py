@@ -19,7 +19,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from pipeline_lib.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -40,7 +41,7 @@ SG, SG_PRINTED, EG, EG_LINEAR, EXACT = range(5)
 """How coefficients are folded in; :mod:`pipeline_lib.learners.cone` names them."""
 
 
-@njit(cache=True)
+@njit
 def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore[no-untyped-def]
     """Move w towards the minimiser of its quadratic form over {w >= 0, low <= sum w <= high}.
 
@@ -86,7 +87,7 @@ def fold(method, G, b, w, step, most, tol, low, high, g, aside):  # type: ignore
     return 0.0
 
 
-@njit(cache=True)
+@njit
 def _rescale(w, low, high):  # type: ignore[no-untyped-def]
     # w / (sum w), scaled into the band; the constant vector if every entry vanished.
     total = w.sum()
@@ -99,7 +100,7 @@ def _rescale(w, low, high):  # type: ignore[no-untyped-def]
         w *= high / total
 
 
-@njit(cache=True)
+@njit
 def _project(w, low, high):  # type: ignore[no-untyped-def]
     # Euclidean projection onto {w >= 0, low <= sum w <= high}: max(w - theta, 0) with theta by Michelot's rounds.
     total = 0.0
@@ -125,7 +126,7 @@ def _project(w, low, high):  # type: ignore[no-untyped-def]
         w[i] = max(w[i] - theta, 0.0)
 
 
-@njit(cache=True)
+@njit
 def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
     """Fold in until the certified gap is at most tol; w is the result, and its gap is returned.
 
@@ -180,7 +181,7 @@ def fold_exactly(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
     return left
 
 
-@njit(cache=True)
+@njit
 def _gap(G, b, v, low, high, w, g):  # type: ignore[no-untyped-def]
     # Sets w = sum_a v_a s_a e_k(a) and its gradient g; the gap g.w - min over the set of g.w', which is free of the
     # rounding errors of earlier steps.
@@ -199,7 +200,7 @@ def _gap(G, b, v, low, high, w, g):  # type: ignore[no-untyped-def]
     return along - min(low * least, high * least)
 
 
-@njit(cache=True)
+@njit
 def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-def]
     """Complete the folding in where pair steps zigzag; as :func:`fold_exactly`, from the weights v of the atoms.
 
@@ -263,7 +264,7 @@ def _fold_on_support(G, b, w, low, high, tol, g, v):  # type: ignore[no-untyped-
     return _gap(G, b, v, low, high, w, g)
 
 
-@njit(cache=True)
+@njit
 def _affine_minimum(G, g, low, high, r, order, edges, t):  # type: ignore[no-untyped-def]
     # Solves for t by Cholesky with pivots, edges in units of their lengths. An edge that depends on those before it
     # moves no point that they do not move, and stays at 0. Reorders ``order``; t has its order.
@@ -316,7 +317,7 @@ def _affine_minimum(G, g, low, high, r, order, edges, t):  # type: ignore[no-unt
         t[x] = t[x] / length[x] if x < rank else 0.0
 
 
-@njit(cache=True)
+@njit
 def _mixed(x):  # type: ignore[no-untyped-def]
     # SplitMix64: the start of every pair is a hash of its position, which is the same whichever queries are left out.
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -324,7 +325,7 @@ def _mixed(x):  # type: ignore[no-untyped-def]
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True)
+@njit
 def _begin(w, seed, round_, l, m, low, high):  # type: ignore[no-untyped-def]
     # Uniform numbers, scaled into the band: "randomly initialised from the non-negative uniform distribution".
     key = _mixed(np.uint64(seed) + np.uint64(round_ + 1) * np.uint64(0x9E3779B97F4A7C15))
@@ -337,7 +338,7 @@ def _begin(w, seed, round_, l, m, low, high):  # type: ignore[no-untyped-def]
     w *= 0.5 * (low + high) / total
 
 
-@njit(cache=True)
+@njit
 def _gram(U):  # type: ignore[no-untyped-def]
     K = U.shape[1]
     G = np.zeros((K, K))
@@ -351,7 +352,7 @@ def _gram(U):  # type: ignore[no-untyped-def]
     return G
 
 
-@njit(cache=True)
+@njit
 def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type: ignore[no-untyped-def]
     """Fold in every pair of one query; its number of pairs, its loss L_q (eq. 3 with 7), and the largest remaining gap.
 
@@ -416,7 +417,7 @@ def visit(X, y, begin, end, U, G, how, numbers, seed, round_, M, B, W):  # type:
     return n, loss / n, left
 
 
-@njit(cache=True)
+@njit
 def clip_columns(U, c, equal):  # type: ignore[no-untyped-def]
     """Scale columns of norm above c (or, for ``equal``, of any norm but 0) to norm c."""
     for k in range(U.shape[1]):
@@ -429,7 +430,7 @@ def clip_columns(U, c, equal):  # type: ignore[no-untyped-def]
                 U[i, k] *= c / norm
 
 
-@njit(cache=True)
+@njit
 def basis_gap(U, M, B, c):  # type: ignore[no-untyped-def]
     """The Frank-Wolfe gap max <g, U - V> over ||v_k|| <= c of tr(U M U') - 2 tr(U'B): <g, U> + c sum_k ||g_k||."""
     d, K = U.shape
@@ -447,7 +448,7 @@ def basis_gap(U, M, B, c):  # type: ignore[no-untyped-def]
     return gap
 
 
-@njit(cache=True)
+@njit
 def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
     """Minimise tr(U M U') - 2 tr(U'B) over ||u_k|| <= c, one column at a time; returns the remaining Frank-Wolfe gap.
 
@@ -479,7 +480,7 @@ def solve_basis(U, M, B, c, equal, rounds, tol):  # type: ignore[no-untyped-def]
     return np.nan if equal else gap
 
 
-@njit(cache=True)
+@njit
 def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
     """The loss L_q of every query with coefficients folded in exactly, and its pairs, shapes (Q,); M, B; largest gap.
 
@@ -498,7 +499,7 @@ def objective(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: 
     return losses, pairs, M, B, largest
 
 
-@njit(cache=True)
+@njit
 def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type: ignore[no-untyped-def]
     """phi min_w ||z - U w||^2 of every pair of every query, in the order of enumeration, and the largest remaining
     gap."""
@@ -529,7 +530,7 @@ def every_loss(X, y, offsets, U, weighted, alpha, rho, low, high, tol):  # type:
     return losses, largest
 
 
-@njit(cache=True)
+@njit
 def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no-untyped-def]
     """The folded-in coefficients of the n pairs of one query, shape (n, K), and the largest remaining gap."""
     d, K = U.shape
@@ -538,7 +539,7 @@ def coefficients(X, y, begin, end, U, how, numbers, seed, n):  # type: ignore[no
     return W, left
 
 
-@njit(cache=True)
+@njit
 def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once, seed, path, met):  # type: ignore[no-untyped-def]
     """Make passes over the queries of ``order`` (passes, Q) except ``skipped``; ``path`` receives the basis after each.
 
@@ -584,7 +585,7 @@ def train(X, y, offsets, start, order, skipped, how, numbers, c, equal, at_once,
     return largest_gap, largest_fold
 
 
-@njit(cache=True)
+@njit
 def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
     # U - 2 step (U M - B), all columns at once, then scaled back to norm c if necessary; Algorithm 1 prints one column
     # after another.
@@ -601,7 +602,7 @@ def _step(U, M, B, step, c, equal):  # type: ignore[no-untyped-def]
     clip_columns(U, c, equal)
 
 
-@njit(cache=True)
+@njit
 def train_without_each(X, y, offsets, start, order, left_out, how, numbers, c, equal, at_once, seed):  # type: ignore[no-untyped-def]
     """The last basis of a training without each query of ``left_out``, same start and order; shape (n, d, K).
 

@@ -8,7 +8,8 @@ complement H, and the rows of the eliminated variables hold what forward and bac
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from pipeline_lib.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -16,7 +17,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 NO_PIVOT = 1e-14
 
 
-@njit(cache=True)
+@njit
 def local_nodes(nodes, offsets, owned):  # type: ignore[no-untyped-def]
     """Where the coefficients of every row are in the matrix of its query, shape (P, k + 1), with the query in front;
     and the starts of the matrices, shape (Q + 1,). A place that is not used has the number -1."""
@@ -39,7 +40,7 @@ def local_nodes(nodes, offsets, owned):  # type: ignore[no-untyped-def]
     return local, starts
 
 
-@njit(cache=True)
+@njit
 def sum_up(local, coefficients, weight, starts, offsets, owned):  # type: ignore[no-untyped-def]
     """The matrices [F E]' D [F E] of all queries, one after the other."""
     blocks = np.zeros(starts[-1])
@@ -56,7 +57,7 @@ def sum_up(local, coefficients, weight, starts, offsets, owned):  # type: ignore
     return blocks
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def eliminate(blocks, starts, offsets, owned):  # type: ignore[no-untyped-def]
     """Eliminate the auxiliary variables, in place."""
     for q in range(len(starts) - 1):
@@ -76,7 +77,7 @@ def eliminate(blocks, starts, offsets, owned):  # type: ignore[no-untyped-def]
                         block[i, j] -= share * row[j]
 
 
-@njit(cache=True)
+@njit
 def substitute(blocks, starts, offsets, owned, s, z, forward):  # type: ignore[no-untyped-def]
     """Forward: take what the auxiliary variables' right sides ``z`` contribute out of ``s`` and of one another.
 
@@ -107,7 +108,7 @@ def substitute(blocks, starts, offsets, owned, s, z, forward):  # type: ignore[n
                     z[first + v - m] = 0.0
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def rows_of_square(blocks, starts, offsets, owned, X, longest):  # type: ignore[no-untyped-def]
     """Rows A, shape (N, d), with A' A = X' H X: L' X_q for every query, with H = L L' on its documents.
 

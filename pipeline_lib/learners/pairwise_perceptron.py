@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.learners import attempts, rounds
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
@@ -101,7 +101,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return attempts.keep_best_pass("pairwise-perceptron", run, train.n_queries, train, validation, settings, seed)
 
 
-@njit(cache=True)
+@njit
 def _run(X, y, offsets, order):  # type: ignore[no-untyped-def]
     T, d = len(order), X.shape[1]
     w, total, losses = np.zeros(d), np.zeros(d), np.zeros(T)

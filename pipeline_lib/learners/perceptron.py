@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.learners import attempts, completed, rounds
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
@@ -184,7 +184,7 @@ def norm_factor(
     return 4.0 * min(m, int(k or m)) * longest * v_max
 
 
-@njit(cache=True)
+@njit
 def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[no-untyped-def]
     # X is in single precision, as it is stored; all that is computed from it is in double precision.
     T, d = len(order), X.shape[1]
@@ -225,7 +225,7 @@ def _run(X, y, offsets, v, order, eta, misordered, cutoff, D):  # type: ignore[n
     return w, total, losses, surrogate_losses, squared_norms
 
 
-@njit(cache=True)
+@njit
 def _ndcg_loss(y, ranked, k, D):  # type: ignore[no-untyped-def]
     # 1 - (1/Z_k) sum_{i <= k} (2^y - 1) D(i); 0 when no document is relevant. Both sums are taken in the same order,
     # so that the loss of the best ranking is exactly 0.
@@ -237,7 +237,7 @@ def _ndcg_loss(y, ranked, k, D):  # type: ignore[no-untyped-def]
     return max(1.0 - gain / ideal, 0.0)
 
 
-@njit(cache=True)
+@njit
 def _average_precision_loss(y, ranked):  # type: ignore[no-untyped-def]
     # 1 - (1/r) sum_{i : relevant} |{relevant at 1..i}| / i; 0 when no document is relevant
     relevant, total = 0, 0.0
@@ -248,7 +248,7 @@ def _average_precision_loss(y, ranked):  # type: ignore[no-untyped-def]
     return max(1.0 - total / relevant, 0.0) if relevant else 0.0
 
 
-@njit(cache=True)
+@njit
 def _subgradient(X, s, y, v, misordered, best, z):  # type: ignore[no-untyped-def]
     # Adds X' sum_i v_i (e_k(i) - e_i) to z; gives phi^v(s, y) = sum_i v_i max(0, 1 + s_k(i) - s_i), (11).
     top, value = best_below(s, y, best), 0.0

@@ -12,10 +12,10 @@ Wolfe's method for the nearest point of a polytope, with a linear term (Kiwiel 1
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -74,7 +74,7 @@ class Weights:
         self._factor = np.full((1, 1), np.sqrt(gram[first, first] + self._shift))
 
 
-@njit(cache=True)
+@njit
 def _descend(gram, target, chosen, values, n, factor, shift):  # type: ignore[no-untyped-def]
     # Change chosen[:n] and values[:n], > 0 of sum 1, until no plane would lower the quadratic; give n.
     K = len(target)
@@ -126,7 +126,7 @@ def _descend(gram, target, chosen, values, n, factor, shift):  # type: ignore[no
     return n
 
 
-@njit(cache=True)
+@njit
 def _normalise(values, n):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(n):
@@ -135,7 +135,7 @@ def _normalise(values, n):  # type: ignore[no-untyped-def]
         values[i] /= total
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _dot(a, b, n):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(n):
@@ -143,7 +143,7 @@ def _dot(a, b, n):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@njit
 def _solve(factor, n, x):  # type: ignore[no-untyped-def]
     # x becomes (L L')^-1 x
     for i in range(n):
@@ -151,7 +151,7 @@ def _solve(factor, n, x):  # type: ignore[no-untyped-def]
     _backward(factor, n, x)
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def _backward(factor, n, x):  # type: ignore[no-untyped-def]
     # x becomes L'^-1 x
     for i in range(n - 1, -1, -1):
@@ -160,7 +160,7 @@ def _backward(factor, n, x):  # type: ignore[no-untyped-def]
             x[j] -= factor[i, j] * x[i]
 
 
-@njit(cache=True)
+@njit
 def _forward(gram, chosen, n, factor, shift, k, row):  # type: ignore[no-untyped-def]
     # row becomes L^-1 times plane k's column; gives what is left of its square
     for i in range(n):
@@ -168,7 +168,7 @@ def _forward(gram, chosen, n, factor, shift, k, row):  # type: ignore[no-untyped
     return gram[k, k] + shift - _dot(row, row, n)
 
 
-@njit(cache=True)
+@njit
 def _least_on_plane(gram, target, chosen, n, factor, shift, best, ones):  # type: ignore[no-untyped-def]
     # best[:n] becomes the minimiser with sum 1 and any signs; gives the common value of G a - t on the planes
     for i in range(n):
@@ -186,7 +186,7 @@ def _least_on_plane(gram, target, chosen, n, factor, shift, best, ones):  # type
     return lift - shift
 
 
-@njit(cache=True)
+@njit
 def _first_to_vanish(values, best, n):  # type: ignore[no-untyped-def]
     # Which value reaches 0 first on the way to best, and after which part of the way; -1 if none does.
     leaving, length = -1, 1.0
@@ -198,7 +198,7 @@ def _first_to_vanish(values, best, n):  # type: ignore[no-untyped-def]
     return leaving, length
 
 
-@njit(cache=True)
+@njit
 def _drop(chosen, values, n, factor, place):  # type: ignore[no-untyped-def]
     # Take one plane out; rotations make its factor triangular again. Gives n - 1.
     for i in range(place, n - 1):
@@ -217,7 +217,7 @@ def _drop(chosen, values, n, factor, place):  # type: ignore[no-untyped-def]
     return n - 1
 
 
-@njit(cache=True)
+@njit
 def _most_violated(gram, target, chosen, values, n, level, barred):  # type: ignore[no-untyped-def]
     # The plane with the least (G a)_k - t_k, if it is below those of positive weight by more than rounding; else -1
     K = len(target)

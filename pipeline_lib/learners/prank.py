@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.learners import attempts
 from pipeline_lib.learners.models import LinearModel
 from pipeline_lib.learners.ranker import Result, Seed, Trained, names_of
@@ -107,7 +107,7 @@ def train(train: RankingData, validation: RankingData, settings: Mapping[str, An
     return attempts.keep_best_pass("prank", run, train.n_documents, train, validation, settings, seed)
 
 
-@njit(cache=True)
+@njit
 def _run(X, y, order, y_max):  # type: ignore[no-untyped-def]
     T, d = len(order), X.shape[1]
     w, total, thresholds = np.zeros(d), np.zeros(d), np.zeros(y_max)

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib import progress, query_blocks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import completed, selection
 from pipeline_lib.learners.models import ThresholdModel
@@ -208,7 +208,7 @@ def _best_threshold(order: NDArray[np.int32], last: NDArray[np.bool_], pi: Float
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _best_place(order, last, pi):  # type: ignore[no-untyped-def]
     # r(theta) = sum of pi over documents with x_k > theta = -(sum of pi over the others), since pi sums to 0.
     best_place, best, signed = -1, 1e-15, 0.0

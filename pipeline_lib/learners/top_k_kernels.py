@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from pipeline_lib.compiled import njit
 from pipeline_lib.ranking import gain, top_by_score
 from pipeline_lib.surrogates import vector_exp
 
@@ -35,7 +36,7 @@ LINE = 16
 SQUARED, KL, SMOOTH_DCG, RANKSVM, RANKNET, RANKBOOST, LISTNET = range(7)
 
 
-@njit(cache=True)
+@njit
 def play(  # type: ignore[no-untyped-def]
     X, y, offsets, order, values, judge, kind, size, k, gamma, eta, radius, printed, sigma, sign, measured, ideal, D,
     gains, stops, state,
@@ -112,7 +113,7 @@ def _request(_, X, i, c):  # type: ignore[no-untyped-def]
 request: Any = intrinsic(_request)
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _score(X, begin, m, following, w, s):  # type: ignore[no-untyped-def]
     # s_i = <x_i, w>; summed in any order, as vector instructions require. Equal documents have equal scores. The
     # document that is prefetched is AHEAD of the one scored; the last one is followed by those of the next query.
@@ -126,7 +127,7 @@ def _score(X, begin, m, following, w, s):  # type: ignore[no-untyped-def]
         s[i] = score
 
 
-@njit(cache=True)
+@njit
 def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
     # w <- projection of w - eta X'g onto ||w|| <= radius; gives ||X'g||^2
     slopes, one = 0, 0
@@ -148,7 +149,7 @@ def _step(X, g, eta, radius, z, w):  # type: ignore[no-untyped-def]
     return norm
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _mix(X, g, z):  # type: ignore[no-untyped-def]
     # z = X'g
     z[:] = 0.0
@@ -159,7 +160,7 @@ def _mix(X, g, z):  # type: ignore[no-untyped-def]
                 z[c] += slope * X[i, c]
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _descend(x, slope, eta, w):  # type: ignore[no-untyped-def]
     # w <- w - eta slope x; gives ||slope x||^2 and ||w||^2
     norm = length = 0.0
@@ -171,7 +172,7 @@ def _descend(x, slope, eta, w):  # type: ignore[no-untyped-def]
     return norm, length
 
 
-@njit(cache=True)
+@njit
 def _uniform(state):  # type: ignore[no-untyped-def]
     # SplitMix64: uniform on [0, 1) in steps of 2^-53
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -181,7 +182,7 @@ def _uniform(state):  # type: ignore[no-untyped-def]
     return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True)
+@njit
 def _same_set(a, b):  # type: ignore[no-untyped-def]
     for i in a:
         found = False
@@ -192,7 +193,7 @@ def _same_set(a, b):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@njit
 def _choose(m, k):  # type: ignore[no-untyped-def]
     # inf if the number exceeds the range of a float, and only then
     ways = 1.0
@@ -201,7 +202,7 @@ def _choose(m, k):  # type: ignore[no-untyped-def]
     return ways
 
 
-@njit(cache=True)
+@njit
 def inverse_weight(m, k, size, gamma, top):  # type: ignore[no-untyped-def]
     # 1 / (C(m - l, k - l) P(A)); C(m, k) / C(m - l, k - l) = m ... (m - l + 1) / (k ... (k - l + 1)) is never large
     ratio = 1.0
@@ -213,12 +214,12 @@ def inverse_weight(m, k, size, gamma, top):  # type: ignore[no-untyped-def]
     return 1.0 / scaled
 
 
-@njit(cache=True)
+@njit
 def _exp(x):  # type: ignore[no-untyped-def]
     return math.exp(min(x, LARGEST_EXPONENT))
 
 
-@njit(cache=True)
+@njit
 def _softmax(s, sigma, into):  # type: ignore[no-untyped-def]
     largest, total = s.max(), 0.0
     for i in range(len(s)):
@@ -228,7 +229,7 @@ def _softmax(s, sigma, into):  # type: ignore[no-untyped-def]
         into[i] /= total
 
 
-@njit(cache=True)
+@njit
 def _pair_slope(kind, x):  # type: ignore[no-untyped-def]
     # derivative in x of the loss of a pair with x = s_worse - s_better
     if kind == RANKSVM:
@@ -238,7 +239,7 @@ def _pair_slope(kind, x):  # type: ignore[no-untyped-def]
     return _exp(x)
 
 
-@njit(cache=True)
+@njit
 def estimate(kind, s, shown, labels, weight, sigma, sign, softmax, g):  # type: ignore[no-untyped-def]
     # g = c + weight sum over B in A of H_B(y_B); labels[a] is that of document shown[a]. ListNet: A = all documents.
     m = len(s)
@@ -276,7 +277,7 @@ def estimate(kind, s, shown, labels, weight, sigma, sign, softmax, g):  # type: 
                     g[better] -= slope
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _kl_loss(s, values):  # type: ignore[no-untyped-def]
     # sum_i e^{y_i} (y_i - s_i - 1) + e^{s_i}
     total = 0.0
@@ -286,7 +287,7 @@ def _kl_loss(s, values):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@njit
 def _loss(kind, s, values, sigma, sign):  # type: ignore[no-untyped-def]
     total, m = 0.0, len(s)
     if kind == SQUARED:

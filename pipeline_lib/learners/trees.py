@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners.ranker import Model
 from pipeline_lib.ranking_data import RankingData
@@ -141,7 +141,7 @@ class TreesModel(Model):
         return self.n_features
 
 
-@njit(cache=True)
+@njit
 def _sums(X, roots, features, thresholds, lower, upper, values):  # type: ignore[no-untyped-def]
     sums = np.empty((len(X), len(roots)))
     for i in range(len(X)):

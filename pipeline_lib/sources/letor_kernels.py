@@ -14,9 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from pipeline_lib.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -78,32 +80,32 @@ def _trailing_zeros(_: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@njit(cache=True)
+@njit
 def _word(text: Any, position: Any) -> Any:
     """The eight bytes from ``position`` on as a word."""
     return _load(text + np.uint64(position))  # type: ignore[call-arg]
 
 
-@njit(cache=True)
+@njit
 def _byte(text: Any, position: Any) -> Any:
     """The byte at ``position``."""
     return np.int64(_word(text, position) & np.uint64(0xFF))
 
 
-@njit(cache=True)
+@njit
 def _first(flags: Any) -> Any:
     """Which byte holds the lowest of the flags (bit 7 of bytes); 8 when there is none."""
     return np.int64(_trailing_zeros(flags) >> np.uint64(3))  # type: ignore[call-arg]
 
 
-@njit(cache=True)
+@njit
 def _digit_count(digits: Any) -> Any:
     """How many of the low bytes of ``digits`` (a word exclusive-or'ed with "00000000") are 0..9."""
     # A digit plus 0x76 stays below 0x80; anything above nine reaches it or has bit 7 already.
     return _first(((digits + _ABOVE_NINE) | digits) & _HIGH_BITS)
 
 
-@njit(cache=True)
+@njit
 def _eight_digits(digits: Any, n: Any) -> Any:
     """The number that the lowest ``n`` (1..8) bytes stand for: pairs, then fours, then all eight are put together."""
     v = digits << np.uint64(64 - 8 * n)
@@ -113,7 +115,7 @@ def _eight_digits(digits: Any, n: Any) -> Any:
     return (even + odd) >> np.uint64(32)
 
 
-@njit(cache=True)
+@njit
 def _digits(text: Any, position: Any, whole: Any) -> Any:
     """Append the digits at ``position`` to ``whole``: the position after them, the number, how many did not fit.
 
@@ -128,7 +130,7 @@ def _digits(text: Any, position: Any, whole: Any) -> Any:
     return position + n, whole, 0
 
 
-@njit(cache=True)
+@njit
 def _many_digits(text: Any, position: Any, whole: Any) -> Any:
     """The same as :func:`_digits`, for eight digits and more."""
     dropped = 0
@@ -150,7 +152,7 @@ def _many_digits(text: Any, position: Any, whole: Any) -> Any:
             return position, whole, dropped
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _decimal(text: Any, position: Any) -> Any:
     """Read ``[+-] digits [. digits] [e [+-] digits]``: end, is it one, sign, whole, exponent, dropped.
 
@@ -189,7 +191,7 @@ def _decimal(text: Any, position: Any) -> Any:
     return position, well_formed, negative, whole, exponent, dropped
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _double(whole: Any, exponent: Any, dropped: Any) -> Any:
     """whole 10^exponent where one correctly rounded operation on exact doubles gives it: (value, ROUNDED or HARD)."""
     if whole == 0 and dropped == 0:
@@ -201,7 +203,7 @@ def _double(whole: Any, exponent: Any, dropped: Any) -> Any:
     return 0.0, HARD
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _single(whole: Any, exponent: Any, dropped: Any) -> Any:
     """float32(float64(whole 10^exponent)): (value, ROUNDED or HARD); HARD also for what overflows float32.
 
@@ -221,7 +223,7 @@ def _single(whole: Any, exponent: Any, dropped: Any) -> Any:
     return rounded, HARD if np.isinf(rounded) else ROUNDED
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _number(text: Any, position: Any) -> Any:
     """Read one number: the position after it, its float32, and ROUNDED, HARD or MALFORMED."""
     position, well_formed, negative, whole, exponent, dropped = _decimal(text, position)
@@ -231,13 +233,13 @@ def _number(text: Any, position: Any) -> Any:
     return position, -value if negative else value, how
 
 
-@njit(cache=True)
+@njit
 def _ends(c: Any) -> Any:
     """Whether a token ends before this byte."""
     return c in (_BLANK, _NEWLINE, _TAB, _RETURN, _HASH)
 
 
-@njit(cache=True)
+@njit
 def _past_blanks(text: Any, position: Any) -> Any:
     """The next byte that is not a blank; a carriage return before a newline counts as a blank."""
     while True:
@@ -247,7 +249,7 @@ def _past_blanks(text: Any, position: Any) -> Any:
         position += 1
 
 
-@njit(cache=True)
+@njit
 def _past_line(text: Any, position: Any) -> Any:
     """The position after the line's newline, and whether there is a NUL byte before it."""
     while True:
@@ -263,7 +265,7 @@ def _past_line(text: Any, position: Any) -> Any:
         position += 8
 
 
-@njit(cache=True)
+@njit
 def _whole_number(text: Any, position: Any) -> Any:
     """A signed whole number within int64 that ends its token: (position after it, number, whether it is one)."""
     negative = _byte(text, position) == _MINUS
@@ -273,7 +275,7 @@ def _whole_number(text: Any, position: Any) -> Any:
     return position, -np.int64(whole) if negative else np.int64(whole), good
 
 
-@njit(cache=True)
+@njit
 def _past_token(text: Any, position: Any) -> Any:
     """The position behind the bytes that belong together."""
     while not _ends(_byte(text, position)):
@@ -281,7 +283,7 @@ def _past_token(text: Any, position: Any) -> Any:
     return position
 
 
-@njit(cache=True)
+@njit
 def _same_bytes(text: Any, start: Any, stop: Any, name: Any, n: Any) -> Any:
     """Are these bytes of the text the first ``n`` of ``name``?"""
     if stop - start != n:
@@ -292,7 +294,7 @@ def _same_bytes(text: Any, start: Any, stop: Any, name: Any, n: Any) -> Any:
     return i == n
 
 
-@njit(cache=True)
+@njit
 def parse(
     buffer: NDArray[np.uint8],
     position: int,
@@ -472,7 +474,7 @@ LONGEST_VALUE, LONGEST_HEAD = 40, 40
 """Bytes that ``id:value`` with its blank, and ``label qid:Q``, can take."""
 
 
-@njit(cache=True)
+@njit
 def _put_whole(out: Any, position: Any, whole: Any, n_digits: Any) -> Any:
     """Write ``whole`` with leading zeros up to ``n_digits`` digits; the position after them."""
     count, rest = 1, whole // np.uint64(10)
@@ -486,7 +488,7 @@ def _put_whole(out: Any, position: Any, whole: Any, n_digits: Any) -> Any:
     return stop
 
 
-@njit(cache=True)
+@njit
 def _fewest_decimals(x: Any) -> Any:
     """The fewest decimals p, and whole, such that whole / 10^p reads back as the float32 ``x`` > 0 of fixed notation.
 
@@ -506,7 +508,7 @@ def _fewest_decimals(x: Any) -> Any:
         p += 1
 
 
-@njit(cache=True)
+@njit
 def format_documents(
     X: NDArray[np.float32], labels: NDArray[np.int32], qids: NDArray[np.int64], row: int, out: NDArray[np.uint8]
 ) -> Any:

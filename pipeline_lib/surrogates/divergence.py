@@ -6,10 +6,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 # Below this |d|, e^d - 1 - d is summed as a series: the difference would lose precision.
@@ -86,7 +86,7 @@ def _exp(x: float) -> float:
     return math.exp(x) if x < 709.0 else math.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _kl(s, y, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i e^{y_i} (e^{d_i} - 1 - d_i), d_i = s_i - y_i;  d phi / d s_i = e^{y_i} (e^{d_i} - 1)
     power = np.exp(np.arange(256.0))

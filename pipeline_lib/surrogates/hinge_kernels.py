@@ -11,8 +11,8 @@ Everything follows from the weights alpha: with g = sum alpha (e_j - e_i), the g
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.pair_sweeps import (
     ALL_PAIRS_UP_TO,
     halve,
@@ -30,7 +30,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 SHORT_RANGE = 4
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: ignore[no-untyped-def]
     """Values sum max(0, t) of every query and the gradient.
 
@@ -71,7 +71,7 @@ def hinge(s, y, offsets, margin, all_pairs_up_to=ALL_PAIRS_UP_TO):  # type: igno
     return values, gradient
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
     # <g, s - centre> of one query
     total = 0.0
@@ -80,7 +80,7 @@ def _inner(g, s, centre, begin, end):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@njit
 def _count_all_pairs(c, runs, n_runs, margin, count):  # type: ignore[no-untyped-def]
     # count_j += 1 and count_i -= 1 for every pair with y_i > y_j and t > 0; documents sorted by label, two at a time
     active = np.int64(0)
@@ -98,7 +98,7 @@ def _count_all_pairs(c, runs, n_runs, margin, count):  # type: ignore[no-untyped
     return active
 
 
-@njit(cache=True)
+@njit
 def _count_lower(n_lower, c, cut, other_cut, count):  # type: ignore[no-untyped-def]
     # The number above either cut; without branches and in whole numbers, so that several are counted at once.
     own = others = np.int64(0)
@@ -110,7 +110,7 @@ def _count_lower(n_lower, c, cut, other_cut, count):  # type: ignore[no-untyped-
     return own, others
 
 
-@njit(cache=True)
+@njit
 def _count_active(order, lo, mid, hi, last, steps, g):  # type: ignore[no-untyped-def]
     # Right document i has mid - last_i active pairs; left document j gains one from every i with last_i <= j.
     # All are whole numbers, which float64 adds exactly.
@@ -128,7 +128,7 @@ def _count_active(order, lo, mid, hi, last, steps, g):  # type: ignore[no-untype
     return active
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
     """Values of the rounded hinges of every query, the gradient, and sum alpha of every query; width > 0."""
     n_queries = len(offsets) - 1
@@ -164,7 +164,7 @@ def rounded_hinge(s, y, offsets, margin, width):  # type: ignore[no-untyped-def]
     return values, gradient, weights
 
 
-@njit(cache=True)
+@njit
 def _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g):  # type: ignore[no-untyped-def]
     # sum alpha and sum alpha^2 over the pairs of one merge, with their gradient added to g
     weight = square = 0.0
@@ -188,7 +188,7 @@ def _weigh_singly(c, order, lo, mid, hi, margin, width, first, last, steps, g): 
     return weight, square
 
 
-@njit(cache=True)
+@njit
 def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, steps, g):  # type: ignore[no-untyped-def]
     # As _weigh_singly, with sums over ranges of c_j and c_j^2 from prefix sums; alpha_ij = (c_j - cut_i) / width is
     # linear in c_j, so that the contribution to left document j is a range sum of intercepts plus c_j times one of
@@ -220,7 +220,7 @@ def _weigh_by_sums(c, order, lo, mid, hi, margin, width, first, last, sums, step
     return weight, square
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def rounded_hinge_hessian(s, y, offsets, margin, width, scale, V):  # type: ignore[no-untyped-def]
     """Second derivative of the rounded hinges times V (N, k): scale_q / width times the Laplacian of rounded pairs."""
     product = np.zeros(V.shape)
@@ -248,7 +248,7 @@ def rounded_hinge_hessian(s, y, offsets, margin, width, scale, V):  # type: igno
     return product
 
 
-@njit(cache=True)
+@njit
 def _laplacian_singly(order, mid, hi, first, last, V, into):  # type: ignore[no-untyped-def]
     # (L V)_i += V_i - V_j and (L V)_j += V_j - V_i for every rounded pair
     for i in range(mid, hi):
@@ -260,7 +260,7 @@ def _laplacian_singly(order, mid, hi, first, last, V, into):  # type: ignore[no-
                 into[b, k] -= difference
 
 
-@njit(cache=True)
+@njit
 def _laplacian_by_sums(order, lo, mid, hi, first, last, sums, steps, degree, V, into):  # type: ignore[no-untyped-def]
     # As _laplacian_singly, through prefix sums of V over the left run and range additions into it
     n = V.shape[1]

@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -86,7 +86,7 @@ class LinearProgramme:
         )
 
 
-@njit(cache=True)
+@njit
 def _taken(nodes, coefficients, values):  # type: ignore[no-untyped-def]
     taken = np.empty(len(nodes))
     for p in range(len(nodes)):
@@ -97,7 +97,7 @@ def _taken(nodes, coefficients, values):  # type: ignore[no-untyped-def]
     return taken
 
 
-@njit(cache=True)
+@njit
 def _spread(nodes, coefficients, multipliers, n):  # type: ignore[no-untyped-def]
     to = np.zeros(n)
     for p in range(len(nodes)):

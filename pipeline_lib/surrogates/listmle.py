@@ -6,10 +6,10 @@ import math
 from typing import ClassVar, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.ranking import ideal_ranks
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
@@ -103,7 +103,7 @@ class ListMLE(SmoothSurrogate):
         return y.astype(np.int64) if self.ties == "together" else -ideal_ranks(y, offsets).astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _listmle(s, level, ideal, offsets):  # type: ignore[no-untyped-def]
     # With groups a of equal level from the top, n_a documents each and Z_a the sum of e^s on group a and all below:
     # phi = sum_a n_a log Z_a - sum s,  and the gradient is e^{s_i} W_b - 1 in group b,  W_b = sum_{a <= b} n_a / Z_a.
@@ -127,14 +127,14 @@ def _listmle(s, level, ideal, offsets):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True)
+@njit
 def _log_sum(a, b):  # type: ignore[no-untyped-def]
     # log(e^a + e^b)
     high, low = max(a, b), min(a, b)
     return high if low == -np.inf else high + math.log1p(math.exp(low - high))
 
 
-@njit(cache=True)
+@njit
 def _group(level, begin, order, k, m):  # type: ignore[no-untyped-def]
     # The number of documents from place k on that have the same level
     n = 1
@@ -143,7 +143,7 @@ def _group(level, begin, order, k, m):  # type: ignore[no-untyped-def]
     return n
 
 
-@njit(cache=True)
+@njit
 def _sums_from_below(s, level, ideal, order, log_z):  # type: ignore[no-untyped-def]
     # The ideal order, and at the first place of every group log Z - top; gives top, the largest score.
     m = len(s)
@@ -162,7 +162,7 @@ def _sums_from_below(s, level, ideal, order, log_z):  # type: ignore[no-untyped-
     return top
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _listmle_hessian(s, level, ideal, offsets, V):  # type: ignore[no-untyped-def]
     # sum_a n_a (diag P_a - P_a P_a') V = e^{s_i} (W_b V_i - T_b),  T_b = sum_{a <= b} (n_a / Z_a) mean_a, where mean_a
     # is P_a' V; T_b / W_b is a mean as well, and is kept in place of T_b.

@@ -6,10 +6,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What
 from pipeline_lib.surrogates.pair_sweeps import longest
 from pipeline_lib.surrogates.vector_exp import exp
@@ -111,7 +111,7 @@ def _largest_distance(m: int, y_max: int) -> float:
     return math.sqrt(best)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _listnet(s, y, offsets):  # type: ignore[no-untyped-def]
     # With a = max s and e_i = e^(s_i - a):  phi = log sum_j e_j - sum_i P_i(y) (s_i - a). A run of queries at a time
     # goes through loops without branches, which are vectorised. e^y needs no such precaution as e^s, because labels are
@@ -137,7 +137,7 @@ def _listnet(s, y, offsets):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True, fastmath={"nnan", "nsz"})
+@njit(fastmath={"nnan", "nsz"})
 def _relative(s, offsets, behind):  # type: ignore[no-untyped-def]
     # behind = s - max s, query by query
     for q in range(len(offsets) - 1):
@@ -149,7 +149,7 @@ def _relative(s, offsets, behind):  # type: ignore[no-untyped-def]
             to[i] = own[i] - top
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def _compared(offsets, behind, target, values, gradient):  # type: ignore[no-untyped-def]
     # Receives e in gradient; returns phi and the gradient e / sum e - target / sum target of every query.
     for q in range(len(values)):
@@ -166,7 +166,7 @@ def _compared(offsets, behind, target, values, gradient):  # type: ignore[no-unt
         values[q] = math.log(mass_s) - inner * of_y
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _with_equal_labels(y, offsets, behind, values, gradient):  # type: ignore[no-untyped-def]
     # Once more, with P_i(y) = 1/m exactly: the gradient at equal scores is then exactly 0.
     for q in range(len(values)):
@@ -186,7 +186,7 @@ def _with_equal_labels(y, offsets, behind, values, gradient):  # type: ignore[no
         values[q] = math.log(mass) - inner / m
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _listnet_hessian(s, offsets, V):  # type: ignore[no-untyped-def]
     # (diag P - P P') V = P * (V - P' V), with P = softmax of the query's scores
     product = np.empty(V.shape)

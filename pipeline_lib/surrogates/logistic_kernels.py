@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.pair_sweeps import label_runs, longest, middle
 from pipeline_lib.surrogates.vector_exp import exp
 
@@ -27,7 +27,7 @@ FACTORIZE_UP_TO = 40.0
 SERIES_UP_TO = 1e-3
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # divisions without checks can be done several at a time
+@njit(nogil=True, error_model="numpy")  # divisions without checks can be done several at a time
 def logistic(s, y, offsets):  # type: ignore[no-untyped-def]
     """Values sum log(1 + e^(s_j - s_i)) over pairs with y_i > y_j of every query, and the gradient."""
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
@@ -56,7 +56,7 @@ def logistic(s, y, offsets):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True)
+@njit
 def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # type: ignore[no-untyped-def]
     total = largest = 0.0
     pending = 0  # every product has at most so many factors
@@ -86,7 +86,7 @@ def _pairs_by_products(runs, n_runs, rise, fall, product, gained, factors):  # t
     return total + _logarithms(runs[n_runs - 1], product, pending, factors)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def _two_documents(n_lower, rise, fall, other_fall, product, gained):  # type: ignore[no-untyped-def]
     # sum over j of alpha for both, added to the sums of the documents j. A value 0 of fall stands for no document: x =
     # alpha = 0.
@@ -103,7 +103,7 @@ def _two_documents(n_lower, rise, fall, other_fall, product, gained):  # type: i
     return own, others
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def _small_pairs(n_lower, rise, fall, gained):  # type: ignore[no-untyped-def]
     total = own = 0.0
     for j in range(n_lower):
@@ -115,7 +115,7 @@ def _small_pairs(n_lower, rise, fall, gained):  # type: ignore[no-untyped-def]
     return total, own
 
 
-@njit(cache=True)
+@njit
 def _logarithms(n, product, pending, factors):  # type: ignore[no-untyped-def]
     # sum of log product, with as many factors as float64 can represent; products start again at 1
     together = max(factors // max(pending, 1), 1)
@@ -129,7 +129,7 @@ def _logarithms(n, product, pending, factors):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@njit
 def _pairs_one_by_one(runs, n_runs, c, gained):  # type: ignore[no-untyped-def]
     # log(1 + e^d) = max(d, 0) + log1p(e^-|d|), which no score can overflow
     total = 0.0
@@ -145,7 +145,7 @@ def _pairs_one_by_one(runs, n_runs, c, gained):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def logistic_hessian(s, y, offsets, scale, V):  # type: ignore[no-untyped-def]
     """Second derivative times V (N, k): every pair adds scale_q alpha (1 - alpha) (V_i - V_j) at i, minus it at j."""
     product = np.zeros(V.shape)

@@ -24,8 +24,8 @@ Volgenant 1987), with costs computed when needed: O(m^2) for every such document
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from pipeline_lib.compiled import njit
 from pipeline_lib.ranking import GAINS, ideal_dcg_in_data_order
 from pipeline_lib.surrogates.pair_sweeps import level_runs, longest
 
@@ -34,7 +34,7 @@ __all__: list[str] = []  # internal: what comes here was checked before (see pip
 STACK = 128  # two entries per halving suffice for more than 2^60 documents
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def svm_map(s, y, offsets):  # type: ignore[no-untyped-def]
     """Values and gradient of svm-map for binary labels.
 
@@ -74,7 +74,7 @@ def svm_map(s, y, offsets):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def structured_ndcg(s, y, offsets, ideal, D):  # type: ignore[no-untyped-def]
     """Values and gradient ideal rank - rank of structured-ndcg; a query with one label level contributes 0."""
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))
@@ -107,7 +107,7 @@ def structured_ndcg(s, y, offsets, ideal, D):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True)
+@njit
 def _interleave(c, n_low, m, a, drop, scale, ranks, stack):  # type: ignore[no-untyped-def]
     # Ranks 1..m of two levels: c[:n_low] less relevant, c[n_low:m] more relevant, both ascending; a_i by rank in its
     # level. With 0-based i and j, h_j(i) = a[i] drop[i + j] + scale (low_j - high_i). Of equal objectives the one with
@@ -139,7 +139,7 @@ def _interleave(c, n_low, m, a, drop, scale, ranks, stack):  # type: ignore[no-u
         ranks[m - 1 - i] = i + 1 + j
 
 
-@njit(cache=True)
+@njit
 def _grow(c, g, runs, n_levels, drop, taken, ranks, prices):  # type: ignore[no-untyped-def]
     # For t = 1, 2, ...: the t documents with the largest keys c - g drop(t). Returns the ranks at which they entered
     # and whether none had to leave again; in any case the prices of the ranks. Sets differ little from t to t + 1: a
@@ -178,7 +178,7 @@ def _grow(c, g, runs, n_levels, drop, taken, ranks, prices):  # type: ignore[no-
     return nested
 
 
-@njit(cache=True)
+@njit
 def _assign(c, g, D, prices, ranks):  # type: ignore[no-untyped-def]
     # min over permutations of sum_i cost(i, rank_i),  cost(i, r) = g_i D(r) + c_i r, by shortest augmenting paths.
     # Invariant: cost(i, r) >= value_i + price_r, with equality if i is assigned to r; equality means up to rounding.

@@ -6,12 +6,12 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks, ranking
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 
@@ -112,7 +112,7 @@ def largest_distance(m: int, y_max: int, score_bound: float) -> float:
     return float(from_zero + np.max(2.0 * score_bound * relevant / sums + relevant / sums**2))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _squared_distance(s, target, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i (s_i - g_i)^2;  d phi / d s_i = 2 (s_i - g_i)
     values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))

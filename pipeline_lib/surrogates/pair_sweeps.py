@@ -10,8 +10,8 @@ meets in exactly one merge, and there are about log2(levels) rounds of merges.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.vector_exp import as_bits
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
@@ -24,7 +24,7 @@ ALL_PAIRS_UP_TO = 400
 LEVELS = 256
 
 
-@njit(cache=True)
+@njit
 def longest(offsets):  # type: ignore[no-untyped-def]
     """The largest number of documents of a query."""
     m = 0
@@ -33,7 +33,7 @@ def longest(offsets):  # type: ignore[no-untyped-def]
     return m
 
 
-@njit(cache=True, fastmath={"nnan", "nsz"})
+@njit(fastmath={"nnan", "nsz"})
 def middle(s):  # type: ignore[no-untyped-def]
     """The middle of the range of s, and its half-width."""
     lowest, highest = np.inf, -np.inf
@@ -44,7 +44,7 @@ def middle(s):  # type: ignore[no-untyped-def]
     return 0.5 * lowest + 0.5 * highest, 0.5 * highest - 0.5 * lowest
 
 
-@njit(cache=True)
+@njit
 def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by label, equal labels in document order: s - centre to c, positions to order, bounds to runs.
 
@@ -82,7 +82,7 @@ def label_runs(s, y, centre, c, order, runs):  # type: ignore[no-untyped-def]
     return n_runs
 
 
-@njit(cache=True)
+@njit
 def ascending(s):  # type: ignore[no-untyped-def]
     """The positions of s in ascending order, sorted stably by radix in O(m), without comparisons.
 
@@ -116,7 +116,7 @@ def ascending(s):  # type: ignore[no-untyped-def]
     return order
 
 
-@njit(cache=True)
+@njit
 def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     """Sort one query by (label, score): centred scores to c, positions to order, bounds of the runs to runs.
 
@@ -152,7 +152,7 @@ def level_runs(s, y, c, order, runs):  # type: ignore[no-untyped-def]
     return n_runs
 
 
-@njit(cache=True)
+@njit
 def merge_runs(c, order, lo, mid, hi, spare_c, spare_order):  # type: ignore[no-untyped-def]
     """Merge the ascending runs lo:mid and mid:hi of c, together with order."""
     left, right = lo, mid
@@ -167,7 +167,7 @@ def merge_runs(c, order, lo, mid, hi, spare_c, spare_order):  # type: ignore[no-
     order[lo:hi] = spare_order[lo:hi]
 
 
-@njit(cache=True)
+@njit
 def halve(runs, n_runs):  # type: ignore[no-untyped-def]
     """Bounds of the runs after every pair of adjacent ones was merged; returns their number."""
     end = runs[n_runs]
@@ -178,7 +178,7 @@ def halve(runs, n_runs):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(cache=True)
+@njit
 def ranges(c, lo, mid, hi, margin, width, first, last):  # type: ignore[no-untyped-def]
     """For every right document i: pairs (i, j) have 0 < t < width for first <= j < last, and t >= width from last on.
 
@@ -198,7 +198,7 @@ def ranges(c, lo, mid, hi, margin, width, first, last):  # type: ignore[no-untyp
     return rounded
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def n_pairs(y, offsets):  # type: ignore[no-untyped-def]
     """Number of pairs of differently labelled documents of every query: (m^2 - sum over levels of n_l^2) / 2."""
     pairs = np.zeros(len(offsets) - 1, np.int64)

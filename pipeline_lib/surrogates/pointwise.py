@@ -6,10 +6,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 
 
@@ -63,7 +63,7 @@ class Squared(SmoothSurrogate):
         return m * (score_bound + y_max) ** 2
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _squared(s, y, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i (s_i - y_i)^2;  d phi / d s_i = 2 (s_i - y_i)
     values, gradient = np.zeros(len(offsets) - 1), np.empty(len(s))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.ranking import GAINS
 from pipeline_lib.surrogates.linear_programme import LinearProgramme, Whole
 
@@ -68,7 +68,7 @@ class Chains(LinearProgramme):
         return flows
 
 
-@njit(cache=True)
+@njit
 def _balance(flows, nodes, begins, N):  # type: ignore[no-untyped-def]
     # A query's variables are in the order of labels, so that flows go from later ones to earlier ones.
     A = len(begins) - 1

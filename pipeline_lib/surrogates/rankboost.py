@@ -6,10 +6,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.base import Norm, SmoothSurrogate, What, needed_score_bound
 from pipeline_lib.surrogates.pairwise import _Pairwise
 
@@ -88,7 +88,7 @@ def _steepest(score_bound: float) -> float:
     return math.exp(2.0 * score_bound) if score_bound < 354.0 else math.inf
 
 
-@njit(cache=True)
+@njit
 def _by_label(y, order, start):  # type: ignore[no-untyped-def]
     # Positions sorted by label (stable) to order; bounds of the runs of equal labels to start; returns their number.
     m = len(y)
@@ -111,7 +111,7 @@ def _by_label(y, order, start):  # type: ignore[no-untyped-def]
     return levels
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _exponential(s, y, offsets):  # type: ignore[no-untyped-def]
     # phi = sum_i e^{-s_i} sum_{j lower} e^{s_j}
     # d phi / d s_k = e^{s_k} sum_{i higher} e^{-s_i} - e^{-s_k} sum_{j lower} e^{s_j}
@@ -136,7 +136,7 @@ def _exponential(s, y, offsets):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True)
+@njit
 def _added(shift, total, x):  # type: ignore[no-untyped-def]
     # e^shift total + e^x, again as e^shift total with the largest exponent as shift
     if x > shift:
@@ -144,7 +144,7 @@ def _added(shift, total, x):  # type: ignore[no-untyped-def]
     return shift, total + math.exp(x - shift)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _exponential_hessian(s, y, offsets, scale, V):  # type: ignore[no-untyped-def]
     # (D^2 phi V)_k = scale_q sum over pairs of k and another l of e^(lower - higher score) (V_k - V_l)
     product = np.zeros(V.shape)

@@ -6,10 +6,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.surrogates.base import Norm, Surrogate
 
 
@@ -69,7 +69,7 @@ class RankCosine(Surrogate):
         return 0.5
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _rankcosine(s, y, offsets):  # type: ignore[no-untyped-def]
     # With e = e^(s - max s) and f = e^(y - max y): A = sum e^2, B = sum f^2, C = sum e f,
     # phi = (1 - C / sqrt(A B)) / 2 and the gradient e_i (C e_i - A f_i) / (2 A sqrt(A B)), which is 0 where e = f.

@@ -47,12 +47,12 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.ranking import GAINS, best_below, discounts, ideal_dcg_in_data_order, ideal_ranks
 from pipeline_lib.surrogates.base import Norm, Surrogate, What
@@ -367,7 +367,7 @@ def _weights(y: NDArray[np.int32], offsets: NDArray[np.int64], kind: str) -> Flo
     return _ndcg_weights(y, positions, offsets, D) if k is None else _truncated_weights(y, positions, offsets, D, k)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _map_weights(y, positions, offsets):  # type: ignore[no-untyped-def]
     # v_i = (m - r) / (r (m - r + i)) for relevant documents, else 0; binary labels
     v = np.zeros(len(y))
@@ -381,7 +381,7 @@ def _map_weights(y, positions, offsets):  # type: ignore[no-untyped-def]
     return v
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     # v_i = (G(y_i) - G(lowest)) (D(i) - D(m)) / Z,  Z = sum_i G(y_i) D(i)
     v = np.zeros(len(y))
@@ -395,7 +395,7 @@ def _ndcg_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     return v
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-def]
     # v_i = G(y_i) D(i) / Z_k for i <= k, else 0,  Z_k = sum_{i <= k} G(y_i) D(i)
     v = np.zeros(len(y))
@@ -408,7 +408,7 @@ def _truncated_weights(y, positions, offsets, D, k):  # type: ignore[no-untyped-
     return v
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _hinges(s, y, offsets, v, margin):  # type: ignore[no-untyped-def]
     # phi = sum_i v_i max(0, margin + s_k - s_i),  k = k(i) the best-scored document with a label below y_i
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))

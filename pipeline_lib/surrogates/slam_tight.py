@@ -15,12 +15,12 @@ The proof is in docs/weights-of-slam.md.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcg_in_data_order, ideal_ranks
 
 __all__ = ["tight_weights_of_all"]  # the other function is for surrogates, which have checked their input
@@ -56,7 +56,7 @@ def tight_weights(y: NDArray[np.int32], offsets: NDArray[np.int64]) -> Floats:
     return v
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _tight_weights(y, positions, offsets, D):  # type: ignore[no-untyped-def]
     v, counts = np.zeros(len(y)), np.zeros(MAX_LABEL + 1, np.int64)
     for q in range(len(offsets) - 1):

@@ -6,10 +6,10 @@ import math
 from typing import ClassVar, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.ranking import GAINS, discounts, ideal_dcg
 from pipeline_lib.surrogates.base import AnnealableSurrogate, Norm, What
 from pipeline_lib.surrogates.vector_exp import exp
@@ -156,7 +156,7 @@ class SmoothDCG(AnnealableSurrogate):
         return -np.diff(discounts(self.k), append=0.0)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(nogil=True, fastmath={"reassoc", "contract"})
 def _softmax_gain(s, y, offsets, per_sigma):  # type: ignore[no-untyped-def]
     # k = 1, with G_0 the gain of the best-scored document and p = softmax(s / sigma):
     #   SD = G_0 + mean, mean = sum_i p_i (G_i - G_0);   d SD / d s_i = p_i (G_i - G_0 - mean) / sigma.
@@ -182,7 +182,7 @@ def _softmax_gain(s, y, offsets, per_sigma):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _smooth_dcg(s, y, offsets, sigma, steps):  # type: ignore[no-untyped-def]
     # Among the first i documents, with t = s / sigma, let L_j be the log of the sum over j-sets of exp(their sum of t)
     # and T_j = E_j[G(S)].
@@ -233,7 +233,7 @@ def _smooth_dcg(s, y, offsets, sigma, steps):  # type: ignore[no-untyped-def]
     return values, gradient
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _ideal_dcg(y, offsets, discounts):  # type: ignore[no-untyped-def]
     ideal = np.zeros(len(offsets) - 1)
     for q in range(len(ideal)):

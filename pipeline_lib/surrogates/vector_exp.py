@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from pipeline_lib.compiled import njit
 
 __all__: list[str] = []  # internal: what comes here was checked before (see pipeline_lib.checks)
 
@@ -47,7 +49,7 @@ as_bits: Any = intrinsic(_as_bits)
 as_float: Any = intrinsic(_as_float)
 
 
-@njit(cache=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def exp(x):  # type: ignore[no-untyped-def]
     """e^x for x up to LARGEST, within 1.1 units in the last place; 0 below -LARGEST.
 

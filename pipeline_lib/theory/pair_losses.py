@@ -20,12 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from pipeline_lib import checks, surrogates
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.errors import ConfigurationError, DataError, hint
 from pipeline_lib.surrogates.base import Surrogate
 from pipeline_lib.surrogates.pair_sweeps import LEVELS, ascending, n_pairs
@@ -150,7 +150,7 @@ def _misorders(t: Floats) -> Floats:
     return (t > 0.0).astype(np.float64)
 
 
-@njit(cache=True)
+@njit
 def _misordered(s, y, offsets):  # type: ignore[no-untyped-def]
     # number of pairs with y_i > y_j and s_i < s_j, for every query
     counts = np.zeros(len(offsets) - 1)

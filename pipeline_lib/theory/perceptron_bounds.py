@@ -15,12 +15,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle, erm, rounds
 from pipeline_lib.learners.perceptron import Run, norm_factor
@@ -207,7 +207,7 @@ class _LargestViolation(Surrogate):
         return math.inf
 
 
-@njit(cache=True)
+@njit
 def _worst_pair(s, y, offsets):  # type: ignore[no-untyped-def]
     # argmax of s_j - s_i over pairs y_i > y_j of a query
     best = np.full(MAX_LABEL + 2, -1, np.int64)

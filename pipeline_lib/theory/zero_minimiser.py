@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline_lib import checks
 from pipeline_lib.arrays import Floats
 from pipeline_lib.checks import MAX_LABEL, checked
+from pipeline_lib.compiled import njit
 from pipeline_lib.errors import DataError
 from pipeline_lib.learners import bundle
 from pipeline_lib.learners.problem import Problem
@@ -203,7 +203,7 @@ class _Balance(Surrogate):
         return math.inf
 
 
-@njit(cache=True)
+@njit
 def _lead_slopes(y, offsets, v):  # type: ignore[no-untyped-def]
     # The gradient of the lead, which is linear in the scores
     slopes, sums, counts = np.zeros(len(y)), np.zeros(MAX_LABEL + 1), np.zeros(MAX_LABEL + 1, np.int64)
@@ -227,7 +227,7 @@ def _lead_slopes(y, offsets, v):  # type: ignore[no-untyped-def]
     return slopes
 
 
-@njit(cache=True)
+@njit
 def _excesses(s, y, offsets, v):  # type: ignore[no-untyped-def]
     # sum_i v_i (max of lower s_j - s_i) of every query, the spread less the lead, and its gradient
     values, gradient = np.zeros(len(offsets) - 1), np.zeros(len(s))

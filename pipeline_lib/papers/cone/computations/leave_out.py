@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from pipeline_lib import progress
 from pipeline_lib.arrays import Floats
+from pipeline_lib.compiled import njit
 from pipeline_lib.learners import cone, cone_kernels
 from pipeline_lib.papers.cone.computations.exponents import exponents_of
 from pipeline_lib.ranking_data import RankingData, Standardisation
@@ -237,7 +237,7 @@ def exponents(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
     return exponents_of(rows, ("population", "K", "method"), ("s_max", "beta"))
 
 
-@njit(cache=True)
+@njit
 def _moments(X, y, offsets, shares, U, alpha, rho):  # type: ignore[no-untyped-def]
     d, K = U.shape
     M, B, nothing = np.zeros((K, K)), np.zeros((d, K)), np.empty((0, K))
@@ -253,7 +253,7 @@ def _moments(X, y, offsets, shares, U, alpha, rho):  # type: ignore[no-untyped-d
     return M, B
 
 
-@njit(cache=True)
+@njit
 def _train(X, y, offsets, shares, start, passes, least, alpha, rho, c):  # type: ignore[no-untyped-def]
     U = start.copy()
     for t in range(passes):
@@ -265,7 +265,7 @@ def _train(X, y, offsets, shares, start, passes, least, alpha, rho, c):  # type:
     return U, passes
 
 
-@njit(cache=True)
+@njit
 def _least_loss(U, G, z, w, g, v):  # type: ignore[no-untyped-def]
     # min_w ||z - U w||^2; w receives the coefficients.
     b = np.dot(U.T, z)
@@ -274,7 +274,7 @@ def _least_loss(U, G, z, w, g, v):  # type: ignore[no-untyped-def]
     return np.dot(rest, rest)
 
 
-@njit(cache=True)
+@njit
 def _worst_change(U, V, starts, rho, steps):  # type: ignore[no-untyped-def]
     K, largest = U.shape[1], 0.0
     G, H = np.dot(U.T, U), np.dot(V.T, V)
