@@ -15,6 +15,7 @@ from ranking_losses import EXPONENTIAL, queries, some_queries
 from pipeline_lib import checks, metrics, surrogates
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.surrogates.base import SmoothSurrogate
+from pipeline_lib.surrogates.pointwise import Squared
 from pipeline_lib.theory.decomposability import order
 
 # With its default options, and with others that change what is computed.
@@ -123,7 +124,7 @@ def test_the_gradient_jumps_where_the_class_says_that_phi_is_not_smooth(loss):
 
 
 @chosen(lambda loss: isinstance(loss, SmoothSurrogate))
-def test_second_derivative_and_third_order(loss):
+def test_second_derivative(loss):
     scores, y, offsets = some_queries(np.random.default_rng(4))
     V = np.random.default_rng(5).normal(size=(len(scores), 3))
     product, step = loss.hessian_product(scores, y, offsets, V), 1e-5
@@ -131,13 +132,51 @@ def test_second_derivative_and_third_order(loss):
         at = [scores - step * V[:, c], scores, scores + step * V[:, c]]
         change = loss.gradient(at[2], y, offsets) - loss.gradient(at[0], y, offsets)
         np.testing.assert_allclose(product[:, c], change / (2 * step), rtol=1e-6, atol=1e-6)
-        bent = [
-            np.add.reduceat(V[:, c] * loss.hessian_product(s, y, offsets, V[:, [c]])[:, 0], offsets[:-1]) for s in at
-        ]
-        high, low = (part.reduceat(V[:, c], offsets[:-1]) for part in (np.maximum, np.minimum))
+
+
+def keeps_third_order(loss):
+    """Whether the second derivative along u changes at most by the factor e^(M ||u||_inf) from s to s + u.
+
+    That holds for all s and u if and only if |D^3 phi[u, u, u]| <= M ||u||_inf D^2 phi[u, u], kinks of the gradient's
+    slope included, which no differences in one place would meet.
+    """
+    rng = np.random.default_rng(6)
+    for length in (1e-3, 0.3, 3.0):
+        scores, y, offsets = some_queries(rng, n_queries=200)
+        u = length * rng.normal(size=len(y))
+        here, there = (
+            np.add.reduceat(u * loss.hessian_product(s, y, offsets, u[:, None])[:, 0], offsets[:-1])
+            for s in (scores, scores + u)
+        )
+        high, low = (part.reduceat(u, offsets[:-1]) for part in (np.maximum, np.minimum))
         norm = (high - low) / 2 if loss.shift_invariant else np.maximum(high, -low)  # of the shifted direction
-        third = np.abs(bent[2] - bent[0]) / (2 * step)
-        assert np.all(third <= loss.third_order * norm * bent[1] * (1.0 + 1e-5) + 1e-6)
+        most, rounding = np.exp(loss.third_order * norm), 1e-12 * length**2
+        if not np.all((there <= most * here * (1 + 1e-9) + rounding) & (here <= most * there * (1 + 1e-9) + rounding)):
+            return False
+    return True
+
+
+@chosen(lambda loss: isinstance(loss, SmoothSurrogate))
+def test_third_order(loss):
+    assert keeps_third_order(loss)
+
+
+class Huber(Squared):
+    """Huber's loss of s - y, whose second derivative jumps from 1 to 0: it has no third order."""
+
+    name = "huber"
+    third_order = 0.0
+
+    def hessian_product(self, scores, y, offsets, V):
+        return (np.abs(scores - y) <= 1.0)[:, None] * V
+
+
+@pytest.mark.parametrize(("name", "false"), [("listnet", 0.9), ("listnet", 0.0), ("kl", 0.9), ("ranknet", 0.9)])
+def test_a_false_third_order_is_found_out(name, false):
+    loss = surrogates.create(name)
+    loss.third_order *= false
+    assert not keeps_third_order(loss)
+    assert not keeps_third_order(Huber())
 
 
 @every_case

@@ -227,10 +227,16 @@ def test_listnet_constants(m, y_max):
     assert loss.lipschitz(m, y_max, "l2") == math.sqrt(2)
 
 
+def rounded(normalisation):
+    """At equal scores, every pair is in the middle of the rounded part, which is 1 wide."""
+    return RankSVM(normalisation, margin=0.5).smoothed(2.0)
+
+
+@pytest.mark.parametrize("make", [RankNet, rounded])
 @pytest.mark.parametrize("normalisation", ["sum", "mean"])
-@pytest.mark.parametrize("m", [2, 5, 6])
-def test_ranknet_smoothness_is_attained(m, normalisation):
-    loss = RankNet(normalisation)
+@pytest.mark.parametrize("m", [1, 2, 5, 6])
+def test_pairwise_smoothness_is_attained(m, normalisation, make):
+    loss = make(normalisation)
     best = 0.0
     for y in label_vectors(m, 2):
         for u in itertools.product((-1.0, 1.0), repeat=m):
@@ -238,6 +244,24 @@ def test_ranknet_smoothness_is_attained(m, normalisation):
             product = loss.hessian_product(np.zeros(m), y, np.array([0, m]), direction)
             best = max(best, float(direction[:, 0] @ product[:, 0]))
     assert loss.smoothness(m, 2) == pytest.approx(best)
+    assert loss.smoothness(m, 0) == 0.0
+
+
+@pytest.mark.parametrize("make", [RankSVM, RankNet, rounded])
+@pytest.mark.parametrize("normalisation", ["sum", "mean", "all-pairs"])
+@pytest.mark.parametrize(("m", "y_max"), [(1, 2), (2, 1), (4, 1), (4, 2), (4, 3)])
+@pytest.mark.parametrize("score_bound", [0.1, 3.0])
+def test_pairwise_bounds_by_enumeration(make, normalisation, m, y_max, score_bound):
+    # A convex function is largest at a corner of the cube.
+    loss = make(normalisation)
+    largest = max(
+        loss.value(scores, y, [0, size])[0]
+        for size in range(1, m + 1)
+        for y in label_vectors(size, y_max)
+        for scores in itertools.product((-score_bound, score_bound), repeat=size)
+    )
+    assert loss.bound(m, y_max, score_bound) == pytest.approx(largest, rel=1e-12)
+    assert loss.bound(m, 0, score_bound) == 0.0
 
 
 def test_squared_constants_need_a_score_bound():

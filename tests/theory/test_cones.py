@@ -132,6 +132,8 @@ def test_vectors_moved_outwards_enclose_what_they_enclosed(seed: int) -> None:
     extended = np.vstack([moved, np.ones(K)])
     for u in U.T:
         assert nnls(extended, np.append(u, 1.0))[1] < 1e-7
+    # Their norms are c up to rounding, with which they are as welcome.
+    np.testing.assert_allclose(np.linalg.norm(cones.moved_outwards(moved, c), axis=0), c, rtol=1e-9)
 
 
 @pytest.mark.parametrize("U", [[[0.5]], [[2.0, 0.1]], [[np.nan, 0.1]], np.empty((0, 2))])

@@ -106,6 +106,14 @@ def test_bad_arguments_are_refused():
         interactions(lambda y: y, 30, 1)
 
 
+def test_one_document() -> None:
+    function = lambda y: 5.0 - y[0] ** 2.0  # noqa: E731
+    np.testing.assert_array_equal(interactions(function, 1, 2), [5.0, 4.0])
+    assert (order(function, 1, 2), order(function, 1, 0)) == (1, 0)
+    assert estimation_error(function, 1, 2, 1, 0.2) < 1e-12
+    assert mixed_difference(function, [1], [0], step=-1) == 1.0
+
+
 @settings(max_examples=20)
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(0, 10**6))
 def test_an_estimator_exists_exactly_where_a_function_decomposes(m: int, size: int, seed: int) -> None:
@@ -131,3 +139,8 @@ def test_what_is_never_shown_cannot_be_estimated() -> None:
 def test_impossible_estimation_is_refused(k: int, gamma: float) -> None:
     with pytest.raises(DataError, match="gamma"):
         estimation_error(lambda y: 0.0, 3, 1, k, gamma)
+
+
+def test_estimation_from_too_many_outcomes_is_refused() -> None:
+    with pytest.raises(DataError, match="m = 6, labels = 6"):  # 6! orders of 2^6 outcomes, for 2^6 label vectors
+        estimation_error(lambda y: 0.0, 6, 1, 6, 0.1)

@@ -154,6 +154,12 @@ def test_ratios_need_the_order_of_their_run():
         perceptron_bounds.ratios(data, [0, 1, 2], perceptron.run(data, [0, 1]))
 
 
+@pytest.mark.parametrize("order", [[], [0, 0]])
+def test_without_mistakes_there_are_no_ratios(order):
+    data = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [7, 7])
+    assert perceptron_bounds.ratios(data, order, perceptron.run(data, order)).shape == (0,)
+
+
 def test_a_margin_needs_two_labels():
     data = RankingData.from_arrays([[0.0], [1.0]], [1, 1], [7, 7])
     with pytest.raises(DataError, match="data: expected a query with two different labels, found none"):
