@@ -350,21 +350,58 @@ def test_gaps_are_differences_seed_by_seed(drawn_figure):
 
 
 def test_evidence_of_the_figure_is_read_by_data_set(drawn_figure):
-    rows = drawn_figure[2].gaps
+    rows, curves = drawn_figure[2].gaps, drawn_figure[2].curves
     gap = {(row["panel"], row["greater"], row["lesser"]): row["gap"] for row in rows}
     [order] = readings.trials("topk-fig1-order", {"topk-gaps": rows})
     assert order.setting == {"dataset": "made"}
     assert order.values["ranksvm_over_kl"].value == gap["as-printed", "ranksvm", "kl"]
     [bias] = readings.trials("topk-fig1-bias", {"topk-gaps": rows})
     assert bias.values["kl_over_squared_correct"].value == gap["correct", "kl", "squared"]
-    for trial in readings.trials("topk-smoothdcg-sign", {"topk-gaps": rows}):
-        panel = trial.setting["probabilities"]
-        assert trial.values["ascent_over_random"].value == gap[panel, "smooth-dcg-ascent", "random"]
-        assert trial.values["descent_over_random"].value == gap[panel, "smooth-dcg", "random"]
+    final = {(row["panel"], row["learner"]): row["ndcg"] for row in curves if row["round"] == 1000}
+    unbiased, informed = readings.trials("topk-smoothdcg-sign", {"topk-gaps": rows, "topk-curves": curves})
+    for name, learner in (("ascent_over_random", "smooth-dcg-ascent"), ("descent_over_random", "smooth-dcg")):
+        assert unbiased.values[name].value == gap["correct", learner, "random"]
+        assert informed.values[name].value == final["all-labels", learner] - final["", "random"]
     assert not readings.trials("topk-fig1", {"topk-gaps": rows})
 
 
 ENDS = {"listnet": 0.75, "ranksvm": 0.74, "kl": 0.73, "squared": 0.7, "random": 0.5, "smooth-dcg": 0.5}
+
+
+@pytest.mark.parametrize(("ascent", "status"), [(0.72, "answered"), (0.52, "answered"), (None, "consistent")])
+def test_the_biased_learner_does_not_answer_for_smooth_dcg(tmp_path, ascent, status):
+    """With the printed probabilities ascent is far above random order, which alone decides nothing."""
+    rows = [
+        {
+            "dataset": "made",
+            "panel": panel,
+            "greater": learner,
+            "lesser": "random",
+            "gap": gap,
+            "low": low,
+            "high": high,
+        }
+        for panel, learner, gap, low, high in (
+            ("as-printed", "smooth-dcg-ascent", 0.4, 0.4, 0.4),
+            ("as-printed", "smooth-dcg", -0.3, -0.3, -0.3),
+            ("correct", "smooth-dcg-ascent", 0.2, 0.0, 0.4),
+            ("correct", "smooth-dcg", -0.3, -0.3, -0.3),
+        )
+    ]
+    ends = {} if ascent is None else {"random": 0.5, "smooth-dcg": 0.1, "smooth-dcg-ascent": ascent}
+    curves = [
+        {
+            "dataset": "made",
+            "panel": "" if learner == "random" else "all-labels",
+            "learner": learner,
+            "round": 9,
+            **dict.fromkeys(("ndcg", "low", "high"), end),
+        }
+        for learner, end in ends.items()
+    ]
+    found = readings.judged("topk-smoothdcg-sign", {"topk-gaps": rows, "topk-curves": curves}, {}, tmp_path)
+    assert found.status == status
+    assert ("direction of the step" in found.explanation) == (ascent == 0.72)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,6 @@ def test_another_status_changes_the_words(build: Build, tables: Tables) -> None:
         "crossing_best",
         "length_free",
         "tighter",
-        "tighter_corrected",
         "explicit_m",
         "minimiser_length",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +10,8 @@ from xml.etree.ElementTree import Element
 
 import html5lib
 import pytest
+
+from pipeline_lib.claims import judged
 
 CLICKS = 3
 _SPACE = "{http://www.w3.org/1999/xhtml}"
@@ -80,15 +81,18 @@ def test_contradicted_claims_are_one_click_away_with_the_reason_and_how_sure_it_
     away = {
         place.anchor: (place, clicks) for place, clicks in site.clicks().items() if place.anchor.startswith("claim-")
     }
-    judged = json.loads((report / "claims.json").read_text(encoding="utf-8"))["claims"]
-    for claim in judged:
-        place, clicks = away[f"claim-{claim['id']}"]
+    stated = 0
+    for claim in judged.read(report / "claims.json").claims:
+        place, clicks = away[f"claim-{claim.id}"]
         assert clicks == 1
         said = words(site.parts[place])
-        assert claim["status"].replace("-", " ") in said
-        if claim["severity"] is not None:
-            assert f"{claim['severity']['informative']} of {claim['severity']['trials']} trial" in said
-            assert re.findall(r"\w+", claim["explanation"])[0] in said
+        assert claim.status.replace("-", " ") in said
+        if claim.severity is not None:
+            assert f"{claim.severity.informative} of {claim.severity.trials} trial" in said
+            assert re.findall(r"\w+", claim.explanation)[0] in said
+            assert claim.severity.sharper in said
+            stated += bool(claim.severity.sharper)
+    assert stated
 
 
 def test_from_every_caption_one_click_leads_to_the_table_and_the_configuration_behind_it(site: Site) -> None:

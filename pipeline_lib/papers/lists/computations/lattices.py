@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipeline_lib.papers.lists.experiments.exact import ExactSettings
 
 RADIUS = 0.5
-DIGITS = (10, 30, 40, 50)
+DIGITS = (4, 30, 40, 50)
 """Values of n for the lists of 2^(n - 1) documents."""
 BELOW = 1.0 - 1e-9
 """Packings need points that are further apart than 2 eps."""
