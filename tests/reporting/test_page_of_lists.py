@@ -142,7 +142,7 @@ def test_factors_of_steps_and_shares_of_bounds_are_those_of_the_populations_they
     section = build({**exact_tables, "lists-slack": [*exact_tables["lists-slack"], {**row, "printed": 2.0}]})
     said = prose(section, "lists-slack-part")
     most = max(one["sharper"] / one["gap"] for one in pairs)
-    assert f"Over all {len(pairs) + 1} populations and balls, the former cost factors from 1.5 to " in said
+    assert f"Over all {len(pairs) + 1} such populations and balls, the former cost factors from 1.5 to " in said
     assert float(re.search(r"from 1\.5 to ([\d.,]+), and", said)[1].replace(",", "")) == pytest.approx(most, rel=0.01)
     # A gap that nearly reaches a bound above the largest gap, which says nothing.
     vacuous = {**exact_tables["lists-uniform"][0], "ball": "l2", "gap": 0.9, "largest_gap": 1.0, "bound": 1.1}
