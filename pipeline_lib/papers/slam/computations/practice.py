@@ -131,16 +131,17 @@ def _unlearned(slam: Sequence[Model], values: Mapping[str, Floats]) -> str:
 
 
 def _worst_fold(values: Floats, folds: NDArray[np.int64]) -> dict[str, float]:
-    """The largest lag of a fold behind all others, with its interval; 0 where there is a single fold.
+    """How far the worst fold lies below the mean of all others, as a share of it, with its interval; 0 with one fold.
 
     A ranker falls to the level of chance where the labels of a fold are not those of its documents.
     """
     lags = [(0.0, 0.0)]
     for fold in np.unique(folds):
         inside, outside = values[folds == fold], values[folds != fold]
-        if min(len(inside), len(outside)) > 1:
+        if min(len(inside), len(outside)) > 1 and outside.any():
             error = math.hypot(*(float(part.std(ddof=1)) / math.sqrt(len(part)) for part in (inside, outside)))
-            lags.append((float(inside.mean() - outside.mean()), NORMAL * error))
+            lag, half = float(inside.mean() - outside.mean()), NORMAL * error
+            lags.append((lag / float(outside.mean()), half / float(outside.mean())))
     lag, half = min(lags)
     return {"worst_fold": lag, "worst_fold_low": lag - half, "worst_fold_high": lag + half}
 
