@@ -10,9 +10,8 @@ copy. With ``--verdicts``, what papers compute with a mutant that survives is ju
 ``tests/small_settings.py``: it is noticed if a job stops or a claim gets another status. ``equivalent.csv`` lists the
 mutants that change no number that anyone reads, and why.
 
-Compiled code: numba notices no change of a function that another module calls, and compiling takes longer than the
-tests. So the changed module and those that import it are not compiled, but interpreted. Where that is impossible,
-because one of them is written for the compiler, the mutant has a cache of its own.
+Compiling takes longer than the tests nearest to a kernel. So the changed module and those that import it are
+interpreted, unless one of them uses what only a compiler understands.
 """
 
 from __future__ import annotations
@@ -20,17 +19,16 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import hashlib
 import importlib
 import json
 import os
-import random
 import resource
 import select
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import traceback
 from collections import Counter
@@ -94,20 +92,16 @@ def main() -> None:
     if options.survivors:
         left = [one for one in drawn if one.place not in equivalent and decided.get(one.place, [""])[0] == "survived"]
     affected.distances([])
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+    os.environ.update(dict.fromkeys(THREADS, "1"), NUMBA_CACHE_DIR=str(options.folder.resolve() / "compiled"))
     for library in LIBRARIES:
         importlib.import_module(library)
     workers = []
     for number in range(options.jobs):
         workers.append(os.fork())
         if workers[-1] == 0:
+            own = left[number :: options.jobs]
             try:
-                work(
-                    left[number :: options.jobs],
-                    options.folder.resolve() / str(number),
-                    options.seconds,
-                    options.verdicts,
-                )
+                work(own, options.folder.resolve() / str(number), options.seconds, options.verdicts)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -132,19 +126,25 @@ def work(left: Sequence[Mutant], folder: Path, seconds: float, judged: bool) -> 
 
 
 def draw(seed: int, count: int) -> list[Mutant]:
-    """So many mutants, a quarter from each area: a place at random, then one of the errors that can be made there."""
-    areas = [_drawn(area, random.Random(f"{seed} {area}")) for area in AREAS]
+    """So many mutants, a quarter from each area: a place at random, then one of the errors that can be made there.
+
+    What is random is a digest of the seed and the line, so that an edit elsewhere leaves the others as they are.
+    """
+    areas = [_drawn(area, seed) for area in AREAS]
     return [next(areas[number % len(areas)]) for number in range(count)]
 
 
-def _drawn(area: str, rng: random.Random) -> Iterator[Mutant]:
-    places: dict[tuple[str, int, int], list[Mutant]] = {}
+def _drawn(area: str, seed: int) -> Iterator[Mutant]:
+    def chance(*place: object) -> bytes:
+        return hashlib.sha256(repr((seed, *place)).encode()).digest()
+
+    places: dict[tuple[object, ...], list[Mutant]] = {}
     for path in sorted(path for pattern in AREAS[area] for path in (affected.ROOT / affected.PACKAGE).glob(pattern)):
         if path.name not in NO_COMPUTATION:
             for mutant in mutants(path.relative_to(affected.ROOT).as_posix(), path.read_text(encoding="utf-8")):
-                places.setdefault((mutant.module, mutant.line, mutant.column), []).append(mutant)
-    for place in rng.sample(sorted(places), len(places)):
-        mutant = rng.choice(places[place])
+                places.setdefault((mutant.module, mutant.text, mutant.column), []).append(mutant)
+    for place in sorted(places, key=lambda place: chance(*place)):
+        mutant = min(places[place], key=lambda mutant: chance(*mutant.place))
         try:
             compile(mutant.applied((affected.ROOT / mutant.module).read_text(encoding="utf-8")), mutant.module, "exec")
         except SyntaxError:
@@ -193,7 +193,6 @@ class Trial:
         self.tree, self.log, self.seconds = folder / "tree", folder / "log", seconds
         self.passing: dict[frozenset[str], set[str]] = {}
         self.failing: dict[frozenset[str], list[str]] = {}
-        (folder / "caches").mkdir(parents=True, exist_ok=True)
         files = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=affected.ROOT, text=True)
         shutil.rmtree(self.tree, ignore_errors=True)
         for name in files.splitlines():
@@ -260,11 +259,7 @@ class Trial:
         sys.path.insert(0, str(self.tree))
         for name in [name for name in sys.modules if name.partition(".")[0] in ("pipeline_lib", "tests")]:
             del sys.modules[name]
-        own = any("intrinsic" in Path(path).read_text(encoding="utf-8") for path in users)
-        caches = self.tree.parent / "caches"
-        numba.config.CACHE_DIR = tempfile.mkdtemp(dir=caches) if own else str(caches)
-        os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR
-        if users and not own:
+        if not any("intrinsic" in Path(path).read_text(encoding="utf-8") for path in users):
             numba.njit = _compiling_all_but({_dotted(path) for path in users}, numba.njit)
         if users:
             np.seterr(all="ignore")  # compiled code does not warn either
@@ -274,7 +269,7 @@ class Verdicts:
     """A small study of all papers in the copy, which runs again with a mutant as far as that changes its jobs."""
 
     def __init__(self, folder: Path) -> None:
-        self.tree, self.base, self.caches = folder / "tree", folder / "base", folder / "caches"
+        self.tree, self.base = folder / "tree", folder / "base"
         self.statuses: dict[str, str] = {}
 
     def of(self, mutant: Mutant) -> tuple[str, str]:
@@ -298,8 +293,7 @@ class Verdicts:
     def _run(self) -> dict[str, str]:
         """Claim -> status; the word for a run that stopped where one did."""
         command = [sys.executable, "-m", "snakemake", CLAIMS, "--cores", "1", "--configfile", "small.yaml", "--quiet"]
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(self.caches)}
-        if subprocess.run(command, cwd=self.tree, env=environment, check=False, capture_output=True).returncode:
+        if subprocess.run(command, cwd=self.tree, check=False, capture_output=True).returncode:
             return {STOPPED: "stopped"}
         found = json.loads((self.tree / CLAIMS).read_text(encoding="utf-8"))["claims"]
         return {claim["id"]: claim["status"] for claim in found}
@@ -344,8 +338,9 @@ def _run(files: Sequence[str], left_out: Sequence[str], seconds: float, say: Cal
         batch, rest = rest[:size], rest[size:]
         if batch and time.process_time() < ends:
             watch = Watch(say, ends)
-            pytest.main([*OPTIONS, "-m", CHOSEN, *(f"--deselect={name}" for name in left_out), *batch], plugins=[watch])
-            if watch.failed:
+            leaving = (f"--deselect={name}" for name in left_out)
+            status = pytest.main([*OPTIONS, "-m", CHOSEN, *leaving, *batch], plugins=[watch])
+            if watch.failed or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
                 return
     say("ended")
 
