@@ -4,9 +4,10 @@ A generator is seeded by a stable hash of the experiment's axes (the study's see
 repetition, ...), never by the order in which jobs run. The same configuration therefore gives the same numbers on
 any number of cores, and two different places never share a stream.
 
-A generator also knows what is drawn from it (:data:`Role`). Samples carry this role
-(:attr:`pipeline_lib.ranking_data.RankingData.role`), and wherever a risk is computed it is required, so that no risk is
-called true that was measured on the queries a ranker was trained on. No seed is given to two roles.
+A generator also knows what is drawn from it (:data:`Role`), and samples carry this role
+(:attr:`pipeline_lib.ranking_data.RankingData.role`). Computations that compare a true risk with a training risk require
+the role that is right for each, so that none is called true that was measured on training queries. Within a process, no
+seed is given to two roles.
 """
 
 from __future__ import annotations

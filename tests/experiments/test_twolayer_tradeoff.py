@@ -61,6 +61,7 @@ def test_every_place_with_enough_long_lists_is_judged():
         best, low, high = (row[f"best_queries{end}"] for end in ("", "_low", "_high"))
         assert trial.values["best_queries"] == Interval(best, low, high)
         assert trial.values["error_inner"] == row["error_inner"]
+        assert trial.values["training_deepest"] == row["training_error_deepest"]
     assert found == tradeoff.join(asked, rows[::-1], 1)
 
 
@@ -103,6 +104,12 @@ def test_budgets_are_kept_and_documents_are_of_their_query(monkeypatch):
     tradeoff._on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), fold(20, 12), 1, 0)
     assert {data.n_documents for data in seen} == {12, 24}
     assert all(len(set(data.qids)) == data.n_queries for data in seen)
+
+
+def test_errors_are_measured_on_other_documents_and_on_the_sample(monkeypatch):
+    monkeypatch.setattr(tradeoff.risks, "empirical", lambda data, loss, w: {"test": 0.2, "train": 0.1}[data.role])
+    rows = tradeoff._on_data(TradeoffSettings.parse({**SMALL, "slices": 1}), fold(20, 12), 1, 0)
+    assert {(row["error"], row["training_error"]) for row in rows} == {(0.2, 0.1)}
 
 
 def test_all_splits_draw_from_the_same_queries(monkeypatch):
