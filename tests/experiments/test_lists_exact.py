@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from pipeline_lib import statistics
 from pipeline_lib.claims import ledger
 from pipeline_lib.errors import ConfigurationError
 from pipeline_lib.papers.lists.computations import exact, intervals, lattices, slack
+from pipeline_lib.papers.lists.computations.expectations import minimiser_moments
 from pipeline_lib.papers.lists.experiments.exact import ExactSettings
 from pipeline_lib.theory import entropy
 from tests import readings
@@ -128,6 +130,20 @@ def test_intervals_of_half_the_width_are_noticed(
 def test_the_same_seed_gives_the_same_rows(tables: Tables) -> None:
     again = exact.run(SMALL, 1)
     assert [tables[f"lists-{name}"] for name in NAMES] == again
+
+
+@pytest.mark.parametrize("n", [1, 50, 10**6, 10**10])
+@pytest.mark.parametrize("p", [0.5, 0.6, 1.0])
+def test_the_moments_of_the_minimiser_are_those_of_a_mean_of_signs(n: int, p: float) -> None:
+    # c = 2 K / n - 1 has the mean 2 p - 1 and the variance 4 p (1 - p) / n.
+    slope, mean = 0.3, 2.0 * p - 1.0
+    exact = (slope * mean, slope**2 * (4.0 * p * (1.0 - p) / n + mean**2))
+    assert minimiser_moments(n, p, slope, radius=1.0) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    if n <= 50:  # also with |w| cut
+        chances = [math.comb(n, k) * p**k * (1.0 - p) ** (n - k) for k in range(n + 1)]
+        w = [min(max(slope * (2.0 * k / n - 1.0), -0.05), 0.05) for k in range(n + 1)]
+        cut = [sum(chance * one**power for chance, one in zip(chances, w, strict=True)) for power in (1, 2)]
+        assert minimiser_moments(n, p, slope, radius=0.05) == pytest.approx(cut, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -203,9 +203,10 @@ class Trial:
 
     def of(self, mutant: Mutant) -> tuple[str, str]:
         """What became of a mutant, and which test noticed it."""
-        files, users = nearest(mutant.module), users_of(mutant.module)
+        users = users_of(mutant.module)
         passing, failing = self.passing.setdefault(users, set()), self.failing.setdefault(users, [])
         while True:
+            files = [path for path in nearest(mutant.module) if path not in failing]
             with put_into(self.tree, mutant):
                 outcome, by = self._tests(files, users, failing, self.seconds)
             if outcome == "survived" or by in passing:
