@@ -27,7 +27,8 @@ class Taken(NamedTuple):
 def run(command: Sequence[str], folder: Path | None = None, *, limit: int | None = None, quiet: bool = False) -> Taken:
     """Run a command, in which ``python`` and ``pipeline_lib`` are those of this process and this project.
 
-    It is stopped after ``limit`` processor seconds; nothing that it prints is seen if it is ``quiet``.
+    It is stopped after ``limit`` processor seconds; nothing that it prints is seen if it is ``quiet``. The largest
+    memory is at least what this process holds when it starts the other, because Linux hands that number on.
     """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     output = subprocess.DEVNULL if quiet else None

@@ -139,7 +139,9 @@ def test_a_test_part_is_certified_by_itself_in_the_same_table(data, tmp_path, mo
     record = {**trained.record, **ranker_facts.recorded(trained.model, train, loss)}
     replace(trained, record=record, about={**trained.about, **about}).save(tmp_path / "model.json")
     data.write_parquet(tmp_path / "documents.parquet")
-    monkeypatch.setattr(folds, "queries", lambda path, fold, part: np.arange(20, 30))
+    monkeypatch.setattr(
+        folds, "queries", lambda path, fold, part: np.arange(20, 30) if part == "test" else np.arange(20)
+    )
     storage.write_json(tmp_path / "summary.json", {"labels": {"2": 1}})
     paths = {name: tmp_path / f"{name}.parquet" for name in ("documents", "folds", "output")}
     evaluate_model.run(

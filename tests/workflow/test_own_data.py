@@ -177,8 +177,8 @@ def test_the_documented_command_is_enough(fresh: Project) -> None:
 
 def test_the_documented_lines_say_the_same(fresh: Project) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    [lines] = re.findall(r"^```yaml\n(datasets:.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
-    assert lines.count("\n") == 2
+    [lines] = re.findall(r"^```yaml\n(study: my-data\n.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert lines.count("\n") == 3
     (fresh.folder / "small.yaml").write_text(lines)
     assert fresh.planned("data/parquet/my-data/folds.parquet") == {
         "register_data": 1,

@@ -78,7 +78,9 @@ def test_every_claim_gets_its_status(status: dict[str, str]) -> None:
     figures = {"cone-fig3", "cone-fig4", "topk-fig1", "topk-fig1-close"}
     other_data = figures | {"cone-table1-mq2007", "cone-table1-mq2008"}
     folds = {"cone-low-risk", "cone-signs", "cone-mean-difference", "cone-converged", "cone-baselines"}
-    assert not_run == other_data | folds
+    # And this another model, the perceptron that ends with its last iterate.
+    models = {"slam-averaged"}
+    assert not_run == other_data | folds | models
 
 
 def test_another_reading_of_a_claim_replans_its_judgement_alone(studied: Project, tmp_path: Path) -> None:
@@ -108,7 +110,7 @@ def test_only_printed_errors_are_refuted(claims: dict[str, dict[str, Any]]) -> N
 
 def test_formulas_are_decided_in_a_study_of_any_size(status: dict[str, str]) -> None:
     exact = {
-        "slam": {"eq3-eq5", "lemma1", "thm2", "thm2-tight", "weight-sums", "grad-l1", "thm10", "cor6"},
+        "slam": {"eq3-eq5", "lemma1", "thm2", "thm2-tight", "weight-sums", "grad-l1", "thm10"},
         "topk": {"lemma1", "estimators", "lemma2", "lemma3-corrected", "kl-min", "lemma4", "table1", "more-labels"},
         "cone": {"norm", "thm2", "project-corrected", "proper-corrected", "alg2-linear-corrected"},
         "lists": {"thm3", "lemma4", "appendix-c-corrected"},
