@@ -59,8 +59,6 @@ def certify(known: Facts, surrogate: Surrogate, *, chosen_from: int = 1, delta: 
     """
     if chosen_from < 1:
         raise DataError(f"chosen_from: expected a whole number >= 1, found {chosen_from}")
-    if not 0.0 < delta < 1.0:
-        raise DataError(f"delta: expected a number in (0, 1), found {delta}")
     # Constants for lists of two documents and two labels are those of the shortest ones that can be ranked.
     bound = constants(
         surrogate, max(known.m, 2), max(known.y_max, 1), score_bound=known.l2 * known.feature_l2
