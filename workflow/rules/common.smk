@@ -563,8 +563,8 @@ if snakemake_internals.is_main_process(workflow):
 else:
     snakemake_internals.run_batches_in_turn(workflow, "batch", "at_once")
     # The executor plugin removes SLURM_CONF from the environment of srun; the script of this name restores it.
-    if "SLURM_CONF" in os.environ:
+    if configuration_of_slurm := os.environ.get("SLURM_CONF"):
         os.environ.update(
-            LTR_SLURM_CONF=os.environ["SLURM_CONF"],
-            PATH=os.pathsep.join([str(ROOT / "profiles/slurm"), os.environ["PATH"]]),
+            LTR_SLURM_CONF=configuration_of_slurm,
+            PATH=os.pathsep.join([str(ROOT / "profiles/slurm"), os.environ.get("PATH", os.defpath)]),
         )
