@@ -113,8 +113,8 @@ def closure(modules: Iterable[str], root: Path | None = None) -> tuple[Path, ...
 
     Example
     -------
-    >>> [path.name for path in closure(["pipeline_lib.seeds"])]
-    ['__init__.py', 'seeds.py']
+    >>> [path.name for path in closure(["pipeline_lib.errors"])]
+    ['__init__.py', 'errors.py']
     """
     return tuple(sorted(set(_modules(modules, _folder(root)).values())))
 
@@ -161,7 +161,7 @@ def imports(module: str, root: Path | None = None) -> tuple[str, ...]:
 
     Example
     -------
-    >>> imports("pipeline_lib.seeds"), imports("pipeline_lib.files")
+    >>> imports("pipeline_lib.errors"), imports("pipeline_lib.files")
     ((), ('pipeline_lib', 'pipeline_lib.errors'))
     """
     folder = _folder(root)

@@ -173,13 +173,8 @@ class ResultsFolder:
 
     @cached_property
     def configured(self) -> Mapping[str, Any]:
-        import yaml
-
-        try:
-            found = yaml.load(self.configuration(), schemas.loader())
-        except yaml.YAMLError as error:
-            path = self.path / "configuration.yaml"
-            raise DataError(f"{path}: expected YAML, found something else ({error})") from error
+        path = self.path / "configuration.yaml"
+        found = schemas.load(path, "a configuration") if path.exists() else None
         return found if isinstance(found, Mapping) else {}
 
     def _json(self, name: str) -> dict[str, Any]:

@@ -414,6 +414,7 @@ def test_the_best_of_each_side_are_compared_query_by_query():
 def test_a_difference_that_correction_leaves_to_chance_is_no_answer(claim, question, p, answer, tmp_path):
     row = {"dataset": "d", "question": question, "model": "s", "title": "S", "value": 0.65, "other": "b"}
     row |= {"other_title": "B", "other_value": 0.664, "difference": -0.014, "low": -0.025, "high": -0.003}
+    row |= {"worst_fold": -0.01, "worst_fold_low": -0.03, "worst_fold_high": 0.01, "file_order": 0.8}
     rows = [{**row, "n_queries": 300, "p_holm": p, "unlearned": ""}]
     judgement = readings.judged(claim, {"slam-practice": rows}, {}, tmp_path)
     assert (judgement.status, answer in judgement.explanation) == ("answered", True)

@@ -217,7 +217,7 @@ def test_a_mean_that_is_the_last_iterate_has_another_answer(lead: float, answer:
     assert [model.averaged for model in models] == [True, False, True]
     base, noise = np.random.default_rng(1).random((2, 100))
     values = {"mean": base + lead * (0.5 + noise), "last": base, "kernel": base + 0.3}
-    rows = practice.run(models, {"d": values}, 0.95, 200, 1)
+    rows = practice.run(models, {"d": values}, {"d": np.ones(100, int)}, 0.95, 200, 1)
     [row] = [row for row in rows if row["question"] == "averaged"]
     assert (row["model"], row["other"], row["difference"]) == ("mean", "last", pytest.approx(lead, abs=0.02))
     assert answer in readings.judged("slam-averaged", {"slam-practice": rows}, {}, tmp_path).explanation

@@ -9,6 +9,7 @@ from pathlib import Path
 import made_study
 import polars as pl
 import pytest
+import yaml
 
 from pipeline_lib import cli, storage
 from pipeline_lib.errors import DataError
@@ -85,12 +86,15 @@ def test_statuses_come_first_and_settings_are_named(
 ) -> None:
     path = tmp_path / "reports" / "second" / "claims.json"
     document = json.loads(path.read_text())
-    verified, other = [claim for claim in document["claims"] if claim["status"] == "verified"][:2]
+    verified = next(claim for claim in document["claims"] if claim["status"] == "verified")
+    other = next(claim for claim in document["claims"] if claim["trials"] and claim is not verified)
     verified["status"] = "refuted"
     other["explanation"] = "It says something else."
     path.write_text(json.dumps(document))
     configuration = pair[1] / "configuration.yaml"
-    configuration.write_text(configuration.read_text() + "statistics: {level: 0.8}\n")
+    settings = yaml.safe_load(configuration.read_text())
+    settings["statistics"]["level"] = 0.8
+    configuration.write_text(yaml.safe_dump(settings))
     with pytest.raises(SystemExit) as ended:
         cli.main(["compare", *map(str, pair), "--page", str(tmp_path / "page.html")])
     assert ended.value.code == 1
