@@ -82,7 +82,8 @@ def test_a_controller_that_is_away_delays_the_run_and_loses_no_job(
         cluster.wait(lambda: run.status is not None, "the end of the run", 120.0)
     assert run.status == 0, run.output[-6000:]
     assert run.project.tables() == finished.tables()
-    assert run.states("random") == ["COMPLETED"]
+    # A controller that dies before it has saved that the job runs starts it once more.
+    assert run.states("random")[-1] == "COMPLETED"
     assert "SLURM does not say" in run.output
 
 
