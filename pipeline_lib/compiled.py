@@ -69,7 +69,7 @@ def digest(function: FunctionType) -> str:
 
 
 def _lines(module: str, names: dict[str, Any]) -> set[str]:
-    lines = {f"{module} {hashlib.sha256(Path(names['__file__']).read_bytes()).hexdigest()}", *_constants(module, names)}
+    lines = {f"{module} {_text(names['__file__'])}", *_constants(module, names)}
     for value in list(names.values()):
         if (origin := _origin(value)) is not None and origin.__module__ != module:
             lines |= _imported(origin.__module__)
@@ -82,6 +82,11 @@ def _lines(module: str, names: dict[str, Any]) -> set[str]:
 @cache
 def _imported(module: str) -> frozenset[str]:
     return frozenset(_lines(module, vars(sys.modules[module])))
+
+
+@cache
+def _text(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def _origin(value: Any) -> Any:
