@@ -68,23 +68,28 @@ def lose(project: Project, *models: str) -> None:
         (results / f"evaluation/letor-sim/{model}.parquet").unlink()
 
 
-def test_a_controller_that_is_away_delays_the_run_and_loses_no_job(
-    cluster: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
-) -> None:
+@pytest.fixture
+def waiting(cluster: Slurm, finished_copy: Project, tmp_path: Path) -> Run:
+    """A run whose only training waits until it is let go."""
     lose(finished_copy, "random")
-    run = Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
-    with run.sent():
-        run.wait(lambda: run.happened("random"), "the start of a job")
+    return Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
+
+
+def test_a_controller_that_is_away_delays_the_run_and_loses_no_job(
+    cluster: Slurm, finished: Project, waiting: Run
+) -> None:
+    with waiting.sent():
+        waiting.wait(lambda: waiting.happened("random"), "the start of a job")
         cluster.kill_controller()
-        (run.accidents / "random.go").touch()
+        (waiting.accidents / "random.go").touch()
         time.sleep(30.0)
         cluster.start_controller()
-        cluster.wait(lambda: run.status is not None, "the end of the run", 120.0)
-    assert run.status == 0, run.output[-6000:]
-    assert run.project.tables() == finished.tables()
+        cluster.wait(lambda: waiting.status is not None, "the end of the run", 120.0)
+    assert waiting.status == 0, waiting.output[-6000:]
+    assert waiting.project.tables() == finished.tables()
     # A controller that dies before it has saved that the job runs starts it once more.
-    assert run.states("random")[-1] == "COMPLETED"
-    assert "SLURM does not say" in run.output
+    assert waiting.states("random")[-1] == "COMPLETED"
+    assert "SLURM does not say" in waiting.output
 
 
 def test_a_full_quota_delays_submissions_and_is_named(
@@ -108,16 +113,14 @@ def test_a_full_quota_delays_submissions_and_is_named(
 
 
 def test_a_run_that_is_interrupted_cancels_its_jobs_and_a_rerun_finishes(
-    cluster: Slurm, finished: Project, finished_copy: Project, tmp_path: Path
+    cluster: Slurm, finished: Project, waiting: Run
 ) -> None:
-    lose(finished_copy, "random")
-    run = Run(finished_copy, cluster, runs.plan(tmp_path / "accidents", {"random": "wait"}))
-    with run.sent():
-        run.wait(lambda: run.happened("random"), "the start of a job")
-        run.control_process().send_signal(signal.SIGINT)
-        cluster.wait(lambda: run.states("random") == ["CANCELLED"], "the end of the job")
-    assert run.status != 0
-    run.send()
-    assert run.status == 0, run.output[-6000:]
-    assert run.project.tables() == finished.tables()
-    assert run.states("random") == ["CANCELLED", "COMPLETED"]
+    with waiting.sent():
+        waiting.wait(lambda: waiting.happened("random"), "the start of a job")
+        waiting.control_process().send_signal(signal.SIGINT)
+        cluster.wait(lambda: waiting.states("random") == ["CANCELLED"], "the end of the job")
+    assert waiting.status != 0
+    waiting.send()
+    assert waiting.status == 0, waiting.output[-6000:]
+    assert waiting.project.tables() == finished.tables()
+    assert waiting.states("random") == ["CANCELLED", "COMPLETED"]
