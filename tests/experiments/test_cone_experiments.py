@@ -24,6 +24,7 @@ from pipeline_lib.papers.cone.computations import (
     descent,
     geometry,
     leave_out,
+    practice,
     stability,
     table1,
     theorem_1,
@@ -35,6 +36,7 @@ from pipeline_lib.papers.cone.experiments.geometry import GeometrySettings
 from pipeline_lib.papers.cone.experiments.leave_out import LeaveOutSettings
 from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 from pipeline_lib.papers.cone.experiments.table1 import DATASETS
+from pipeline_lib.ranking_data import Standardisation
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import stability as stability_bounds
 from tests import readings
@@ -174,6 +176,12 @@ def test_a_step_that_is_too_long_does_not_descend() -> None:
     assert descent.summary(rows)["increases"] > 0
 
 
+def test_constants_are_varied_for_the_first_method() -> None:
+    found = list(bases.variants(BasesSettings.parse(BASES), 4))
+    assert {one.method for one in found if one.part != "method"} == {"sg"}
+    assert [one.method for one in found if one.part == "method"] == ["sg", "eg"]
+
+
 def test_a_fold_of_bases() -> None:
     rows, predictions, compared, shares = bases.run_fold(BasesSettings.parse(BASES), "sim", 1, fold(), 5)
     assert {row["family"] for row in compared if row["chosen"]} >= {"published", "converged", "RankSVM"}
@@ -181,6 +189,15 @@ def test_a_fold_of_bases() -> None:
     parts = {row["part"] for row in rows}
     assert parts == {"ranksvm", "basis", "method", "alpha", "c", "weights", "form-9"}
     assert len(rows) == 1 + 2 * (2 + 2 + 1 + 1 + 1 + 1)
+    # Every row has the pass that is best on the validation part.
+    standard = Standardisation.of(fold()[0])
+    train, validation = (standard.apply(part) for part in fold()[:2])
+    for row in rows:
+        if row["part"] == "basis" and row["fold_in"] == "gradient":
+            seed = (5, "cone-bases", "sim", 1, row["K"], 0)
+            fit = cone.fit(train, row["K"], method="sg", passes=BASES["passes"], traced=False, seed=seed)
+            values = [practice.means(U.sum(axis=1), validation)[1] for U in fit.path]
+            assert (row["passes"], row["validation"]) == (int(np.argmax(values)), pytest.approx(max(values)))
     votes = readings.trials("cone-alg2-linear-corrected", {"cone-votes": predictions})
     assert [trial.setting["fold_in"] for trial in votes] == ["gradient", "least-squares"]
     # Twelve queries for each of two methods; other votes give other orders on almost all of them.
@@ -190,6 +207,20 @@ def test_a_fold_of_bases() -> None:
     [figure] = bases.evidence(rows)
     assert figure.claim == "cone-fig3"
     assert figure.not_run
+
+
+def test_figure_3_is_read_by_data_set() -> None:
+    rows = [
+        {"part": "basis", "fold_in": "gradient", "dataset": name, "K": K, "fold": fold}
+        | {"map": value + K / 1000, "ndcg": value, "validation": 0.5}
+        for name, value in (("MQ2007", 0.3), ("MQ2008", 0.4), ("sim", 0.9))
+        for K in (2, 10, 30)
+        for fold in (1, 2)
+    ]
+    [figure] = bases.evidence(rows)
+    found = {(one.setting["dataset"], one.setting["measure"]): one.values["near_ten"] for one in figure.trials}
+    expected = {("MQ2007", "MAP"): 0.31, ("MQ2007", "NDCG"): 0.3, ("MQ2008", "MAP"): 0.41, ("MQ2008", "NDCG"): 0.4}
+    assert found == pytest.approx(expected)
 
 
 def test_printed_votes_depend_on_which_document_is_first() -> None:
