@@ -136,23 +136,27 @@ def test_forms_that_differ_from_the_programme_by_loops(kind: str, monkeypatch: p
         return solved[-1][-1]
 
     monkeypatch.setattr(programmes, "linear_programme", recorded)
-    found = programmes.differences(kind, 40, np.random.default_rng(4))
-    assert {len(s) for s, *_ in solved} == {2, 3, 4, 5, 6, 7}
-    assert max(max(y) for _, y, *_ in solved) == 4
-    largest = dict.fromkeys(found, 0.0)
-    for s, y, v, optimum in solved:
-        right = sum(weight * hinge for weight, hinge in zip(v, hinges(s, y), strict=True))
-        values = dict.fromkeys(found, 0.0) | {"largest_difference": right}
-        for i in range(len(s)):
-            lower = [j for j in range(len(s)) if y[j] < y[i]]
-            leads = [1 + s[j] - s[i] for j in lower]
-            values["difference_of_sums"] += v[i] * sum(max(0.0, lead) for lead in leads)
-            values["difference_without_positive_part"] += v[i] * max(leads, default=0.0)
-            grades = max([0.0, *(y[i] - y[j] + s[j] - s[i] for j in lower)])
-            values["difference_with_margin_of_grades"] += v[i] * grades
-        for name, value in values.items():
-            largest[name] = max(largest[name], abs(value - optimum) / max(1.0, right))
-    assert found == pytest.approx(largest, rel=1e-6, abs=1e-7)
+    labels = set()
+    for seed in range(30):
+        solved.clear()
+        found = programmes.differences(kind, 1 + seed % 6, np.random.default_rng(seed))
+        assert [len(s) for s, *_ in solved] == list(range(2, 3 + seed % 6))
+        largest = dict.fromkeys(found, 0.0)
+        for s, y, v, optimum in solved:
+            labels |= set(y)
+            right = sum(weight * hinge for weight, hinge in zip(v, hinges(s, y), strict=True))
+            values = dict.fromkeys(found, 0.0) | {"largest_difference": right}
+            for i in range(len(s)):
+                lower = [j for j in range(len(s)) if y[j] < y[i]]
+                leads = [1 + s[j] - s[i] for j in lower]
+                values["difference_of_sums"] += v[i] * sum(max(0.0, lead) for lead in leads)
+                values["difference_without_positive_part"] += v[i] * max(leads, default=0.0)
+                grades = max([0.0, *(y[i] - y[j] + s[j] - s[i] for j in lower)])
+                values["difference_with_margin_of_grades"] += v[i] * grades
+            for name, value in values.items():
+                largest[name] = max(largest[name], abs(value - optimum) / max(1.0, right))
+        assert found == pytest.approx(largest, rel=1e-6, abs=1e-7)
+    assert labels == {0, 1, 2, 3, 4}
 
 
 def test_valid_weights_in_rational_numbers() -> None:
