@@ -24,6 +24,7 @@ from pipeline_lib.papers.cone.computations import (
     descent,
     geometry,
     leave_out,
+    practice,
     stability,
     table1,
     theorem_1,
@@ -35,6 +36,7 @@ from pipeline_lib.papers.cone.experiments.geometry import GeometrySettings
 from pipeline_lib.papers.cone.experiments.leave_out import LeaveOutSettings
 from pipeline_lib.papers.cone.experiments.stability import StabilitySettings
 from pipeline_lib.papers.cone.experiments.table1 import DATASETS
+from pipeline_lib.ranking_data import Standardisation
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.theory import stability as stability_bounds
 from tests import readings
@@ -174,6 +176,12 @@ def test_a_step_that_is_too_long_does_not_descend() -> None:
     assert descent.summary(rows)["increases"] > 0
 
 
+def test_constants_are_varied_for_the_first_method() -> None:
+    found = list(bases.variants(BasesSettings.parse(BASES), 4))
+    assert {one.method for one in found if one.part != "method"} == {"sg"}
+    assert [one.method for one in found if one.part == "method"] == ["sg", "eg"]
+
+
 def test_a_fold_of_bases() -> None:
     rows, predictions, compared, shares = bases.run_fold(BasesSettings.parse(BASES), "sim", 1, fold(), 5)
     assert {row["family"] for row in compared if row["chosen"]} >= {"published", "converged", "RankSVM"}
@@ -190,6 +198,37 @@ def test_a_fold_of_bases() -> None:
     [figure] = bases.evidence(rows)
     assert figure.claim == "cone-fig3"
     assert figure.not_run
+
+
+def test_the_pass_that_is_best_on_the_validation_part_is_chosen() -> None:
+    settings = BasesSettings.parse({**SETTINGS["cone"]["bases"], "methods": ["exact"], "passes": 3})
+    rows = bases.run_fold(settings, "sim", 1, fold(), 5)[0]
+    standard = Standardisation.of(fold()[0])
+    train, validation, test = (standard.apply(part) for part in fold())
+    chosen = set()
+    for row in (row for row in rows if (row["part"], row["fold_in"]) == ("basis", "gradient")):
+        seed = (5, "cone-bases", "sim", 1, row["K"], 0)
+        path = cone.fit(train, row["K"], method="exact", passes=3, traced=False, seed=seed).path
+        values = [practice.means(U.sum(axis=1), validation)[1] for U in path]
+        best = values.index(max(values))
+        assert (row["passes"], row["validation"]) == (best, pytest.approx(max(values)))
+        assert (row["map"], row["ndcg"]) == pytest.approx(practice.means(path[best].sum(axis=1), test))
+        chosen.add(best)
+    assert chosen == {1}  # neither the first nor the last
+
+
+def test_figure_3_is_read_by_data_set() -> None:
+    rows = [
+        {"part": "basis", "fold_in": "gradient", "dataset": name, "K": K, "fold": fold}
+        | {"map": value + K / 1000, "ndcg": value, "validation": 0.5}
+        for name, value in (("MQ2007", 0.3), ("MQ2008", 0.4), ("sim", 0.9))
+        for K in (2, 10, 30)
+        for fold in (1, 2)
+    ]
+    [figure] = bases.evidence(rows)
+    found = {(one.setting["dataset"], one.setting["measure"]): one.values["near_ten"] for one in figure.trials}
+    expected = {("MQ2007", "MAP"): 0.31, ("MQ2007", "NDCG"): 0.3, ("MQ2008", "MAP"): 0.41, ("MQ2008", "NDCG"): 0.4}
+    assert found == pytest.approx(expected)
 
 
 def test_printed_votes_depend_on_which_document_is_first() -> None:

@@ -113,6 +113,22 @@ def test_the_size_that_is_best_on_the_validation_part_is_chosen() -> None:
     assert published["ndcg"] == practice.means(fit.path[2].sum(axis=1), parts[2])[1]
 
 
+def test_signs_are_those_of_the_coefficients_of_every_pair() -> None:
+    X, y = [[0.0, 0.0], [1.0, -1.0], [2.0, 1.0], [0.0, 3.0], [1.0, 0.5]], [1, 2, 0, 1, 0]
+    data = RankingData.from_arrays(X, y, [1, 1, 1, 2, 2])
+    U = np.array([[2.0, 1.0], [0.0, 1.0]])
+    found = {row["what"]: row["value"] for row in practice.signs(U, data)}
+    for what, dual in (("signs, gradient", U), ("signs, least-squares", np.linalg.inv(U).T)):
+        signs = []
+        for i, j in ((0, 2), (1, 0), (1, 2), (3, 4)):
+            for k in range(2):
+                w = sum((X[i][c] - X[j][c]) * dual[c, k] for c in range(2))
+                if w:
+                    signs.append(w > 0)
+        assert found[what] == pytest.approx(sum(signs) / len(signs))
+    assert len(set(found.values())) == 2
+
+
 def test_signs_change_with_the_order_and_risks_are_compared_with_measures() -> None:
     test = sample(10, 4)
     fit = cone.fit(sample(20, 5), 2, passes=10, traced=False, seed=1)

@@ -376,6 +376,9 @@ def test_theorem_17_is_held_against_the_ranker_that_comes_nearest_to_its_bound()
     found = summary.run(changed(realisable_losses=[]), rows, [])
     assert max(excesses("lists-thm17", "gap", "bound", found)) > 0.0
     assert max(excesses("lists-thm17", "gap", "bound", made_cell())) < 0.0
+    # The bound of a cell is that at its mean empirical risk, .5 for all rankers.
+    middle = list_bounds.evaluate("optimistic", empirical_risk=0.5, **given)
+    assert [cell["bound_optimistic"] for cell in made_cell().cells] == pytest.approx([middle] * 5)
 
 
 def made_row(loss, m, n, repetition, learner):

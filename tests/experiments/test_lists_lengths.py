@@ -165,5 +165,10 @@ def test_the_steps_of_the_proofs_are_in_order() -> None:
         assert row["gap"] < row["printed"] < row["largest_gap"]
         if row["sharper"] is not None:
             assert row["gap"] < row["sharper"] < min(row["integral"], row["printed"])
+        if (row["statement"], row["case"]) == ("theorem 9", "ranksvm"):
+            # Losses 1 - 2 t with |t| <= W: a Rademacher average of 2 W / sqrt(n), and a range of 4 W.
+            W, n = row["radius"], row["n"]
+            expected = 4 * W / math.sqrt(n) + 4 * W * math.sqrt(math.log(1 / small.delta) / (2 * n))
+            assert row["sharper"] == pytest.approx(expected)
     # The step before the first n at which the bound says something.
     assert all(row["largest_gap"] < row["printed"] * 1.01 for row in rows if row["sharper"] is not None)

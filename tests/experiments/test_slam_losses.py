@@ -63,6 +63,10 @@ def test_every_claim_gets_evidence() -> None:
     assert values(found, "slam-thm10", "dimension_to_a_number") == [1, 2, 3] * 3
     assert max(values(found, "slam-cor9-table", "searched_over_exact")) <= 1.0 + 1e-12
     assert values(found, "slam-ranksvm", "growth") == [pytest.approx(2.0)]
+    # On two documents in the wrong order the gradient of the divided map is (-1, 1) 2 / m^2; ||.||_1 <= 1 for all m.
+    norms = values(found, "slam-normalisation-corrected", "largest_norm")
+    assert norms[0] == pytest.approx(1.0)
+    assert all(0.5 < norm <= 1.0 + 1e-12 for norm in norms)
     settings = [trial.setting for trial in trials(found, "slam-grad-l1")]
     assert {setting["inputs"] for setting in settings} == {"random and adversarial", "toy"}
     searched = [row["searched"] for row in found.constants if row["surrogate"] == "ranksvm"]
@@ -168,6 +172,13 @@ def test_errors_of_weights_are_those_named(kind: str) -> None:
     if kind != "map":
         sharp = sum(g / i for i, g in enumerate(G[:2] if "@" in kind else G, 1))
         assert found["other_normaliser"][0] == pytest.approx(wrong_weights.right(y, kind)[0] * Z / sharp)
+
+
+def test_one_rank_off_in_a_list_as_long_as_the_cutoff() -> None:
+    # All are counted, so that the last document gets the discount of rank 3, which the list does not have.
+    [found] = wrong_weights.wrong(np.array([[2, 1]], np.int32), "ndcg@2")["one_rank_off"]
+    Z = 3 + 1 / math.log2(3)
+    assert found == pytest.approx([3 / math.log2(3) / Z, 1 / 2 / Z])
 
 
 def test_hinges_and_a_wrong_gradient_by_hand() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import Any
 
@@ -208,6 +209,24 @@ def test_corollary_7_is_attained_on_the_orthogonal_stream(online):
             queries = ONLINE["orthogonal_queries"]
             assert row["cumulative_loss"] == pytest.approx(queries) == pytest.approx(row["bound"])
             assert row["margin_bound"] == pytest.approx(queries)
+
+
+def test_short_streams_of_populations_have_two_features_and_a_margin():
+    settings = PerceptronSettings.parse(ONLINE)
+    found = {stream.name: stream for stream in streams.short(settings, 0)}
+    lengths = {name: set(found[name].data.documents_per_query.tolist()) for name in ("pairs", "short")}
+    assert lengths == {"pairs": {2}, "short": {2, 3, 4}}
+    for name in lengths:
+        data = found[name].data
+        assert (data.n_features, data.n_queries) == (2, settings.queries)
+        # Some direction of the plane ranks every query without a mistake.
+        angles = np.linspace(0, 2 * np.pi, 3600)
+        scores = data.X64 @ np.array([np.cos(angles), np.sin(angles)])
+        right = np.ones(len(angles), bool)
+        for i, j in itertools.pairwise(data.offsets):
+            above, below = np.nonzero(data.y[i:j, None] > data.y[i:j])
+            right &= (scores[i:j][above] > scores[i:j][below]).all(axis=0)
+        assert right.any()
 
 
 def test_the_zigzag_makes_half_a_mistake_per_squared_margin():

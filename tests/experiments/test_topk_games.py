@@ -13,7 +13,7 @@ from pipeline_lib import surrogates
 from pipeline_lib.claims import rules
 from pipeline_lib.errors import ConfigurationError, DataError
 from pipeline_lib.learners import top_k_feedback, top_k_moments
-from pipeline_lib.papers.topk.computations import adversary, figure, regret
+from pipeline_lib.papers.topk.computations import adversary, bandit, figure, regret
 from pipeline_lib.papers.topk.experiments.adversary import AdversarySettings
 from pipeline_lib.papers.topk.experiments.figure import FigureSettings
 from pipeline_lib.papers.topk.experiments.regret import RegretSettings
@@ -154,6 +154,21 @@ def test_equation_4_is_judged_by_paired_differences(monkeypatch, over, status):
         assert excess == pytest.approx(np.mean(over) * trial.setting["T"])
     [claim] = [one for one in readings.ledger_of_claims() if one.id == "topk-eq4"]
     assert rules.judge(claim.checks, trials, claim.displayed).status == status
+
+
+@pytest.mark.parametrize(("most", "rounds"), [(400, [100, 200, 300, 400]), (200, [100, 200, 300])])
+def test_bandits_play_as_long_as_asked_and_three_games_at_least(most, rounds):
+    asked = RegretSettings.parse(
+        {**REGRET, "rounds": [100, 200, 300, 400], "bandit_rounds": most, "bandit_factors": [1.0]}
+    )
+    axes = {"player": regret.LEARNER, "data": regret.POPULATION}
+    known = {"best_fixed_loss": 1.0, "regret": 50.0, "low": 40.0, "high": 70.0}
+    measured = [{**axes, **known, "surrogate": name, "T": T} for name in regret.LEARNERS for T in asked.rounds]
+    rows = bandit.rows(asked, measured, 1)
+    assert [row["T"] for row in rows] == rounds * len(regret.LEARNERS)
+    for row in rows:
+        assert row["lead"] == pytest.approx(row["regret"] - 50.0)
+        assert (row["lead_low"], row["lead_high"]) == pytest.approx((row["low"] - 70.0, row["high"] - 40.0))
 
 
 @pytest.mark.parametrize("slices", [1, 3, 5])

@@ -62,14 +62,19 @@ def test_every_claim_is_decided_and_tells_what_is_planted_apart(tables, tmp_path
 @pytest.mark.parametrize(("name", "k"), [("squared", 1), ("kl", 2), ("ranksvm", 2)])
 def test_variances_are_those_of_the_exact_moments(name, k):
     rng, m, gamma = np.random.default_rng(3), 4, 0.2
-    X, y = rng.normal(size=(m, 2)).astype(np.float32), [2, 0, 1, 0]
-    data = RankingData.from_arrays(X, y, [1] * m)
-    [(variance, length)] = noise._moments(data, name, k, gamma, "correct")
+    lists = [[2, 0, 1, 0], [1, 1, 1, 1], [0, 1, 0, 0]]
+    X = rng.normal(size=(m * len(lists), 2)).astype(np.float32)
+    data = RankingData.from_arrays(X, np.ravel(lists), np.repeat([1, 2, 3], m))
+    found = noise._moments(data, name, k, gamma, "correct")
+    # The second query has no labels that differ.
+    assert len(found) == 2
     loss = surrogates.create(name)
-    slope = loss.gradient(np.zeros(m), y, [0, m]) @ data.X64
-    assert length == pytest.approx(slope @ slope)
-    second = top_k_moments.second_moment(loss, data.X64, np.zeros(m), y, k, gamma)
-    assert variance == pytest.approx(second - slope @ slope)
+    for (variance, length), query in zip(found, (0, 2), strict=True):
+        x, y = data.X64[m * query : m * (query + 1)], lists[query]
+        slope = loss.gradient(np.zeros(m), y, [0, m]) @ x
+        assert length == pytest.approx(slope @ slope)
+        second = top_k_moments.second_moment(loss, x, np.zeros(m), y, k, gamma)
+        assert variance == pytest.approx(second - slope @ slope)
 
 
 def test_the_least_bound_is_the_closed_form():

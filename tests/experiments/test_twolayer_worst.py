@@ -68,6 +68,16 @@ def test_averages_of_losses_are_suprema_over_rankers(name):
         assert remarks.average(loss, d, radius, centre) == pytest.approx(2 / 3 * total / 8, rel=1e-3), average
 
 
+def test_averages_of_hinges_are_exact():
+    # A sum of hinges is linear between their kinks, at which w d = 1: no grid of rankers is needed.
+    d, radius = [0.3, 0.9, 0.4], 5.0
+    total = 0.0
+    for signs in itertools.product((-1, 1), repeat=3):
+        ends = [-radius, radius, *(1 / one for one in d)]
+        total += max(abs(sum(s * max(0.0, 1 - w * one) for s, one in zip(signs, d, strict=True))) for w in ends)
+    assert remarks.average(pair_losses.get("hinge"), np.array(d), radius, 0.0) == pytest.approx(2 / 3 * total / 8)
+
+
 def test_remarks_hold_every_loss_at_every_bound_on_the_scores():
     rows = remarks.rows(StatementsSettings.parse({"score_bounds": [0.1, 2.0], "draws": 200}), 1)
     assert len(rows) == 3 * (4 + 1) * 2

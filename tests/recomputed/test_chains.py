@@ -6,6 +6,7 @@ that which makes the tables.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from typing import Any
@@ -18,10 +19,12 @@ from pipeline_lib.papers.lists.computations import chain as lists_chain
 from pipeline_lib.papers.lists.experiments.chain import ListsChainSettings
 from pipeline_lib.papers.twolayer.computations import chain as two_chain
 from pipeline_lib.papers.twolayer.experiments.chain import TwoLayerChainSettings
+from pipeline_lib.seeds import generator
 from pipeline_lib.theory.known_population import scaled
 
 W, N, DELTA = 2.0, 50, 0.05
-Query = list[tuple[tuple[float, float], int]]
+Document = tuple[tuple[float, float], int]
+Query = list[Document]
 
 
 def made() -> tuple[RankingData, list[Query]]:
@@ -52,7 +55,8 @@ def listnet(w: tuple[float, float], query: Query) -> float:
 def test_theorem_9_link_by_link() -> None:
     settings = ListsChainSettings.parse({"queries": [N], "repetitions": 6, "radius": W})
     measured = lists_chain.Measured(settings, DATA, surrogates.create("listnet"), N, (1, "test"))
-    [chain] = [one for one in lists_chain.all_chains(measured, "listnet") if one.bound == "erm"]
+    chains = {one.bound: one for one in lists_chain.all_chains(measured, "listnet")}
+    chain = chains["erm"]
     links = {link.name: link for link in chain.links}
     losses = [[listnet(w, query) for query in QUERIES] for w in GRID]
     true = [sum(row) / 8 for row in losses]
@@ -85,6 +89,8 @@ def test_theorem_9_link_by_link() -> None:
     deviation = chain.trivial * math.sqrt(math.log(2 / DELTA) / (2 * N))
     assert links["probable"].value - links["closed"].value == pytest.approx(deviation)
     assert links["empirical"].value - links["closed"].value == pytest.approx(3 * deviation)
+    contracted = {link.name: link.value for link in chains["contraction"].links}
+    assert contracted["probable"] - contracted["sampled"] == pytest.approx(deviation)
     steps = 20_000
     for name, with_volumes in (("covered", False), ("chained", True)):
         total, smallest = 0.0, 8 * chain.trivial
@@ -98,22 +104,22 @@ def test_theorem_9_link_by_link() -> None:
         assert links[name].value == pytest.approx(smallest, rel=5e-3)
 
 
+def hinge_of(w: tuple[float, float], one: Document, other: Document) -> float:
+    sign = (one[1] > other[1]) - (one[1] < other[1])
+    return max(0.0, 1.0 - sign * sum(a * (b - c) for a, b, c in zip(w, one[0], other[0], strict=True)))
+
+
 def hinge_pairs(w: tuple[float, float], query: Query) -> float:
     """The expected loss of two documents drawn independently."""
-    total = 0.0
-    for x, y in query:
-        for other, label in query:
-            sign = (y > label) - (y < label)
-            total += max(0.0, 1.0 - sign * sum(a * (b - c) for a, b, c in zip(w, x, other, strict=True))) / 9
-    return total
+    return sum(hinge_of(w, one, other) for one in query for other in query) / 9
 
 
 def test_theorem_2_link_by_link() -> None:
     settings = TwoLayerChainSettings.parse({"queries": [N], "repetitions": 8, "radius": W, "documents": 4, "starts": 3})
     pairs = two_chain.KnownPairs(DATA, two_chain.pair_losses.get("hinge"), W)
     of = two_chain.measure(settings, pairs, N, (2, "test"))
-    [chain] = [one for one in two_chain.all_chains(settings, pairs, N, of) if one.bound == "theorem-2"]
-    links = {link.name: link for link in chain.links}
+    chains = {one.bound: one for one in two_chain.all_chains(settings, pairs, N, of)}
+    links = {link.name: link for link in chains["theorem-2"].links}
     losses = [[hinge_pairs(w, query) for query in QUERIES] for w in GRID]
     true = [sum(row) / 8 for row in losses]
     rng, sizes, averages, lengths = random.Random(5), [], [], []
@@ -137,5 +143,14 @@ def test_theorem_2_link_by_link() -> None:
     for name, value in expected.items():
         error = (links[name].high - links[name].low) / 2
         assert abs(links[name].value - value) < 2.0 * error, name
+    # Theorem 1: the worst gap of the first sample, whose documents are drawn first.
+    again = generator(2, "test")
+    drawn = again.integers(8, size=N).tolist()
+    places = (again.random((N, 4)) * 3).astype(int).tolist()
+    lists = [[QUERIES[q][place] for place in four] for q, four in zip(drawn, places, strict=True)]
+    sample = [two for documents in lists for two in itertools.combinations(documents, 2)]
+    gaps = [true[k] - sum(hinge_of(w, *two) for two in sample) / len(sample) for k, w in enumerate(GRID)]
+    best = min(range(len(GRID)), key=lambda k: true[k])
+    assert of.worst[0] == pytest.approx(max(gaps) - gaps[best], abs=5e-3)
     deviation = (1 + 2 * W) * math.sqrt(math.log(2 / DELTA) / (2 * N))
     assert links["doubled"].value - links["contracted"].value == pytest.approx(2 * deviation)

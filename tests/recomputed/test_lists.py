@@ -338,6 +338,13 @@ def test_theorem_12(tables: dict[str, Rows]) -> None:
             # P(all |Z_j| <= q) = (1 - delta): the law of large samples.
             q = row["gap"] * math.sqrt(n)
             assert math.erf(q / math.sqrt(2)) ** d == pytest.approx(1 - DELTA, abs=0.07)
+        elif row["labels"] == "clear":
+            # mu = .8: the minimiser is the best ranker in every sample; the opposite one would lose 4 W mu.
+            assert (row["excess"], row["largest_excess"]) == (0.0, pytest.approx(1.6))
+        else:
+            # The minimiser follows the first feature, or loses 2 W mu; z standard normal, for large n.
+            mu = math.sqrt(math.log(d) / n)
+            assert row["excess"] in (0.0, pytest.approx(mu))
 
 
 def sentences(tables: dict[str, Rows], claim: str) -> dict[tuple[str, int, int], dict[str, float]]:
