@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,6 +119,17 @@ def test_few_queries_with_many_features(name, n):
     data = drawn(n, 7, 60, seed=3)
     for fit in erm.path(data, name, [1e-3, 1.0]):
         assert fit.certified, fit.reason
+
+
+@pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg"])
+def test_features_given_twice_change_no_minimum(name):
+    # Without l2 and with an inactive ball, rounding leaves their second derivative without a square root.
+    once, values = of(drawn(12), name, 0.0, 1e4), []
+    for problem in (once, replace(once, X=np.hstack([once.X, once.X]))):
+        found = interior.minimise(problem, problem.surrogate.programme(problem.y, problem.offsets), 1e-9)
+        assert not found.reason
+        values.append(problem.objective(found.w, problem.loss(problem.X @ found.w)[0]))
+    assert values[1] == pytest.approx(values[0], rel=2e-9)
 
 
 def test_long_lists_are_squared_by_other_means(monkeypatch):
