@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from pipeline_lib import surrogates
-from pipeline_lib.learners import bundle, erm, interior, query_cuts
+from pipeline_lib.learners import bundle, erm, interior, query_cuts, smoothing
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import programmes
+from pipeline_lib.surrogates.base import SmoothableSurrogate
 
 LINEAR = ("ranksvm", "slam-ndcg", "slam-map", "slam-ndcg@3", "structured-ndcg")
 KINKED = (*LINEAR, "svm-map")
@@ -92,6 +93,8 @@ def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
     programme = problem.surrogate.programme(problem.y, problem.offsets)
     if programme is not None:
         found.append(interior.minimise(problem, programme, 1e-7))
+    if isinstance(problem.surrogate, SmoothableSurrogate) and ball == "l2":
+        found.append(smoothing.minimise(problem, start, 1e-7))
     values = [problem.objective(s.w, problem.loss(problem.X @ s.w)[0]) for s in found]
     for solution, value in zip(found, values, strict=True):
         assert not solution.reason
