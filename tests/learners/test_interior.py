@@ -103,6 +103,17 @@ def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
         assert value == pytest.approx(min(values), rel=2e-7)
 
 
+def test_an_active_l1_ball_of_more_features():
+    problem = of(drawn(30, 6, 8), "ranksvm", 0.0, 0.3, "l1")
+    found = interior.minimise(problem, problem.surrogate.programme(problem.y, problem.offsets), 1e-9)
+    assert not found.reason
+    assert np.abs(found.w).sum() <= 0.3 * (1.0 + 1e-12)
+    other = bundle.minimise(problem, np.zeros(8), 1e-7)
+    best, value = (problem.loss(problem.X @ w)[0] for w in (other.w, found.w))
+    assert best - other.gap <= value + 1e-9 * value
+    assert value <= best * (1.0 + 1e-9)
+
+
 @pytest.mark.parametrize("name", ["slam-ndcg", "svm-map"])
 @pytest.mark.parametrize("ball", ["l2", "l1"])
 def test_an_inactive_ball_changes_nothing_without_l2_either(name, ball):

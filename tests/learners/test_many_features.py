@@ -260,14 +260,14 @@ def test_the_sparse_model_is_where_an_interior_point_solver_finds_it(K, d, c, ra
     model = sparse_model.SparseModel()
     for k in range(1, K + 1):
         v, weights = model.minimise(slopes[:k], slopes[:k] @ slopes[:k].T, intercepts[:k], c, radius, z)
+        # v is best for the weighted mean of the planes, which at v is as high as the highest: no v is better.
+        np.testing.assert_allclose(v, project((z - weights @ slopes[:k]) / c, radius, "l1"))
+        heights = intercepts[:k] + slopes[:k] @ v
+        assert heights.max() - weights @ heights <= 1e-10 * np.abs(heights).max()
     best, _ = plane_model.minimise(slopes - z, intercepts, c, radius, "l1")
     assert np.abs(v).sum() <= radius * (1 + 1e-12)
     assert value(v) == pytest.approx(value(best), rel=1e-7, abs=1e-8)
     assert weights.sum() == pytest.approx(1.0, rel=1e-13)
-    # v is best for the weighted mean of the planes, which at v is as high as the highest: no v is better.
-    np.testing.assert_allclose(v, project((z - weights @ slopes) / c, radius, "l1"))
-    heights = intercepts + slopes @ v
-    assert heights.max() - weights @ heights <= 1e-10 * np.abs(heights).max()
 
 
 @pytest.mark.parametrize("solver", [kept_model.KeptModel, sparse_model.SparseModel])
