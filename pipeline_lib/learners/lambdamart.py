@@ -97,7 +97,7 @@ def _model_of(dump: Mapping[str, Any], n_features: int, feature_names: Sequence[
         return place
 
     roots = [add(tree["tree_structure"]) for tree in dump["tree_info"]]
-    features, thresholds, lower, upper, values = zip(*nodes, strict=True) if nodes else ((),) * 5
+    features, thresholds, lower, upper, values = zip(*nodes, strict=True)
     return TreesModel.of(roots, features, thresholds, lower, upper, values, n_features, feature_names)
 
 

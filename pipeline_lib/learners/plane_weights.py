@@ -47,7 +47,7 @@ class Weights:
         """Give the weights, shape (K,); ``gram``, shape (K or more, K or more), begins with the planes met before."""
         K = len(target)
         if len(self.positive) <= 1:
-            self._begin(gram, K)
+            self._begin(gram, target)
         if len(self._factor) <= K:
             factor, n = np.zeros((2 * K + 1, 2 * K + 1)), len(self.positive)
             factor[:n, :n] = self._factor[:n, :n]
@@ -64,13 +64,13 @@ class Weights:
         """Number the planes anew after those with ``kept`` False, none of positive weight, were left out."""
         self.positive = (np.cumsum(kept) - 1)[self.positive]
 
-    def _begin(self, gram: Floats, K: int) -> None:
-        # All weight on one plane; sigma is of the size of the planes' squares.
+    def _begin(self, gram: Floats, target: Floats) -> None:
+        # All weight on one plane; sigma is of the size of the planes' squares, or of large targets if those are all 0.
         if not len(self.positive):
             self.positive = np.zeros(1, np.int64)
         self._values = np.ones(1)
         first = self.positive[0]
-        self._shift = float(gram.diagonal()[:K].max()) or 1.0
+        self._shift = float(gram.diagonal()[: len(target)].max()) or max(1.0, float(np.abs(target).max()))
         self._factor = np.full((1, 1), np.sqrt(gram[first, first] + self._shift))
 
 

@@ -83,7 +83,6 @@ class SparseModel:
             if length == 0.0:
                 break
             weights = np.maximum(weights + length * change, 0.0)
-            weights /= weights.sum()
             mean = weights @ slopes
         self._weights = weights
         return v, weights

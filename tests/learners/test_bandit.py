@@ -101,6 +101,11 @@ def test_data_without_features_are_refused() -> None:
         bandit.run(data, "squared", 10, 0.1, 0.1, 2.0)
 
 
+def test_training_without_queries_is_refused() -> None:
+    with pytest.raises(DataError, match=r"train: .*expected at least one query"):
+        bandit.train(drawn(1).take([]), drawn(2), {"surrogate": "squared"}, 0)
+
+
 def test_unknown_losses_are_refused() -> None:
     with pytest.raises(DataError, match="surrogate"):
         loss_ranges.largest(drawn(1), "listnet", 1.0)

@@ -193,6 +193,14 @@ def test_exact_blocks_never_rise() -> None:
     found = cone.fit(drawn(8, 6, 5, 7), 3, method="exact", passes=15, tol=0.0)
     assert (np.diff(found.objective) <= 1e-8 * found.objective[:-1]).all()
     assert found.block_gap <= 1e-8
+    # Coefficients are folded in exactly at the basis before each step, so the risks met are those of the path.
+    np.testing.assert_allclose(found.met, found.objective[:-1])
+
+
+def test_what_is_not_traced_is_the_same_at_both_ends() -> None:
+    traced, not_traced = (cone.fit(drawn(3, 4, 3, 7), 2, passes=4, tol=0.0, traced=traced) for traced in (True, False))
+    np.testing.assert_array_equal(not_traced.U, traced.U)
+    np.testing.assert_array_equal(not_traced.objective, traced.objective[[0, -1]])
 
 
 @pytest.mark.parametrize("method", ["sg", "eg", "eg-linear"])

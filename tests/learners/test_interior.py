@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from pipeline_lib import surrogates
-from pipeline_lib.learners import bundle, erm, interior, query_cuts
+from pipeline_lib.learners import bundle, erm, interior, query_cuts, smoothing
 from pipeline_lib.learners.problem import Problem
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.surrogates import programmes
+from pipeline_lib.surrogates.base import SmoothableSurrogate
 
 LINEAR = ("ranksvm", "slam-ndcg", "slam-map", "slam-ndcg@3", "structured-ndcg")
 KINKED = (*LINEAR, "svm-map")
@@ -91,12 +93,25 @@ def test_all_methods_meet_at_the_minimum(name, radius, ball, l2):
     programme = problem.surrogate.programme(problem.y, problem.offsets)
     if programme is not None:
         found.append(interior.minimise(problem, programme, 1e-7))
+    if isinstance(problem.surrogate, SmoothableSurrogate) and ball == "l2":
+        found.append(smoothing.minimise(problem, start, 1e-7))
     values = [problem.objective(s.w, problem.loss(problem.X @ s.w)[0]) for s in found]
     for solution, value in zip(found, values, strict=True):
         assert not solution.reason
         assert np.linalg.norm(solution.w, 2 if ball == "l2" else 1) <= problem.radius * (1.0 + 1e-12)
         assert value - solution.gap <= min(values) + 1e-9 * abs(value)
         assert value == pytest.approx(min(values), rel=2e-7)
+
+
+def test_an_active_l1_ball_of_more_features():
+    problem = of(drawn(30, 6, 8), "ranksvm", 0.0, 0.3, "l1")
+    found = interior.minimise(problem, problem.surrogate.programme(problem.y, problem.offsets), 1e-9)
+    assert not found.reason
+    assert np.abs(found.w).sum() <= 0.3 * (1.0 + 1e-12)
+    other = bundle.minimise(problem, np.zeros(8), 1e-7)
+    best, value = (problem.loss(problem.X @ w)[0] for w in (other.w, found.w))
+    assert best - other.gap <= value + 1e-9 * value
+    assert value <= best * (1.0 + 1e-9)
 
 
 @pytest.mark.parametrize("name", ["slam-ndcg", "svm-map"])
@@ -118,6 +133,17 @@ def test_few_queries_with_many_features(name, n):
     data = drawn(n, 7, 60, seed=3)
     for fit in erm.path(data, name, [1e-3, 1.0]):
         assert fit.certified, fit.reason
+
+
+@pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg"])
+def test_features_given_twice_change_no_minimum(name):
+    # Without l2 and with an inactive ball, rounding leaves their second derivative without a square root.
+    once, values = of(drawn(12), name, 0.0, 1e4), []
+    for problem in (once, replace(once, X=np.hstack([once.X, once.X]))):
+        found = interior.minimise(problem, problem.surrogate.programme(problem.y, problem.offsets), 1e-9)
+        assert not found.reason
+        values.append(problem.objective(found.w, problem.loss(problem.X @ found.w)[0]))
+    assert values[1] == pytest.approx(values[0], rel=2e-9)
 
 
 def test_long_lists_are_squared_by_other_means(monkeypatch):

@@ -260,10 +260,35 @@ def test_the_sparse_model_is_where_an_interior_point_solver_finds_it(K, d, c, ra
     model = sparse_model.SparseModel()
     for k in range(1, K + 1):
         v, weights = model.minimise(slopes[:k], slopes[:k] @ slopes[:k].T, intercepts[:k], c, radius, z)
+        # v is best for the weighted mean of the planes, which at v is as high as the highest: no v is better.
+        np.testing.assert_allclose(v, project((z - weights @ slopes[:k]) / c, radius, "l1"))
+        heights = intercepts[:k] + slopes[:k] @ v
+        assert heights.max() - weights @ heights <= 1e-10 * np.abs(heights).max()
     best, _ = plane_model.minimise(slopes - z, intercepts, c, radius, "l1")
     assert np.abs(v).sum() <= radius * (1 + 1e-12)
     assert value(v) == pytest.approx(value(best), rel=1e-7, abs=1e-8)
-    assert weights.sum() == pytest.approx(1.0)
+    assert weights.sum() == pytest.approx(1.0, rel=1e-13)
+
+
+@pytest.mark.parametrize("solver", [kept_model.KeptModel, sparse_model.SparseModel])
+def test_of_parallel_planes_the_highest_has_all_weight(solver):
+    slopes = np.tile([1.0, -2.0], (3, 1))
+    _, weights = solver().minimise(slopes, slopes @ slopes.T, np.array([0.0, 2.0, 1.0]), 1.0, 0.5)
+    np.testing.assert_allclose(weights, [0.0, 1.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.5, 1.5])
+@pytest.mark.parametrize("solver", [kept_model.KeptModel, sparse_model.SparseModel])
+def test_the_unit_of_the_planes_moves_no_minimum(solver, radius):
+    rng = np.random.default_rng(5)
+    slopes, intercepts = rng.normal(size=(12, 4)), rng.normal(size=12)
+    (v, weights), *others = (
+        solver().minimise(unit * slopes, unit**2 * slopes @ slopes.T, unit * intercepts, 0.1 * unit, radius)
+        for unit in (1.0, 2.0**-80, 2.0**80)
+    )
+    for other, other_weights in others:
+        np.testing.assert_allclose(other, v, rtol=1e-9)
+        np.testing.assert_allclose(other_weights, weights, atol=1e-9)
 
 
 def test_a_point_very_far_from_an_l1_ball_is_nearest_to_a_corner():

@@ -294,6 +294,9 @@ GOOD = {"surrogate": "squared", "k": 1, "rounds": 10, "gamma": 0.1, "eta": 0.1}
         ({"order": [99] * 10}, r"order\[0\]: .*from 0 to 9"),
         ({"checkpoints": [2, 1]}, "checkpoints: expected rising whole numbers in 1..10"),
         ({"checkpoints": [11]}, "checkpoints"),
+        ({"checkpoints": [1.5]}, "checkpoints"),
+        ({"checkpoints": []}, "checkpoints"),
+        ({"checkpoints": [[1]]}, "checkpoints"),
         ({"judge": [math.nan]}, "judge"),
     ],
 )

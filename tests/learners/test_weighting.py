@@ -15,10 +15,10 @@ from pipeline_lib.ranking_data import RankingData
 COUNTS = [2, 0, 1, 5, 3, 1]
 
 
-def drawn() -> RankingData:
+def drawn(d: int = 3) -> RankingData:
     rng = np.random.default_rng(4)
     sizes = np.array([4, 3, 5, 2, 6, 4])
-    X = rng.standard_normal((sizes.sum(), 3))
+    X = rng.standard_normal((sizes.sum(), d))
     y = np.clip(np.floor(X[:, 0] + rng.standard_normal(len(X))), 0, 2).astype(int)
     return RankingData.from_arrays(X, y, np.repeat(np.arange(6), sizes))
 
@@ -32,6 +32,15 @@ def test_a_weight_is_a_number_of_copies(name, where):
     assert weighted.certified
     assert repeated.certified
     assert weighted.objective == pytest.approx(repeated.objective, rel=3e-8)
+
+
+@pytest.mark.parametrize("name", ["ranksvm", "slam-ndcg", "structured-ndcg", "svm-map"])
+def test_the_method_for_many_features_weights_queries_as_well(name):
+    data = drawn(40)
+    weighted = erm.fit(data, name, l2=0.1, weights=COUNTS)
+    repeated = erm.fit(data.take(np.repeat(np.arange(6), COUNTS)), name, l2=0.1)
+    assert weighted.certificate == repeated.certificate
+    assert weighted.objective == pytest.approx(repeated.objective, rel=3e-6)
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
