@@ -150,22 +150,6 @@ def test_bounds_by_enumeration(name, m, y_max, bound):
         assert found.excess_bound == found.bound == exact == pytest.approx(max(values), abs=1e-12)
 
 
-@pytest.mark.parametrize(("y_max", "m"), [(0, 7), (1, 6), (2, 6), (3, 9), (4, 12)])
-def test_listnet_l2_supremum_by_enumeration(y_max, m):
-    largest = 0.0
-    for n in range(1, m + 1):
-        for labels in itertools.combinations_with_replacement(range(y_max + 1), n):
-            p = np.exp(np.array(labels, float))
-            p /= p.sum()
-            largest = max(largest, *(float(np.linalg.norm(np.eye(n)[i] - p)) for i in range(n)))
-    assert supremum("listnet", m, y_max, "lipschitz-l2") == pytest.approx(largest, abs=1e-12)
-
-
-def test_listnet_l2_supremum_of_long_lists_is_that_of_two_documents():
-    assert supremum("listnet", 10_000, 4, "lipschitz-l2") == supremum("listnet", 2, 4, "lipschitz-l2")
-    assert supremum("listnet", 10_000, 1, "lipschitz-l2") == supremum("listnet", 200, 1, "lipschitz-l2")
-
-
 @pytest.mark.parametrize(
     ("name", "options"),
     [
