@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from ranking_losses import several_queries
 
 from pipeline_lib import surrogates
-from pipeline_lib.errors import DataError
 
 FORMULAS = ("listnet", "ranknet", "ranksvm", "squared")  # written out in phi below
 
@@ -72,13 +71,3 @@ def test_ten_thousand_documents(name, levels):
             expected = 2 * (scores[i] - y[i])
         assert gradient[i] == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert np.isfinite(values[0])
-
-
-def test_squared_constants_need_a_score_bound():
-    loss = surrogates.create("squared")
-    gradient = loss.gradient(np.full(4, -3.0), np.full(4, 2), [0, 4])
-    assert loss.lipschitz(4, 2, score_bound=3.0) == np.abs(gradient).sum()
-    assert loss.lipschitz(4, 2, "l2", score_bound=3.0) == pytest.approx(np.linalg.norm(gradient))
-    assert loss.smoothness(4, 2) == 8.0
-    with pytest.raises(DataError, match="score_bound"):
-        loss.lipschitz(4, 2)
