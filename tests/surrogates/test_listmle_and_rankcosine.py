@@ -94,4 +94,8 @@ def test_rankcosine_is_half_of_one_minus_a_cosine(seed):
     scores, y = 2.0 * rng.normal(size=5), rng.integers(0, 4, 5)
     a, b = np.exp(scores), np.exp(y)
     value = surrogates.create("rankcosine").value(scores, y, [0, 5])[0]
-    assert value == pytest.approx(0.5 * (1.0 - a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
+    cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+    assert value == pytest.approx(0.5 * (1.0 - cosine))
+    # d a / d s = a, and the cosine changes by the part of b / |b| that is perpendicular to a
+    slope = -0.5 * a * (b / np.linalg.norm(b) - cosine * a / np.linalg.norm(a)) / np.linalg.norm(a)
+    np.testing.assert_allclose(surrogates.create("rankcosine").gradient(scores, y, [0, 5]), slope, atol=1e-12)
