@@ -20,7 +20,7 @@ NO_PIVOT = 1e-14
 @njit
 def local_nodes(nodes, offsets, owned):  # type: ignore[no-untyped-def]
     """Where the coefficients of every row are in the matrix of its query, shape (P, k + 1), with the query in front;
-    and the starts of the matrices, shape (Q + 1,). A place that is not used has the number -1."""
+    and the starts of the matrices, shape (Q + 1,)."""
     N, A, Q = offsets[-1], owned[-1], len(offsets) - 1
     query, place, starts = np.empty(N + A, np.int64), np.empty(N + A, np.int64), np.zeros(Q + 1, np.int64)
     for q in range(Q):
@@ -31,12 +31,11 @@ def local_nodes(nodes, offsets, owned):  # type: ignore[no-untyped-def]
             query[N + a], place[N + a] = q, m + a - owned[q]
         n = m + owned[q + 1] - owned[q]
         starts[q + 1] = starts[q] + n * n
-    local = np.full((len(nodes), nodes.shape[1] + 1), -1, np.int64)
+    local = np.empty((len(nodes), nodes.shape[1] + 1), np.int64)
     for p in range(len(nodes)):
         local[p, 0] = query[nodes[p, 0]]
         for k in range(nodes.shape[1]):
-            if nodes[p, k] < N + A:
-                local[p, k + 1] = place[nodes[p, k]]
+            local[p, k + 1] = place[nodes[p, k]]
     return local, starts
 
 
@@ -48,12 +47,9 @@ def sum_up(local, coefficients, weight, starts, offsets, owned):  # type: ignore
         q = local[p, 0]
         n = offsets[q + 1] - offsets[q] + owned[q + 1] - owned[q]
         for a in range(1, local.shape[1]):
-            i = local[p, a]
-            if i >= 0:
-                for b in range(1, local.shape[1]):
-                    j = local[p, b]
-                    if j >= 0:
-                        blocks[starts[q] + i * n + j] += weight[p] * coefficients[p, a - 1] * coefficients[p, b - 1]
+            for b in range(1, local.shape[1]):
+                at = starts[q] + local[p, a] * n + local[p, b]
+                blocks[at] += weight[p] * coefficients[p, a - 1] * coefficients[p, b - 1]
     return blocks
 
 

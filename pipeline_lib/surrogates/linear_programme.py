@@ -33,10 +33,8 @@ class LinearProgramme:
     heights, costs : float64, shape (P,)
         h, and c > 0, which may be inf.
     nodes : int64, shape (P, k)
-        Which variables the coefficients of a row are of: document i is i, auxiliary variable a is N + a. A place that
-        is not used has the number N + A.
+        Which variables of its query the coefficients of a row are of: document i is i, auxiliary variable a is N + a.
     coefficients : float64, shape (P, k)
-        0 at a place that is not used.
     dues : float64, shape (A,)
         b.
     offsets, owned : int64, shape (Q + 1,)
@@ -70,11 +68,11 @@ class LinearProgramme:
 
     def taken(self, values: Floats) -> Floats:
         """<f_p, s> + <e_p, z> of all rows, shape (P,), for ``values`` of documents and auxiliary variables."""
-        return _taken(self.nodes, self.coefficients, np.append(values, 0.0))
+        return _taken(self.nodes, self.coefficients, values)
 
     def spread(self, multipliers: Floats) -> Floats:
         """F' lam and E' lam, shape (N + A,)."""
-        return _spread(self.nodes, self.coefficients, multipliers, len(self.dues) + self.offsets[-1] + 1)[:-1]
+        return _spread(self.nodes, self.coefficients, multipliers, len(self.dues) + self.offsets[-1])
 
     def scaled(self, factors: Floats) -> LinearProgramme:
         """The programme of sum_q factors_q phi(s_q, y_q)."""

@@ -184,16 +184,15 @@ def of_orders(y: NDArray[np.int32], offsets: Whole, ideal: Whole, ideal_dcg: Flo
         i, r = np.divmod(np.arange(m * m), m)
         last = r == m - 1
         coefficients.append(np.c_[r + 1.0 - own[i], np.ones(m * m), np.where(last, 0.0, 1.0)])
-        # The number of all variables is not known yet: a place without one is -1 until then.
-        nodes.append(np.c_[begin + i, N + owned[q] + i, np.where(last, -1, N + owned[q] + m + r)])
-    rows, A = np.concatenate(nodes), int(owned[-1])
-    rows[rows < 0] = N + A
+        # The last rank has no variable: its coefficient of 0 is that of the document once more.
+        nodes.append(np.c_[begin + i, N + owned[q] + i, np.where(last, begin + i, N + owned[q] + m + r)])
+    rows = np.concatenate(nodes)
     return Assignments(
         heights=np.concatenate(heights),
         costs=np.full(len(rows), np.inf),
         nodes=rows,
         coefficients=np.concatenate(coefficients),
-        dues=np.ones(A),
+        dues=np.ones(owned[-1]),
         offsets=offsets,
         owned=owned,
         blocks=blocks,

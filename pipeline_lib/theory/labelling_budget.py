@@ -116,13 +116,15 @@ def budget_by_search(documents: float, vc_dimension: int, delta: float, c1: floa
 
     ends = (0.0, math.log(documents / 2.0))
 
+    def queries(log_n: float) -> float:
+        return min(max(math.exp(log_n), 1.0), documents / 2.0)
+
     def total(log_n: float) -> float:
-        return even_bound(min(max(math.exp(log_n), 1.0), documents / 2.0), documents, vc_dimension, delta, c1).total
+        return even_bound(queries(log_n), documents, vc_dimension, delta, c1).total
 
     inner = minimize_scalar(total, bounds=ends, method="bounded", options={"xatol": 1e-10}).x
-    log_n = min((*ends, float(inner)), key=total)
-    queries = min(max(math.exp(log_n), 1.0), documents / 2.0)
-    return Budget(queries, documents / queries)
+    best = queries(min((*ends, float(inner)), key=total))
+    return Budget(best, documents / best)
 
 
 @checked(documents=TWO_DOCUMENTS)

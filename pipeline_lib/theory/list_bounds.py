@@ -218,7 +218,7 @@ def first_below(left: Callable[[int], float], right: Callable[[int], float]) -> 
     while not left(high) < right(high):
         if high >= MOST_QUERIES:
             return None
-        low, high = high, 2 * high
+        low, high = high, min(2 * high, MOST_QUERIES)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if left(middle) < right(middle) else (middle, high)

@@ -97,8 +97,6 @@ def _furthest(direction: Floats, p: float) -> Floats:
     if math.isinf(p):
         return np.where(direction >= 0.0, 1.0, -1.0)
     largest = float(np.abs(direction).max())
-    if largest == 0.0:
-        return np.full(len(direction), len(direction) ** (-1.0 / p))
     point = np.sign(direction) * (np.abs(direction) / largest) ** (1.0 / (p - 1.0))
     unit: Floats = point / np.linalg.norm(point, p)
     return unit

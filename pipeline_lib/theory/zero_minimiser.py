@@ -78,8 +78,6 @@ def expected_maximum(n: int) -> float:
     """
     from scipy.special import log_ndtr
 
-    if n == 1:
-        return 0.0
     x = np.linspace(-12.0, 12.0, 4801)
     # The trapezoidal rule converges faster than any power of the step for such densities.
     density = np.exp(math.log(n) - 0.5 * x**2 + (n - 1) * log_ndtr(x)) / math.sqrt(2.0 * math.pi)

@@ -36,10 +36,10 @@ def of(data: RankingData, name: str, l2: float = 0.1, radius: float = math.inf, 
 def dense(programme, scores):
     """The dual programme at these scores: costs of the multipliers, bounds, and what they must sum up to."""
     P, N, A = len(programme.heights), len(scores), len(programme.dues)
-    E = np.zeros((P, N + A + 1))
+    E = np.zeros((P, N + A))
     for k in range(programme.nodes.shape[1]):
         E[np.arange(P), programme.nodes[:, k]] += programme.coefficients[:, k]
-    return programme.heights - E[:, :N] @ scores, E[:, N : N + A]
+    return programme.heights - E[:, :N] @ scores, E[:, N:]
 
 
 @pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in LINEAR), ("slam-ndcg", {"weights": "tight"})])

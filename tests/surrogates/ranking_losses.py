@@ -36,10 +36,48 @@ def label_vectors(m, y_max):
     return [list(y) for y in itertools.product(range(y_max + 1), repeat=m)]
 
 
+def rising_label_vectors(m, y_max):
+    return [np.array(y, np.int32) for y in itertools.combinations_with_replacement(range(y_max + 1), m)]
+
+
 def stacked(queries):
     """(scores, y, offsets) of a list of (scores, y)."""
     offsets = np.cumsum([0] + [len(y) for _, y in queries])
     return np.concatenate([s for s, _ in queries]).astype(float), np.concatenate([y for _, y in queries]), offsets
+
+
+def ranking_loss(name, s, y):
+    """That the large-margin surrogate of this name bounds."""
+    return one_minus_ndcg(s, y) if name == "structured-ndcg" else one_minus_ap(s, y)
+
+
+def compared(name, y):
+    """Labels as the surrogate takes them."""
+    return np.minimum(y, 1) if name == "svm-map" else np.asarray(y)
+
+
+def features(name, order, y):
+    """A(pi) or Psi(pi) of the ranking that lists the documents in this order."""
+    m = len(y)
+    rank = np.empty(m, int)
+    rank[list(order)] = np.arange(1, m + 1)
+    if name == "structured-ndcg":
+        return (m - rank).astype(float)
+    above = np.sign(rank[None, :] - rank[:, None])  # [i, j] = 1 where i stands above j
+    pairs = np.outer(y >= 1, y == 0) * above
+    return (pairs.sum(axis=1) - pairs.sum(axis=0)) / np.outer(y >= 1, y == 0).sum()
+
+
+def margins(name, y):
+    """(loss, slope) of every ranking: the affine functions of s whose maximum the surrogate is."""
+    m = len(y)
+    ideal = features(name, sorted(range(m), key=lambda i: (-compared(name, y)[i], i)), y)
+    rows = []
+    for order in itertools.permutations(range(m)):
+        place = np.empty(m)
+        place[list(order)] = -np.arange(m)
+        rows.append((ranking_loss(name, place, y), features(name, order, y) - ideal))
+    return np.array([loss for loss, _ in rows]), np.array([slope for _, slope in rows])
 
 
 @st.composite

@@ -75,6 +75,18 @@ def test_constants_are_those_of_reversed_orders(name):
         assert np.linalg.norm(gradient) == pytest.approx(math.sqrt(m * (m - 1)))
 
 
+@pytest.mark.parametrize("ties", ["together", "document-order"])
+@pytest.mark.parametrize("score_bound", [0.0, 0.2, 3.0])
+def test_no_value_of_listmle_exceeds_its_bound(ties, score_bound):
+    # A convex function is largest at a corner of the cube; of equal scores and labels, m log m is reached.
+    loss = ListMLE(ties)
+    assert loss.bound(1, 2, score_bound) == 0.0
+    assert ListMLE().value(np.zeros(4), np.ones(4), [0, 4])[0] == pytest.approx(loss.bound(4, 2, 0.0))
+    for scores in itertools.product((-score_bound, score_bound), repeat=4):
+        for y in itertools.combinations_with_replacement(range(3), 4):
+            assert loss.value(scores, y, [0, 4])[0] <= loss.bound(4, 2, score_bound) + 1e-12
+
+
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rankcosine_is_half_of_one_minus_a_cosine(seed):
@@ -82,4 +94,8 @@ def test_rankcosine_is_half_of_one_minus_a_cosine(seed):
     scores, y = 2.0 * rng.normal(size=5), rng.integers(0, 4, 5)
     a, b = np.exp(scores), np.exp(y)
     value = surrogates.create("rankcosine").value(scores, y, [0, 5])[0]
-    assert value == pytest.approx(0.5 * (1.0 - a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
+    cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+    assert value == pytest.approx(0.5 * (1.0 - cosine))
+    # d a / d s = a, and the cosine changes by the part of b / |b| that is perpendicular to a
+    slope = -0.5 * a * (b / np.linalg.norm(b) - cosine * a / np.linalg.norm(a)) / np.linalg.norm(a)
+    np.testing.assert_allclose(surrogates.create("rankcosine").gradient(scores, y, [0, 5]), slope, atol=1e-12)

@@ -251,6 +251,14 @@ def test_lipschitz_constants_are_the_suprema(kind, y_max):
             assert LOSSES[kind].lipschitz(m, y_max, norm) == pytest.approx(seen, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("score_bound", [0.0, 0.1, 3.0])
+def test_no_value_exceeds_the_bound(kind, score_bound):
+    for y in ([1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]):
+        for scores in itertools.product((-score_bound, score_bound), repeat=4):
+            assert LOSSES[kind].value(scores, y, [0, 4])[0] <= LOSSES[kind].bound(4, 1, score_bound) * (1.0 + 1e-12)
+
+
 @pytest.mark.parametrize("kind", ["ndcg", "map", "ndcg@3"])
 def test_constants_of_long_lists(kind):
     expected = {"ndcg": 1 - 1 / math.log2(1001), "map": 1 - 1 / 1000, "ndcg@3": 1.0}[kind]

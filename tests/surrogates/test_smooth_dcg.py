@@ -136,6 +136,12 @@ def test_the_kernel_for_cut_off_1_agrees_with_that_for_any(sigma):
     np.testing.assert_allclose(gradient, slopes, rtol=1e-9, atol=1e-13 / sigma)
 
 
+def test_one_document_has_no_slope_and_its_gain_for_a_value():
+    loss = SmoothDCG(2)
+    assert [loss.supremum(what, 1, 2) for what in ("lipschitz-linf", "lipschitz-l2", "smoothness")] == [0.0] * 3
+    assert loss.supremum("bound", 1, 2) == -loss.value([0.4], [2], [0, 1])[0] == 3.0
+
+
 def test_equal_labels_teach_nothing():
     s = np.random.default_rng(2).normal(size=9)
     for k in (1, 3):

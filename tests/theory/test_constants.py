@@ -72,19 +72,6 @@ def test_search_stays_below_the_constant_and_reaches_the_supremum(name, options,
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
-def test_found_is_attained_at_its_point(name):
-    loss = surrogates.create(name)
-    bound = 2.0 if score_bound_needed(loss) else None
-    found = search(loss, 4, 2, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
-    assert found.value == np.abs(loss.gradient(found.scores, found.y, [0, len(found.y)])).sum()
-    if loss.smooth:
-        found = search(loss, 4, 2, "smoothness", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
-        offsets = [0, len(found.y)]
-        change = loss.gradient(found.scores, found.y, offsets) - loss.gradient(found.others, found.y, offsets)
-        assert found.value == np.abs(change).sum() / np.abs(found.scores - found.others).max()
-
-
-@pytest.mark.parametrize("name", surrogates.NAMES)
 def test_norms_of_gradients_are_related(name):
     # `lists`, section 3: G <= sqrt(m) G^CW; and G^CW <= G, because ||.||_2 <= ||.||_1
     loss = surrogates.create(name)
@@ -98,31 +85,6 @@ def supremum_related(loss, m, y_max):
     # Published constants that are free of m and not tight (m = 1 has gradient 0) need not obey; exact suprema do.
     exact = supremum(loss, m, y_max, "lipschitz-linf"), supremum(loss, m, y_max, "lipschitz-l2")
     return None not in exact and exact[0] <= math.sqrt(m) * exact[1] * (1.0 + 1e-12)
-
-
-@pytest.mark.parametrize("m", [5, 10, 50, 100, 500])
-def test_ranksvm_grows_as_the_square_of_m(m):
-    # `slam`, section 6.1 prints O(m) and 2 m; for binary labels it is 2 r (m - r) <= m^2 / 2
-    found = search("ranksvm", m, 1, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1)
-    assert found.value == m**2 // 2
-    assert constants("ranksvm", m, 1).lipschitz == m**2 // 2
-
-
-@pytest.mark.parametrize("m", [5, 500, 10_000])
-def test_listnet_does_not_grow_with_m(m):
-    # `lists`, Proposition 1
-    rng = np.random.default_rng(0)
-    slope = search("listnet", m, 4, "lipschitz-linf", rng=rng, restarts=1)
-    assert len(slope.y) == m
-    assert slope.value == pytest.approx(2.0 - 2.0 / (1.0 + (m - 1) * math.exp(4)), rel=1e-9)
-    curvature = search("listnet", m, 4, "smoothness", rng=rng, restarts=1)
-    assert curvature.value == pytest.approx(1.0, rel=1e-6)
-
-
-@pytest.mark.parametrize("m", [2, 9, 1001])
-def test_smooth_dcg_reaches_a_quarter_of_proposition_2(m):
-    found = search("smooth-dcg", m, 4, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1)
-    assert found.value == pytest.approx(constants("smooth-dcg", m, 4).lipschitz / 4.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["squared", "squared-ndcg", "kl", "ranksvm", "ranknet", "rankboost", "listnet"])
@@ -148,22 +110,6 @@ def test_bounds_by_enumeration(name, m, y_max, bound):
         assert found.excess_bound <= 2.0 * (bound + y_max)
     else:
         assert found.excess_bound == found.bound == exact == pytest.approx(max(values), abs=1e-12)
-
-
-@pytest.mark.parametrize(("y_max", "m"), [(0, 7), (1, 6), (2, 6), (3, 9), (4, 12)])
-def test_listnet_l2_supremum_by_enumeration(y_max, m):
-    largest = 0.0
-    for n in range(1, m + 1):
-        for labels in itertools.combinations_with_replacement(range(y_max + 1), n):
-            p = np.exp(np.array(labels, float))
-            p /= p.sum()
-            largest = max(largest, *(float(np.linalg.norm(np.eye(n)[i] - p)) for i in range(n)))
-    assert supremum("listnet", m, y_max, "lipschitz-l2") == pytest.approx(largest, abs=1e-12)
-
-
-def test_listnet_l2_supremum_of_long_lists_is_that_of_two_documents():
-    assert supremum("listnet", 10_000, 4, "lipschitz-l2") == supremum("listnet", 2, 4, "lipschitz-l2")
-    assert supremum("listnet", 10_000, 1, "lipschitz-l2") == supremum("listnet", 200, 1, "lipschitz-l2")
 
 
 @pytest.mark.parametrize(
@@ -239,9 +185,3 @@ def test_errors_say_what_was_expected():
         search("listnet", 3, 1, "smoothnes", rng=rng)
     with pytest.raises(ConfigurationError, match="did you mean 'listnet'"):
         constants("listne", 3, 1)
-
-
-def test_search_is_reproducible():
-    first, second = (search("ranknet", 5, 2, "smoothness", rng=np.random.default_rng(7), restarts=2) for _ in range(2))
-    assert first.value == second.value
-    np.testing.assert_array_equal(first.scores, second.scores)

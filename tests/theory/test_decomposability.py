@@ -66,14 +66,6 @@ def test_lemma_3_listnet():
         assert np.abs(mixed_difference(gradient, [0, 0, 0, 1], range(size))).max() > 1e-3
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 6])
-def test_listnet_with_binary_labels_decomposes_over_all_labels_but_one(m):
-    # not covered by Lemma 3 and its remark, whose derivatives presume real labels
-    loss = surrogates.create("listnet")
-    assert order(lambda y: loss.gradient(np.zeros(m), y, [0, m]), m, 1) == m - 1 == constants("listnet", m, 1).order
-    assert order(lambda y: loss.gradient(np.zeros(m), y, [0, m]), m, 2) == m == constants("listnet", m, 2).order
-
-
 def test_interactions_rebuild_the_function():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(3, 3, 3))

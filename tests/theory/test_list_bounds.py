@@ -145,6 +145,12 @@ def test_never_is_said():
     assert list_bounds.first_below(lambda n: 2.0, lambda n: 1.0) is None
 
 
+@pytest.mark.parametrize("first", [1, 2, 3, 4, 1000, 10**15])
+def test_the_first_n_is_found_up_to_10_to_the_15(first):
+    assert list_bounds.first_below(lambda n: float(n < first), lambda n: 0.5) == first
+    assert list_bounds.first_below(lambda n: float(n < 10**15 + first), lambda n: 0.5) is None
+
+
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [

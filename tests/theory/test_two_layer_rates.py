@@ -73,6 +73,12 @@ def test_variances_of_sign_rankers_by_enumeration(signs, m):
         assert float(found.of_average(m)) == pytest.approx(second - first**2)
 
 
+def test_rounding_of_exact_variances_is_no_error():
+    assert Variances(0.0, 0.3, 0.6 * (1.0 - 1e-13)).rest == 0.0
+    with pytest.raises(DataError, match="pairs: expected at least twice"):
+        Variances(0.0, 0.3, 0.6 * (1.0 - 1e-11))
+
+
 def test_the_bound_holds_with_the_stated_probability():
     # One ranker that errs on all pairs of every query with probability 1/2: the gap is 1/2 - K/n, K binomial.
     for n, delta in itertools.product((1, 2, 5, 20, 100), (0.5, 0.1, 1e-3, 1e-6)):

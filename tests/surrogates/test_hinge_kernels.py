@@ -1,0 +1,55 @@
+"""Are sums of hinges over pairs, computed by merging, what a pass over all pairs gives?"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from ranking_losses import some_queries
+
+from pipeline_lib.surrogates.hinge_kernels import hinge
+from pipeline_lib.surrogates.pairwise import RankSVM
+
+
+@pytest.mark.parametrize("width", [1e-3, 0.5, 3.0])
+@pytest.mark.parametrize("largest", [10, 150])
+def test_rounded_ranksvm_by_pairs(width, largest):
+    rng = np.random.default_rng(4)
+    scores, y, offsets = some_queries(rng, largest=largest, levels=5)
+    V = rng.normal(size=(len(y), 2))
+    rounded = RankSVM(margin=1.5).smoothed(width)
+    values, gradient, intercepts = rounded.minorant(scores, y, offsets)
+    product = rounded.hessian_product(scores, y, offsets, V)
+    inside = rounded.interior(0.1).hessian_product(scores, y, offsets, V)
+    h = 1.5 * width
+    expected = {"gradient": np.zeros(len(y)), "product": np.zeros_like(V), "inside": np.zeros_like(V)}
+    for q, (a, b) in enumerate(itertools.pairwise(offsets)):
+        value = weight = 0.0
+        for i, j in itertools.product(range(a, b), repeat=2):
+            if y[i] <= y[j]:
+                continue
+            t = 1.5 + scores[j] - scores[i]
+            alpha = min(max(t / h, 0.0), 1.0)
+            value += alpha * t - h * alpha**2 / 2
+            weight += alpha
+            expected["gradient"][[i, j]] += [-alpha, alpha]
+            for key, low, high in (("product", 0.0, h), ("inside", 0.1 * h, 0.9 * h)):
+                if low < t < high:
+                    expected[key][i] += (V[i] - V[j]) / (high - low)
+                    expected[key][j] -= (V[i] - V[j]) / (high - low)
+        assert values[q] == pytest.approx(value, rel=1e-9, abs=1e-9)
+        assert intercepts[q] == pytest.approx(1.5 * weight, rel=1e-10, abs=1e-10)
+    np.testing.assert_allclose(gradient, expected["gradient"], atol=1e-9)
+    np.testing.assert_allclose(product, expected["product"], atol=1e-9 / width)
+    np.testing.assert_allclose(inside, expected["inside"], atol=1e-9 / width)
+
+
+def test_ranksvm_kernels_agree():
+    rng = np.random.default_rng(8)
+    for levels in (2, 3, 7, 100):
+        scores, y, offsets = some_queries(rng, n_queries=20, largest=90, levels=levels)
+        by_pairs = hinge(scores, y, offsets, 1.0, 10**6)
+        by_merging = hinge(scores, y, offsets, 1.0, -1)
+        np.testing.assert_array_equal(by_pairs[1], by_merging[1])
+        np.testing.assert_allclose(by_pairs[0], by_merging[0], rtol=1e-14)
