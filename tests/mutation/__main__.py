@@ -203,12 +203,15 @@ class Trial:
 
     def of(self, mutant: Mutant) -> tuple[str, str]:
         """What became of a mutant, and which test noticed it."""
-        users = users_of(mutant.module)
+        users, long = users_of(mutant.module), list[str]()
         passing, failing = self.passing.setdefault(users, set()), self.failing.setdefault(users, [])
         while True:
-            files = [path for path in nearest(mutant.module) if path not in failing]
+            files = [path for path in nearest(mutant.module) if path not in (*failing, *long)]
             with put_into(self.tree, mutant):
-                outcome, by = self._tests(files, users, failing, self.seconds)
+                outcome, by = self._tests(files, users, [*failing, *long], self.seconds)
+                if outcome == "timeout" and self._tests([by], users, [], HANGING)[0] == "survived":
+                    long.append(by)  # it ends in the time that it has on the unchanged copy
+                    continue
             if outcome == "survived" or by in passing:
                 return outcome, by
             if self._tests([by], users, [], HANGING)[0] == "survived":
