@@ -14,6 +14,28 @@ from pipeline_lib.surrogates.pairwise import RankNet, RankSVM
 PAIRWISE = ("ranknet", "ranksvm")
 
 
+def rounded(normalisation):
+    """At equal scores, every pair is in the middle of the rounded part, which is 1 wide."""
+    return RankSVM(normalisation, margin=0.5).smoothed(2.0)
+
+
+@pytest.mark.parametrize("make", [rounded, RankSVM, RankNet])
+@pytest.mark.parametrize("normalisation", ["sum", "mean", "all-pairs"])
+@pytest.mark.parametrize(("m", "y_max"), [(1, 2), (2, 1), (4, 1), (4, 2), (4, 3)])
+@pytest.mark.parametrize("score_bound", [0.1, 3.0])
+def test_pairwise_bounds_by_enumeration(make, normalisation, m, y_max, score_bound):
+    # A convex function is largest at a corner of the cube.
+    loss = make(normalisation)
+    largest = max(
+        loss.value(scores, y, [0, size])[0]
+        for size in range(1, m + 1)
+        for y in rising_label_vectors(size, y_max)
+        for scores in itertools.product((-score_bound, score_bound), repeat=size)
+    )
+    assert loss.bound(m, y_max, score_bound) == pytest.approx(largest, rel=1e-12)
+    assert loss.bound(m, 0, score_bound) == 0.0
+
+
 @pytest.mark.parametrize("name", PAIRWISE)
 def test_mean_divides_by_the_number_of_pairs(name):
     scores, y, offsets = some_queries(np.random.default_rng(2))
@@ -96,11 +118,6 @@ def test_ranksvm_binary_labels():
     assert RankSVM("mean").lipschitz(10, 4) == 2.0
 
 
-def rounded(normalisation):
-    """At equal scores, every pair is in the middle of the rounded part, which is 1 wide."""
-    return RankSVM(normalisation, margin=0.5).smoothed(2.0)
-
-
 @pytest.mark.parametrize("make", [RankNet, rounded])
 @pytest.mark.parametrize("normalisation", ["sum", "mean"])
 @pytest.mark.parametrize("m", [1, 2, 5, 6])
@@ -114,20 +131,3 @@ def test_pairwise_smoothness_is_attained(m, normalisation, make):
             best = max(best, float(direction[:, 0] @ product[:, 0]))
     assert loss.smoothness(m, 2) == pytest.approx(best)
     assert loss.smoothness(m, 0) == 0.0
-
-
-@pytest.mark.parametrize("make", [RankSVM, RankNet, rounded])
-@pytest.mark.parametrize("normalisation", ["sum", "mean", "all-pairs"])
-@pytest.mark.parametrize(("m", "y_max"), [(1, 2), (2, 1), (4, 1), (4, 2), (4, 3)])
-@pytest.mark.parametrize("score_bound", [0.1, 3.0])
-def test_pairwise_bounds_by_enumeration(make, normalisation, m, y_max, score_bound):
-    # A convex function is largest at a corner of the cube.
-    loss = make(normalisation)
-    largest = max(
-        loss.value(scores, y, [0, size])[0]
-        for size in range(1, m + 1)
-        for y in rising_label_vectors(size, y_max)
-        for scores in itertools.product((-score_bound, score_bound), repeat=size)
-    )
-    assert loss.bound(m, y_max, score_bound) == pytest.approx(largest, rel=1e-12)
-    assert loss.bound(m, 0, score_bound) == 0.0
