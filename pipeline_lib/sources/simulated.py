@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline_lib import seeds
+from pipeline_lib import checks, seeds
 from pipeline_lib.checks import checked
-from pipeline_lib.errors import ConfigurationError
+from pipeline_lib.errors import ArgumentError, ConfigurationError
 from pipeline_lib.ranking_data import RankingData
 from pipeline_lib.sources import letor, list_lengths
 from pipeline_lib.sources.population import Population, PopulationSettings
 from pipeline_lib.sources.population_settings import LogNormalLengths
 
 
-@checked
+@checked(n_parts=checks.Range(1, 1000))
 def sizes_of_parts(queries: int, n_parts: int) -> list[int]:
-    """Divide queries among parts of equal size; the first ones get one more where that is not possible.
+    """Divide queries among 1 to 1000 parts of equal size; the first ones get one more where that is not possible.
 
     Example
     -------
@@ -102,6 +102,10 @@ def write_text(
 ) -> Iterator[tuple[str, Path]]:
     """Write the parts as LETOR text, ``FOLDER/PART.txt``, one after the other; yield each with its file."""
     for part, draw in drawn.items():
+        if not isinstance(data := draw(), RankingData):
+            raise ArgumentError(
+                f"drawn: expected functions that give RankingData, found {checks.shown(data)} for {part}"
+            )
         path = Path(folder) / f"{part}.txt"
-        letor.write(path, draw())
+        letor.write(path, data)
         yield part, path
