@@ -19,6 +19,21 @@ def rounded(normalisation):
     return RankSVM(normalisation, margin=0.5).smoothed(2.0)
 
 
+@pytest.mark.parametrize("make", [RankNet, rounded])
+@pytest.mark.parametrize("normalisation", ["sum", "mean"])
+@pytest.mark.parametrize("m", [1, 2, 5, 6])
+def test_pairwise_smoothness_is_attained(m, normalisation, make):
+    loss = make(normalisation)
+    best = 0.0
+    for y in rising_label_vectors(m, 2):
+        for u in itertools.product((-1.0, 1.0), repeat=m):
+            direction = np.array(u)[:, None]
+            product = loss.hessian_product(np.zeros(m), y, np.array([0, m]), direction)
+            best = max(best, float(direction[:, 0] @ product[:, 0]))
+    assert loss.smoothness(m, 2) == pytest.approx(best)
+    assert loss.smoothness(m, 0) == 0.0
+
+
 @pytest.mark.parametrize("make", [rounded, RankSVM, RankNet])
 @pytest.mark.parametrize("normalisation", ["sum", "mean", "all-pairs"])
 @pytest.mark.parametrize(("m", "y_max"), [(1, 2), (2, 1), (4, 1), (4, 2), (4, 3)])
@@ -116,18 +131,3 @@ def test_ranksvm_binary_labels():
         assert np.abs(RankSVM().gradient(np.zeros(m), y, [0, m])).sum() == 2 * r * (m - r)
     assert RankSVM().lipschitz(10, 1) == 50.0
     assert RankSVM("mean").lipschitz(10, 4) == 2.0
-
-
-@pytest.mark.parametrize("make", [RankNet, rounded])
-@pytest.mark.parametrize("normalisation", ["sum", "mean"])
-@pytest.mark.parametrize("m", [1, 2, 5, 6])
-def test_pairwise_smoothness_is_attained(m, normalisation, make):
-    loss = make(normalisation)
-    best = 0.0
-    for y in rising_label_vectors(m, 2):
-        for u in itertools.product((-1.0, 1.0), repeat=m):
-            direction = np.array(u)[:, None]
-            product = loss.hessian_product(np.zeros(m), y, np.array([0, m]), direction)
-            best = max(best, float(direction[:, 0] @ product[:, 0]))
-    assert loss.smoothness(m, 2) == pytest.approx(best)
-    assert loss.smoothness(m, 0) == 0.0
