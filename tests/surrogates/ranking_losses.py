@@ -8,8 +8,6 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pipeline_lib import checks, surrogates
-
 
 def order(scores):
     """Documents from the top rank down; equal scores in document order."""
@@ -108,8 +106,3 @@ def several_queries(draw, largest=(1, 3, 12, 60), levels=(1, 2, 5, 200), spreads
         levels=draw(st.sampled_from(levels)),
         spread=draw(st.sampled_from(spreads)),
     )
-
-
-# Surrogates that exceed the range of float64 at some finite scores.
-FAR = checks.ranking([-800.0, 800.0], [1, 0], [0, 2])
-EXPONENTIAL = tuple(name for name in surrogates.NAMES if surrogates.create(name).unchecked(*FAR)[0][0] == np.inf)
