@@ -125,7 +125,7 @@ def _staircase(y: Labels, rng: np.random.Generator) -> Floats:
 
 
 def _one_intruder(y: Labels, rng: np.random.Generator) -> Floats:
-    # One of the least relevant documents by a millionth to ten on top of all others, which have one score.
+    # One of the least relevant documents, a millionth to ten above all others, which have one score.
     return np.where(np.arange(len(y)) == int(np.argmin(y)), 10.0 ** rng.uniform(-6.0, 1.0), 0.0)
 
 

@@ -23,6 +23,11 @@ from pipeline_lib.sources.population_settings import LogNormalLengths
 def sizes_of_parts(queries: int, n_parts: int) -> list[int]:
     """Divide queries among 1 to 1000 parts of equal size; the first ones get one more where that is not possible.
 
+    Raises
+    ------
+    DataError
+        When there are no parts, or more.
+
     Example
     -------
     >>> sizes_of_parts(31_531, 5)
@@ -100,7 +105,13 @@ def _part(
 def write_text(
     drawn: Mapping[str, Callable[[], RankingData]], folder: str | os.PathLike[str]
 ) -> Iterator[tuple[str, Path]]:
-    """Write the parts as LETOR text, ``FOLDER/PART.txt``, one after the other; yield each with its file."""
+    """Write the parts as LETOR text, ``FOLDER/PART.txt``, one after the other; yield each with its file.
+
+    Raises
+    ------
+    ArgumentError
+        When a function of ``drawn`` gives something else than a ``RankingData``; earlier parts are written by then.
+    """
     for part, draw in drawn.items():
         if not isinstance(data := draw(), RankingData):
             raise ArgumentError(

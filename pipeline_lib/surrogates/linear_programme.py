@@ -33,8 +33,10 @@ class LinearProgramme:
     heights, costs : float64, shape (P,)
         h, and c > 0, which may be inf.
     nodes : int64, shape (P, k)
-        Which variables of its query the coefficients of a row are of: document i is i, auxiliary variable a is N + a.
+        Which variables of its query the coefficients of a row are of: document i is i, auxiliary variable a is N + a. A
+        row of fewer than k variables names one of them again.
     coefficients : float64, shape (P, k)
+        The entries of f_p and e_p; 0 where a variable is named again.
     dues : float64, shape (A,)
         b.
     offsets, owned : int64, shape (Q + 1,)

@@ -61,8 +61,6 @@ def test_listnet_with_binary_labels_decomposes_over_all_labels_but_one(m):
 
 
 def test_listnet_takes_queries_in_runs():
-    from pipeline_lib import surrogates
-
     rng = np.random.default_rng(0)
     loss = surrogates.create("listnet")
     sizes = [3, RUN - 3, 1, RUN + 10, 5, RUN, 2]

@@ -1,4 +1,4 @@
-"""Do the kernels that surrogates share compute what their slow and plain forms do?"""
+"""Is the exponential of the kernels accurate to the last digits, and 0 below its range?"""
 
 from __future__ import annotations
 

@@ -72,6 +72,19 @@ def test_search_stays_below_the_constant_and_reaches_the_supremum(name, options,
 
 
 @pytest.mark.parametrize("name", surrogates.NAMES)
+def test_found_is_attained_at_its_point(name):
+    loss = surrogates.create(name)
+    bound = 2.0 if score_bound_needed(loss) else None
+    found = search(loss, 4, 2, "lipschitz-linf", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
+    assert found.value == np.abs(loss.gradient(found.scores, found.y, [0, len(found.y)])).sum()
+    if loss.smooth:
+        found = search(loss, 4, 2, "smoothness", rng=np.random.default_rng(0), restarts=1, score_bound=bound)
+        offsets = [0, len(found.y)]
+        change = loss.gradient(found.scores, found.y, offsets) - loss.gradient(found.others, found.y, offsets)
+        assert found.value == np.abs(change).sum() / np.abs(found.scores - found.others).max()
+
+
+@pytest.mark.parametrize("name", surrogates.NAMES)
 def test_norms_of_gradients_are_related(name):
     # `lists`, section 3: G <= sqrt(m) G^CW; and G^CW <= G, because ||.||_2 <= ||.||_1
     loss = surrogates.create(name)
