@@ -158,13 +158,15 @@ def best_direction(data: RankingData, v: ArrayLike, tol: float = 1e-6) -> Direct
     slopes = _lead_slopes(y, bounds, weights)
     gradient = data.X64.T @ slopes / data.n_queries
     length = float(np.linalg.norm(gradient))
-    if length == 0.0:
+    # What is not longer than the rounding errors of these sums may have come from them alone.
+    sizes = np.abs(data.X64).T @ np.abs(slopes) / data.n_queries
+    if length <= data.n_documents * np.finfo(np.float64).eps * float(np.linalg.norm(sizes)):
         return Direction(np.zeros(data.n_features), 0.0, 0.0)
     found = _at(data, y, weights, slopes, gradient / length)
     if data.n_features == 1:
         return found
     for _ in range(STEPS):
-        if found.spread == 0.0 or math.isinf(found.spread / found.lead):
+        if found.spread == 0.0:
             break
         balance = _Balance(weights, slopes, found.spread / found.lead)
         solution = bundle.minimise(Problem(data.X64, y, bounds, balance, 0.0, 1.0), found.u, tol)

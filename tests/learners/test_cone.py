@@ -139,27 +139,22 @@ def test_folding_in_is_exact_where_pair_steps_zigzag() -> None:
     assert slope @ w - slope.min() <= 2 * cone.ACCURACY * 46
 
 
-def test_folding_in_that_rounding_spoils_says_so() -> None:
-    data, U = inside_long_edges(1e8)
-    for call in (
-        lambda: cone.risk(data, U),
-        lambda: cone.losses(data, U),
-        lambda: cone.pair_losses(data, U),
-        lambda: cone.folded_in(data, U, 0, method="exact"),
-        lambda: cone.basis_gap(data, U),
-    ):
-        with pytest.warns(cone.UncertifiedWarning, match="gap"):
-            call()
-    problem = cone.Problem(c=1e12)
-    with pytest.warns(cone.UncertifiedWarning):
-        found = cone.fit(data, 46, problem=problem, start=U, passes=1, traced=False)
-    assert found.fold_gap > cone.ACCURACY * 46
-
-
 def test_certified_coefficients_carry_their_gap(recwarn: pytest.WarningsRecorder) -> None:
     found = cone.fit(drawn(4, 5, 3, 23), 2, method="exact", passes=3)
     assert found.fold_gap <= cone.cone_kernels.SLACK * cone.ACCURACY * 3
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("w", [[0.5, 0.75, -1.0], [0.1, -0.2, 0.3], [2.0, 1.5, -1.0], [4.0, 0.0, 0.1]])
+def test_the_projection_is_the_nearest_point(w: list[float]) -> None:
+    # The sums of the positive parts are within, below, and above the band.
+    nearest, low, high = np.array(w), 0.5, 2.0
+    cone.cone_kernels._project(nearest, low, high)
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 2.0, 81)] * 3), axis=-1).reshape(-1, 3)
+    grid = grid[(grid.sum(axis=1) >= low) & (grid.sum(axis=1) <= high)]
+    assert (nearest >= 0.0).all()
+    assert low - 1e-12 <= nearest.sum() <= high + 1e-12
+    assert np.linalg.norm(nearest - w) <= np.linalg.norm(grid - w, axis=1).min() + 1e-12
 
 
 def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
@@ -401,3 +396,20 @@ def test_wrong_arguments_are_named() -> None:
     ):
         with pytest.raises(DataError, match=words):
             call()
+
+
+def test_folding_in_that_rounding_spoils_says_so() -> None:
+    data, U = inside_long_edges(1e8)
+    for call in (
+        lambda: cone.risk(data, U),
+        lambda: cone.losses(data, U),
+        lambda: cone.pair_losses(data, U),
+        lambda: cone.folded_in(data, U, 0, method="exact"),
+        lambda: cone.basis_gap(data, U),
+    ):
+        with pytest.warns(cone.UncertifiedWarning, match="gap"):
+            call()
+    problem = cone.Problem(c=1e12)
+    with pytest.warns(cone.UncertifiedWarning):
+        found = cone.fit(data, 46, problem=problem, start=U, passes=1, traced=False)
+    assert found.fold_gap > cone.ACCURACY * 46

@@ -84,6 +84,19 @@ def test_directions_without_a_lead_or_a_spread():
         zero_minimiser.best_direction(nothing, [1, 0, 0])
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_lead_of_rounding_errors_is_none(seed: int) -> None:
+    # Every relevant document is the mean of the others, and weights divided by 3, 5, or 7 do not quite add up.
+    rng = np.random.default_rng(seed)
+    n, queries = int(rng.choice([3, 5, 7])), int(rng.integers(1, 4))
+    others = rng.integers(-9, 9, (queries, n, 2))
+    others[:, -1] = -others[:, :-1].sum(axis=1)
+    X = np.concatenate([np.zeros((queries, 1, 2)), others], axis=1) + rng.integers(-9, 9, (queries, 1, 2))
+    y, qid = np.tile(np.arange(n + 1) == 0, queries), np.repeat(np.arange(queries), n + 1)
+    data = RankingData.from_arrays(X.reshape(-1, 2), y.astype(int), qid)
+    assert zero_minimiser.best_direction(data, rng.uniform(size=len(y))).ratio == 0.0
+
+
 def test_expected_maxima_are_those_of_samples_and_of_known_integrals():
     assert zero_minimiser.expected_maximum(3) == pytest.approx(1.5 / math.sqrt(math.pi), abs=1e-12)
     drawn = np.random.default_rng(0).standard_normal((40_000, 20)).max(axis=1)
