@@ -49,7 +49,11 @@ SURROGATES = {
 PAPERS = ("slam", "topk", "cone", "lists", "twolayer")
 MEASURE = r"map|err|letor4_mean_ndcg|ndcg|(ndcg|p|letor4_ndcg)@[1-9][0-9]{0,8}"
 
-slug, measure, yes_or_no = fits("[a-z0-9]+(-[a-z0-9]+)*"), fits(MEASURE), lambda value: isinstance(value, bool)
+slug, measure, yes_or_no = (
+    fits("(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*"),
+    fits(MEASURE),
+    lambda value: isinstance(value, bool),
+)
 positive, not_negative = number(0, ends="(]"), number(0)
 names = a_list(line, 1, different=True)
 FEATURES = either(

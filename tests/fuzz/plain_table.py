@@ -78,6 +78,8 @@ def read(
     of_names: list[list[str]] | None = None,
 ) -> Table:
     """Read a whole table; the refusal names every line with a fault. ``of_names`` gets the names of the features."""
+    if text.startswith((b"\xff\xfe", b"\xfe\xff")):  # the marks of UTF-16
+        raise Refused(f"{where}:1: ")
     header, *body = list(rows(text, separator, where)) or [(1, [])]
     somewhere = Refused(f"{where}:")
     try:
