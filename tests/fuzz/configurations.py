@@ -291,7 +291,7 @@ def _data_sets(entries: Any) -> dict[str, int]:
         ):
             raise Undecided
         own = mapping(
-            {"name": fits("[A-Za-z][A-Za-z0-9-]*"), "files": either(line, names)},
+            {"name": fits("(?=.{1,100}$)[A-Za-z][A-Za-z0-9-]*"), "files": either(line, names)},
             {
                 "title": either(nothing, line),
                 "folds": either(nothing, whole(1, 1000), fits("0*[0-9]{1,3}|0*1000")),
