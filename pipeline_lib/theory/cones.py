@@ -50,10 +50,10 @@ def project(U: ArrayLike, z: ArrayLike) -> Floats:
 
 def _project_unit(basis: Floats, point: Floats) -> Floats:
     K = basis.shape[1]
-    w, free = np.zeros(K), np.zeros(K, dtype=bool)
-    while not free.all():
+    w, free, rejected = np.zeros(K), np.zeros(K, dtype=bool), np.zeros(K, dtype=bool)
+    while True:
         slope = basis.T @ (point - basis @ w)
-        slope[free] = -np.inf
+        slope[free | rejected] = -np.inf
         k = int(np.argmax(slope))
         if slope[k] <= ROUNDING:
             break
@@ -61,14 +61,20 @@ def _project_unit(basis: Floats, point: Floats) -> Floats:
         while True:
             target = np.zeros(K)
             target[free] = np.linalg.lstsq(basis[:, free], point, rcond=None)[0]
-            wrong = free & (target <= 0.0)
-            if not wrong.any():
+            wrong = free & (target <= ROUNDING)
+            if wrong[k] and w[k] == 0.0:
+                free[k] = False
                 break
-            share = float(np.min(w[wrong] / (w[wrong] - target[wrong])))
+            if not wrong.any():
+                w = target
+                break
+            share = min(1.0, float(np.min(w[wrong] / (w[wrong] - target[wrong]))))
             w += share * (target - w)
             free &= w > ROUNDING
             w[~free] = 0.0
-        w = target
+        # A slope of rounding errors leads back to where it began: k is tried again only after another was added.
+        rejected = rejected & ~free[k]
+        rejected[k] = not free[k]
     return w
 
 

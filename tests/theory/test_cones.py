@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
@@ -15,6 +15,7 @@ from pipeline_lib.errors import DataError
 from pipeline_lib.theory import cones, stability
 
 
+@example(90830)  # a slope of rounding errors
 @given(st.integers(0, 2**30))
 def test_projections_are_those_of_non_negative_least_squares(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -23,6 +24,18 @@ def test_projections_are_those_of_non_negative_least_squares(seed: int) -> None:
     w = cones.project(U, z)
     assert (w >= 0).all()
     np.testing.assert_allclose(U @ w, U @ nnls(U, z)[0], atol=1e-9)
+
+
+@example(174)
+@given(st.integers(0, 2**30))
+def test_nearly_dependent_vectors_have_a_projection_that_is_no_farther_than_zero(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    d, K = int(rng.integers(1, 6)), int(rng.integers(1, 9))
+    U = rng.integers(-2, 3, (d, K)) + rng.choice([0, 1e-13, 1e-9]) * rng.standard_normal((d, K))
+    z = rng.integers(-2, 3, d).astype(float)
+    w = cones.project(U, z)
+    assert (w >= 0).all()
+    assert np.linalg.norm(z - U @ w) <= np.linalg.norm(z) + 1e-9
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
