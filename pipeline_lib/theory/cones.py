@@ -73,8 +73,10 @@ def _project_unit(basis: Floats, point: Floats) -> Floats:
             free &= w > ROUNDING
             w[~free] = 0.0
         # A slope of rounding errors leads back to where it began: k is tried again only after another was added.
-        rejected = rejected & ~free[k]
-        rejected[k] = not free[k]
+        if free[k]:
+            rejected[:] = False
+        else:
+            rejected[k] = True
     return w
 
 

@@ -26,7 +26,7 @@ def test_projections_are_those_of_non_negative_least_squares(seed: int) -> None:
     np.testing.assert_allclose(U @ w, U @ nnls(U, z)[0], atol=1e-9)
 
 
-@example(174)
+@example(174)  # a vector that is added and removed in turn
 @given(st.integers(0, 2**30))
 def test_nearly_dependent_vectors_have_a_projection_that_is_no_farther_than_zero(seed: int) -> None:
     rng = np.random.default_rng(seed)
