@@ -6,6 +6,7 @@ gives the reason and uses attributes of Snakemake 9. A new version may require c
 
 from __future__ import annotations
 
+import _thread
 import argparse
 import contextlib
 import io
@@ -203,17 +204,35 @@ def before_execution(workflow: Any, prepare: Callable[[str], None]) -> None:
     """Call a function with the name of the executor as soon as the workflow is executed, before jobs are planned.
 
     The Snakefile is read earlier, when neither the executor nor the settings of the run are known; ``onstart`` runs
-    later, when the executor has already been started. The executor for SLURM is replaced by a :func:`patient` one.
+    later, when the executor has already been started. The executor for SLURM is replaced by a :func:`patient` one, and
+    a request to end is answered as :func:`end_when_asked` says.
     """
     execute = workflow.execute
 
     def prepared(*, executor_plugin: Any, **arguments: Any) -> Any:
         prepare(executor_plugin.name)
+        end_when_asked()
         if executor_plugin.name == "slurm":
             executor_plugin.executor = patient(executor_plugin.executor)
         return execute(executor_plugin=executor_plugin, **arguments)
 
     workflow.execute = prepared
+
+
+def end_when_asked() -> None:
+    """Let a run that receives SIGTERM end whatever it is doing then.
+
+    The scheduler of Snakemake 9.27 handles the signal in the main thread and waits there for a lock. Where the signal
+    interrupts the main thread while it holds this lock, to store what became of a job, neither would ever continue.
+    """
+    from snakemake.scheduling.job_scheduler import JobScheduler
+
+    end = JobScheduler.exit_gracefully
+
+    def exit_gracefully(scheduler: Any, *_: Any) -> None:
+        _thread.start_new_thread(end, (scheduler,))  # threading.Thread would wait for locks of its own
+
+    JobScheduler.exit_gracefully = exit_gracefully
 
 
 PAUSE = 30.0
